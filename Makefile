@@ -25,7 +25,7 @@ PACKAGES := $(shell expr $$(nproc) + 1)
 # what make test tests
 OVER ?= ./...
 # packages whose tests are mostly of processes, git and sandboxes: raced by night only
-RACED_AT_NIGHT = work/attempt work/gate work/gate/mutate work/dependencies work/tool/code sys/worktree sys/sandbox sys/git face/cli/bench face/cli/check
+RACED_AT_NIGHT = work/attempt work/gate work/gate/mutate work/dependencies work/tool/codenavigation sys/worktree sys/sandbox sys/git face/cli/bench face/cli/check
 # packages that start goroutines or share something
 SHARING = $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-zA-Z(]|^([[:space:]]|import )*"sync(/atomic)?"$$|(context|time)\.AfterFunc\(' internal cmd | grep -vE '/testdata/|^internal/oracle/' | xargs -n1 dirname | sort -u)
 RACED = $$(comm -23 <(printf '%s\n' $(SHARING)) <(printf 'internal/%s\n' $(RACED_AT_NIGHT) | sort))

@@ -252,7 +252,7 @@ func TestAgentPrograms(t *testing.T) {
 				if m.ci {
 					testenv.NeedTool(t, m.file())
 				} else {
-					testenv.WantTool(t, m.file())
+					testenv.NeedLargeTool(t, m.file())
 				}
 				t.Parallel()
 				s := m.stage(t)
@@ -273,7 +273,7 @@ func (m maker) stage(t *testing.T) *stage {
 	if err := killed(t).write(s.repo); err != nil {
 		t.Fatal(err)
 	}
-	if err := git.Create(t.Context(), s.repo, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
+	if err := git.CreateRepo(t.Context(), s.repo, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
 		t.Fatal(err)
 	}
 	server, stop, err := llmtest.StartServer(t.Context(), m.script(filepath.Join(s.repo, "outside")), llmtest.Options{})

@@ -47,7 +47,7 @@ func (s *stage) cells(m maker) (string, error) {
 		return ""
 	}
 	for _, e := range all { // telemetry, updates
-		if f, ok := e.Fact.(nexus.NetworkJudged); ok {
+		if f, ok := e.Fact.(nexus.NetworkRequestsRecorded); ok {
 			for _, h := range f.Hosts {
 				if !h.Allowed && h.Host != m.refused {
 					wrong = append(wrong, fmt.Errorf("%s wants to reach %s", f.Session, h.Host))
@@ -94,7 +94,7 @@ func (s *stage) isAbsent(name string) bool {
 func cost(all []nexus.Event) string {
 	dollars, tokens := 0, 0
 	for _, e := range all {
-		f, ok := e.Fact.(nexus.BudgetSpent)
+		f, ok := e.Fact.(nexus.BudgetSettled)
 		switch {
 		case !ok || f.Usage.TotalTokens() == 0:
 		case f.Money <= 0 || f.Money >= nexus.Dollar: // what is set aside is two

@@ -43,7 +43,7 @@ func receive(ts *testscript.TestScript, _ bool, args []string) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		at, _ := strconv.ParseInt(r.Header.Get(webhookpost.TimestampHeader), 10, 64)
-		_, want := webhookpost.Sign(hookSecret, webhookpost.DirectionQuestion, time.Unix(at, 0), body)
+		_, want := webhookpost.SignBody(hookSecret, webhookpost.DirectionQuestion, time.Unix(at, 0), body)
 		switch {
 		case err != nil || r.Header.Get(webhookpost.SignatureHeader) != want:
 			w.WriteHeader(http.StatusUnauthorized)
@@ -119,7 +119,7 @@ func reply(ts *testscript.TestScript, _ bool, args []string) {
 	if how == "old" {
 		at = at.Add(-time.Hour)
 	}
-	stamp, signature := webhookpost.Sign(hookSecret, webhookpost.DirectionAnswer, at, body)
+	stamp, signature := webhookpost.SignBody(hookSecret, webhookpost.DirectionAnswer, at, body)
 	for n := range 2 {
 		r, err := http.NewRequest(http.MethodPost, cmp.Or(ts.Getenv("ANSWER_TO"), gjson.Get(q, "answer_to").String()), bytes.NewReader(body))
 		ts.Check(err)
@@ -238,8 +238,8 @@ func overhear(ts *testscript.TestScript, _ bool, args []string) {
 // $BOT_TOKEN. The first calls find it in trouble.
 func bot(ts *testscript.TestScript, _ bool, _ []string) {
 	s := telegramtest.Start()
-	s.Fail("sendMessage", telegramtest.ServerFault{Status: 502, Body: "<html>"})
-	s.Fail("getUpdates", telegramtest.ServerFault{Status: 429, After: 1}, telegramtest.ServerFault{Cut: true})
+	s.FailNextCalls("sendMessage", telegramtest.TelegramServerFault{Status: 502, Body: "<html>"})
+	s.FailNextCalls("getUpdates", telegramtest.TelegramServerFault{Status: 429, After: 1}, telegramtest.TelegramServerFault{Cut: true})
 	ts.Defer(s.Close)
 	playOf(ts).bot = s
 	ts.Setenv("BOT_URL", s.URL())

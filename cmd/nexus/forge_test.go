@@ -18,7 +18,7 @@ import (
 // forgeServer starts a server of GitHub and GitLab at $FORGE_URL, whose issue o/r#7 has the title and text: forge TITLE TEXT.
 // What follows is said about it: a name with a + may write to the project, and a text.
 func forgeServer(ts *testscript.TestScript, _ bool, args []string) {
-	s := forgetest.Start()
+	s := forgetest.StartServer()
 	s.Title, s.Body = args[0], args[1]
 	for i := 2; i+1 < len(args); i += 2 {
 		name, writes := strings.CutSuffix(args[i], "+")

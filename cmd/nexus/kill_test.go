@@ -69,7 +69,7 @@ func killed(t *testing.T) sample {
 
 func newStage(t *testing.T, exe string, of sample) *stage {
 	t.Helper()
-	script, err := llmtest.Parse(of.script)
+	script, err := llmtest.ParseScript(of.script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func newStage(t *testing.T, exe string, of sample) *stage {
 	if err := of.write(s.repo); err != nil {
 		t.Fatal(err)
 	}
-	if err := git.Create(t.Context(), s.repo, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
+	if err := git.CreateRepo(t.Context(), s.repo, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"PATH", "GOROOT", "GOPATH", "GOMODCACHE", "TMPDIR"} {
@@ -172,7 +172,7 @@ func (s *stage) killAfter(cmd *exec.Cmd, n int) bool {
 // each time. Nothing is lost, nothing lands twice, nothing is left behind, and
 // no call of a model is paid for twice but the one in flight.
 func TestKill(t *testing.T) {
-	testenv.SkipRaced(t, "what is killed at random tells little about races, and takes long with it")
+	testenv.SkipUnderRaceDetector(t, "what is killed at random tells little about races, and takes long with it")
 	kills := 10
 	if n, err := strconv.Atoi(os.Getenv("NEXUS_KILLS")); err == nil {
 		kills = n
@@ -253,7 +253,7 @@ func (s *stage) check(kills int) {
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("runs %v, %v", runs, err)
 	}
-	st, err := state.Replay(runs[0].ID, j.Events(ctx, runs[0].ID, 0))
+	st, err := state.ReplayRun(runs[0].ID, j.Events(ctx, runs[0].ID, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

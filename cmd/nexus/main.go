@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli"
-	"github.com/nexus-ai-builder/nexus/internal/sys/background"
+	"github.com/nexus-ai-builder/nexus/internal/sys/backgroundprocess"
 )
 
 // together is the least time between two separate signals: a terminal and a parent, or a
@@ -20,7 +20,7 @@ const together = 200 * time.Millisecond
 
 func main() {
 	log.SetOutput(io.Discard) // output of libraries; everything that people must know is an error
-	parent := background.FindParent()
+	parent := backgroundprocess.FindParent()
 	asks := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !parent.SharesTerminal() { // otherwise it would continue without its terminal
 		asks = append(asks, syscall.SIGHUP)

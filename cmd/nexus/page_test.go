@@ -94,7 +94,7 @@ func onPage(ts *testscript.TestScript, _ bool, args []string) {
 // TestEveryScreen holds that a browser looks at each screen that there is.
 func TestEveryScreen(t *testing.T) {
 	mux, seen := http.NewServeMux(), map[string]bool{}
-	for _, r := range page.NewPages(access.Backend{}, nil).Routes() {
+	for _, r := range page.NewPages(access.WebBackend{}, nil).Routes() {
 		if r.Method == http.MethodGet && !r.Stream && !r.File {
 			mux.Handle("GET "+r.Pattern, http.NotFoundHandler())
 			seen["GET "+r.Pattern] = false

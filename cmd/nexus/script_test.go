@@ -31,7 +31,7 @@ import (
 //
 // It plays the scripted agent, too, where the environment says so.
 func TestMain(m *testing.M) {
-	if acptest.Main() {
+	if acptest.RunIfAgentProcess() {
 		return
 	}
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
@@ -107,7 +107,7 @@ func TestSoak(t *testing.T) {
 	if seconds == "" {
 		t.Skip("it takes 20 minutes; NEXUS_SOAK=60 lets it take one")
 	}
-	testenv.SkipRaced(t, "it measures the memory of the program as it is")
+	testenv.SkipUnderRaceDetector(t, "it measures the memory of the program as it is")
 	t.Parallel()
 	tell(t, []string{"testdata/soak/improve.txtar"}, "SOAK="+seconds)
 }
@@ -211,7 +211,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
-		script, err := llmtest.Parse(data)
+		script, err := llmtest.ParseScript(data)
 		if err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ import (
 )
 
 func model(ts *testscript.TestScript, _ bool, args []string) {
-	script, err := llmtest.Parse([]byte(ts.ReadFile(args[0])))
+	script, err := llmtest.ParseScript([]byte(ts.ReadFile(args[0])))
 	ts.Check(err)
 	for _, tasks := range []string{"T*", "FIX-*"} {
 		script.Conversations = append(script.Conversations, llmtest.ScriptConversation{
@@ -35,7 +35,7 @@ func model(ts *testscript.TestScript, _ bool, args []string) {
 			}}}},
 		})
 	}
-	server, err := llmtest.New(script, llmtest.Options{Bodies: true, Now: time.Now})
+	server, err := llmtest.NewServer(script, llmtest.Options{Bodies: true, Now: time.Now})
 	ts.Check(err)
 	p := playOf(ts)
 	if p.model != nil {
@@ -234,8 +234,8 @@ func lighter(ts *testscript.TestScript, _ bool, args []string) {
 		for _, q := range theModel(ts).server.Requests() {
 			if ok, _ := path.Match(pattern, q.Conversation); ok {
 				n[0]++
-				n[1] += q.Usage.Prompt()
-				n[2] += q.Usage.Prompt() - q.Usage.CacheRead
+				n[1] += q.Usage.PromptTokens()
+				n[2] += q.Usage.PromptTokens() - q.Usage.CacheRead
 			}
 		}
 		ts.Logf("%s: %d requests, %d tokens of prompts, %d of them from no cache", pattern, n[0], n[1], n[2])
@@ -250,7 +250,7 @@ func lighter(ts *testscript.TestScript, _ bool, args []string) {
 func shares(ts *testscript.TestScript, _ bool, args []string) {
 	share := func(part, of int64) int64 { return 100 * part / max(of, 1) }
 	var all, later, roles [2]int64 // read from the cache, and sent
-	add := func(to *[2]int64, u nexus.Usage) { to[0], to[1] = to[0]+u.CacheRead, to[1]+u.Prompt() }
+	add := func(to *[2]int64, u nexus.Usage) { to[0], to[1] = to[0]+u.CacheRead, to[1]+u.PromptTokens() }
 	seen, begun := map[string]bool{}, map[string]bool{}
 	for _, q := range theModel(ts).server.Requests() {
 		if ok, _ := path.Match(args[0], q.Conversation); !ok {

@@ -97,7 +97,7 @@ func echo(t *testing.T, next http.Handler) (url string, keyed, leaked *atomic.In
 // in all that the run leaves behind, says, sends, and shows to other
 // processes. Nothing is found, and the tree has them all.
 func TestPlantedKeys(t *testing.T) {
-	testenv.SkipRaced(t, "it looks for keys in what is left behind, which the detector does not watch")
+	testenv.SkipUnderRaceDetector(t, "it looks for keys in what is left behind, which the detector does not watch")
 	t.Parallel()
 	exe := program(t)
 	for name, file := range map[string]bool{"environment": false, "file": true} {
@@ -107,11 +107,11 @@ func TestPlantedKeys(t *testing.T) {
 
 func plantKeys(t *testing.T, exe string, file bool) {
 	t.Helper()
-	script, err := llmtest.Parse(fmt.Appendf(nil, plantedScript, shaped()[0]))
+	script, err := llmtest.ParseScript(fmt.Appendf(nil, plantedScript, shaped()[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := llmtest.New(script, llmtest.Options{})
+	model, err := llmtest.NewServer(script, llmtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func plantKeys(t *testing.T, exe string, file bool) {
 			t.Fatal(err)
 		}
 	}
-	if err := git.Create(t.Context(), s.repo, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
+	if err := git.CreateRepo(t.Context(), s.repo, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
 		t.Fatal(err)
 	}
 

@@ -333,7 +333,7 @@ func soon(ts *testscript.TestScript, _ bool, args []string) {
 	var until time.Time
 	for _, e := range happenings(ts) {
 		switch f := e.Fact.(type) {
-		case nexus.QuotaHit:
+		case nexus.QuotaExhausted:
 			if until.IsZero() {
 				until = f.Until
 			}

@@ -43,7 +43,7 @@ type deed struct {
 //
 // By default five steps of each are tried, others each day, and all of them at night; NEXUS_STEPS=3 tries every third.
 func TestSteps(t *testing.T) {
-	testenv.SkipRaced(t, "it kills a program that is traced, and watches none of its memory")
+	testenv.SkipUnderRaceDetector(t, "it kills a program that is traced, and watches none of its memory")
 	exe := program(t)
 	for _, d := range deeds() {
 		t.Run(d.name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func deeds() []deed {
 // TestWarmLook looks at a tree that did not change, and counts what that takes: programs that are started, and files
 // that are made. Neither grows with the tree.
 func TestWarmLook(t *testing.T) {
-	testenv.SkipRaced(t, "it traces a program, and watches none of its memory")
+	testenv.SkipUnderRaceDetector(t, "it traces a program, and watches none of its memory")
 	s := newStage(t, program(t), stepped(t))
 	s.neglected()
 	look := []string{"discover", "--strategies", "cheap,lint-issues"}

@@ -27,7 +27,7 @@ func TestEveryStrategyIsTold(t *testing.T) {
 			stories = append(stories, told)
 		}
 	}
-	for _, s := range discover.Strategies() {
+	for _, s := range discover.AllStrategies() {
 		name := regexp.QuoteMeta(s.Name)
 		plays := regexp.MustCompile(`--strategies[ =]'?(?:[a-z,-]*,)?` + name + `\b|\b` + name + `/[0-9a-f\[(\\]`)
 		if s.Name == "plugins" {

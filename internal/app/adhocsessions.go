@@ -28,13 +28,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/codenavigation"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// AdhocReply is the result of an ad-hoc session.
-type AdhocReply struct {
+// AdhocSessionResult is the result of an ad-hoc session.
+type AdhocSessionResult struct {
 	Outcome nexus.Outcome   `json:"outcome"`
 	Why     string          `json:"why,omitzero"`
 	Text    string          `json:"text"`
@@ -46,10 +46,10 @@ type AdhocReply struct {
 	Model string `json:"-"` // that was used
 }
 
-// AdhocSessions runs sessions outside of any run. It holds their common parts: the role, its models and
+// AdhocSessionRunner runs sessions outside of any run. It holds their common parts: the role, its models and
 // one budget. Its sessions may run in parallel. Nothing of them is journaled, and their cost
 // counts against the day.
-type AdhocSessions struct {
+type AdhocSessionRunner struct {
 	app    *App
 	config config.Config
 	role   agent.RoleDefinition
@@ -57,13 +57,13 @@ type AdhocSessions struct {
 	models *provider.ModelPicker
 	tap    provider.RecordingTransport
 	box    *sandbox.Box
-	till   *adhocRecorder
+	till   *adhocSessionRecorder
 	stop   context.CancelCauseFunc
 }
 
-// OpenAdhoc prepares sessions in a role. It fails where nothing may start. The returned context
+// OpenAdhocSessions prepares sessions in a role. It fails where nothing may start. The returned context
 // ends when the kill switch is on.
-func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, traffic provider.TrafficOptions, heard func(nexus.Fact)) (*AdhocSessions, context.Context, error) {
+func (a *App) OpenAdhocSessions(ctx context.Context, c config.Config, name nexus.Role, traffic provider.TrafficRecordingOptions, heard func(nexus.Fact)) (*AdhocSessionRunner, context.Context, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return nil, nil, err
@@ -73,53 +73,53 @@ func (a *App) OpenAdhoc(ctx context.Context, c config.Config, name nexus.Role, t
 		p.Close()
 		halt = a.KillSwitch(p.State)
 	}
-	s := &AdhocSessions{app: a, config: c, top: WorkTreeRoot(dir)}
-	if err := errors.Join(halt.Err(), CheckTrust(s.top, a.TrustStore())); err != nil {
+	s := &AdhocSessionRunner{app: a, config: c, top: WorkTreeRoot(dir)}
+	if err := errors.Join(halt.ErrIfActive(), CheckTrust(s.top, a.TrustStore())); err != nil {
 		return nil, nil, err
 	}
-	roles, err := LoadRoles(s.top, c)
+	roles, err := LoadRoleDefinitions(s.top, c)
 	if err != nil {
 		return nil, nil, err
 	}
 	role, ok := roles[name]
 	if !ok {
-		if role, err = a.foreignRole(s.top, c, string(name), roles[nexus.Assistant]); err != nil {
+		if role, err = a.claudeAgentRole(s.top, c, string(name), roles[nexus.Assistant]); err != nil {
 			return nil, nil, err
 		}
 	}
 	role.Tools = slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == "git" || name == tool.SubagentTool }) // the repository is the user's own, and this is no run
 	role.Turns = 0                                                                                                                         // the limits set the number
 	s.role = role
-	if s.models, err = provider.NewModels(c, a.Env, a.Now); err != nil {
+	if s.models, err = provider.NewModelPicker(c, a.Env, a.Now); err != nil {
 		return nil, nil, err
 	}
 	if s.box, err = FindSandbox(ctx, c); err != nil {
 		return nil, nil, err
 	}
-	s.till = &adhocRecorder{heard: heard, day: c.Limits.DayMoney}
+	s.till = &adhocSessionRecorder{heard: heard, day: c.Limits.DayMoney}
 	s.till.ledger.SetCaps(c.Limits, 0)
 	state := filepath.Join(a.StateHome(), "purse")
-	if s.till.purse, err = dailybudget.Open(state, fmt.Sprintf("agent/%d-%d", os.Getpid(), a.Now().UnixNano()), a.Now); err != nil {
+	if s.till.purse, err = dailybudget.OpenShare(state, fmt.Sprintf("agent/%d-%d", os.Getpid(), a.Now().UnixNano()), a.Now); err != nil {
 		return nil, nil, err
 	}
 	if s.tap, err = traffic.Open(a.Mask.Mask); err != nil {
 		return nil, nil, errors.Join(err, s.till.purse.Close())
 	}
-	s.models.UseKeysAndTransport(a.Keys(), s.tap)
+	s.models.UseKeysAndTransport(a.KeyStore(), s.tap)
 	ctx, s.stop = context.WithCancelCause(ctx)
 	go watchKillSwitch(ctx, s.stop, halt)
 	return s, ctx, nil
 }
 
 // Close releases the resources of the sessions.
-func (s *AdhocSessions) Close(ctx context.Context) {
+func (s *AdhocSessionRunner) Close(ctx context.Context) {
 	s.stop(nil)
 	s.till.close(context.WithoutCancel(ctx))
 	s.app.closeRecording(s.tap)
 }
 
 // SpentMoney returns the cost of its sessions so far.
-func (s *AdhocSessions) SpentMoney() nexus.Money {
+func (s *AdhocSessionRunner) SpentMoney() nexus.Money {
 	s.till.mu.Lock()
 	defer s.till.mu.Unlock()
 	return s.till.ledger.SpentMoney()
@@ -127,19 +127,19 @@ func (s *AdhocSessions) SpentMoney() nexus.Money {
 
 // SetRecorder sets a function that records each call before it is made, and its cost. A call
 // whose recording fails is not made.
-func (s *AdhocSessions) SetRecorder(keep func(facts ...nexus.Fact) error) { s.till.keep = keep }
+func (s *AdhocSessionRunner) SetRecorder(keep func(facts ...nexus.Fact) error) { s.till.keep = keep }
 
 // PickModel returns the role's model, or another one if that model is the failed one.
-func (s *AdhocSessions) PickModel(failed string) (worker.PricedModel, error) {
+func (s *AdhocSessionRunner) PickModel(failed string) (worker.PricedModel, error) {
 	if failed == "" {
 		return s.models.PickModel(s.role.Name, s.role.Tier, "")
 	}
-	m, _, err := s.models.PickReader(s.role.Name, s.role.Tier, "", failed, failed)
+	m, _, err := s.models.PickReviewerModel(s.role.Name, s.role.Tier, "", failed, failed)
 	return m, err
 }
 
-// SessionRequest describes one session.
-type SessionRequest struct {
+// AdhocSessionRequest describes one session.
+type AdhocSessionRequest struct {
 	Session nexus.SessionID // begins with the attempt that it is recorded under
 	Dir     string          // where it works; empty: the working directory
 	Text    string          // its first message
@@ -152,81 +152,81 @@ type SessionRequest struct {
 const maxRetryAfter = 15 * time.Minute
 
 // Ask runs a session.
-func (s *AdhocSessions) Ask(ctx context.Context, t SessionRequest) (AdhocReply, error) {
+func (s *AdhocSessionRunner) Ask(ctx context.Context, t AdhocSessionRequest) (AdhocSessionResult, error) {
 	model, err := s.PickModel(t.Failed)
 	if err != nil {
-		return AdhocReply{}, err
+		return AdhocSessionResult{}, err
 	}
 	if t.Dir == "" {
 		if t.Dir, err = s.app.WorkDir(); err != nil {
-			return AdhocReply{}, err
+			return AdhocSessionResult{}, err
 		}
 	}
-	grant, err := GrantInSandbox(s.config.Network, s.top, s.app.TrustStore(), s.app.Env, s.box)
+	grant, err := EnforceableEgressGrant(s.config.Network, s.top, s.app.TrustStore(), s.app.Env, s.box)
 	if err != nil {
-		return AdhocReply{}, err
+		return AdhocSessionResult{}, err
 	}
 	env, done, err := toolEnvironment(s.app, s.config, s.role, t.Dir, s.box)
 	if err != nil {
-		return AdhocReply{}, err
+		return AdhocSessionResult{}, err
 	}
 	defer done()
 	env.Net, env.Handin = grant.GatewayForRole(string(s.role.Name)), t.Handin
-	tools, err := tool.New(env, s.role.Tools...)
+	tools, err := tool.NewToolSet(env, s.role.Tools...)
 	if err != nil {
-		return AdhocReply{}, err
+		return AdhocSessionResult{}, err
 	}
 	defer tools.Close()
-	servers, err := s.app.OpenServers(s.top)
+	servers, err := s.app.OpenMCPServers(s.top)
 	if err != nil {
-		return AdhocReply{}, err
+		return AdhocSessionResult{}, err
 	}
 	defer servers.AddTools(ctx, tools, s.role.Name, env)()
-	defer (&code.LanguageServers{Servers: code.ConfiguredServers(s.config.Languages)}).AddTool(ctx, tools, env)()
+	defer (&codenavigation.AgentLanguageServers{Servers: codenavigation.ConfiguredServers(s.config.Languages)}).AddTool(ctx, tools, env)()
 	of, _, _ := strings.Cut(string(t.Session), "/")
 	said, err := s.app.AgentRules(s.top, s.config)
 	if err != nil {
-		return AdhocReply{}, err
+		return AdhocSessionResult{}, err
 	}
 	standing := append(said.AlwaysApplicable().PromptSections(), said.ApplicableTo(nil, t.Text).PromptSections()...)
-	system := prompt.SystemPrompt(s.role.Prompt, standing, prompt.WorkEnvironment{})
+	system := prompt.SystemPrompt(s.role.Prompt, standing, prompt.RoleEnvironment{})
 	if s.role.Answers {
 		system = prompt.StandaloneSystemPrompt(s.role.Prompt, standing)
 	}
-	out, err := agent.RunSession(ctx, model.Model, tools, agent.SessionBrief{
+	out, err := agent.RunSession(ctx, model.Model, tools, agent.SessionStretchOptions{
 		Session: t.Session, Attempt: nexus.AttemptID(of), Role: s.role, Model: model.Name, Schema: t.Handin,
-		System: s.app.Mask.MaskText(system), Next: env.Hidden.RedactHidden(tools.Worktree().Root, t.Text), Limits: s.config.Limits, Price: model.Price, Worst: model.Worst,
-		Tokens: model.Tokens, Context: model.Context, Choices: model.SessionChoices(), Retry: llm.RetryPolicy{Now: s.app.Now, Jitter: rand.Float64, Asked: maxRetryAfter},
+		System: s.app.Mask.MaskText(system), Next: env.Hidden.RedactHidden(tools.AgentTree().Root, t.Text), Limits: s.config.Limits, Price: model.Price, Worst: model.Worst,
+		Tokens: model.Tokens, Context: model.Context, Choices: model.SessionChoices(), Retry: llm.CallRetryPolicy{Now: s.app.Now, Jitter: rand.Float64, Asked: maxRetryAfter},
 	}, s.till, &lastBlobStore{mask: s.app.Mask}, nil)
 	if err == nil {
 		err = out.Refusal
 	}
-	return AdhocReply{out.Outcome, out.Why, out.Text, out.Handin, out.Turns, s.SpentMoney(), out.Usage, model.Name}, err
+	return AdhocSessionResult{out.Outcome, out.Why, out.Text, out.Handin, out.Turns, s.SpentMoney(), out.Usage, model.Name}, err
 }
 
 // RunSession lets an agent work in the working directory: no plan, no gates, no landing, and
 // nothing is journaled.
-func (a *App) RunSession(ctx context.Context, c config.Config, role nexus.Role, text string, traffic provider.TrafficOptions, heard func(nexus.Fact)) (AdhocReply, error) {
-	s, ctx, err := a.OpenAdhoc(ctx, c, role, traffic, heard)
+func (a *App) RunSession(ctx context.Context, c config.Config, role nexus.Role, text string, traffic provider.TrafficRecordingOptions, heard func(nexus.Fact)) (AdhocSessionResult, error) {
+	s, ctx, err := a.OpenAdhocSessions(ctx, c, role, traffic, heard)
 	if err != nil {
-		return AdhocReply{}, err
+		return AdhocSessionResult{}, err
 	}
 	defer s.Close(ctx)
 	id := "agent.1/" + nexus.SessionID(role) + ".1"
-	return s.Ask(ctx, SessionRequest{Session: id, Text: "Conversation: " + string(id) + "\n\n" + text})
+	return s.Ask(ctx, AdhocSessionRequest{Session: id, Text: "Conversation: " + string(id) + "\n\n" + text})
 }
 
 // toolEnvironment returns the tools' environment for an agent in a directory of the user, and a
 // function that releases it.
-func toolEnvironment(a *App, c config.Config, role agent.RoleDefinition, dir string, box *sandbox.Box) (tool.AgentEnvironment, func(), error) {
-	env := tool.AgentEnvironment{
-		Dir: dir, Box: box, Now: a.Now, Theirs: true, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.WriteRule(), Mask: a.Mask.Mask, Learn: a.Mask.Learn, Rules: PolicyRules(c, role.Name), Hidden: files.HiddenRules{Show: c.Policy.Show},
+func toolEnvironment(a *App, c config.Config, role agent.RoleDefinition, dir string, box *sandbox.Box) (tool.AgentToolEnvironment, func(), error) {
+	env := tool.AgentToolEnvironment{
+		Dir: dir, Box: box, Now: a.Now, Theirs: true, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.MakeWriteCheck(), Mask: a.Mask.Mask, Learn: a.Mask.AddSecret, Rules: CommandPolicyContext(c, role.Name), Hidden: files.HiddenPathRules{Show: c.Policy.Show},
 	}
-	own, err := portslot.AcquireSlot(filepath.Join(a.StateHome(), "slots"), dir)
+	own, err := portslot.AcquirePortSlot(filepath.Join(a.StateHome(), "slots"), dir)
 	if err != nil {
 		return env, nil, err
 	}
-	env.Vars = sandbox.QuietEnv(own.Environ("agent/"+filepath.Base(dir), box.HidesHost())...)
+	env.Vars = sandbox.AgentCommandEnv(own.EnvironmentVariables("agent/"+filepath.Base(dir), box.HidesHost())...)
 	if !box.HidesHost() {
 		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
 			return env, nil, errors.Join(&nexus.Error{
@@ -267,8 +267,8 @@ func (f *lastBlobStore) Get(hash string) ([]byte, error) {
 	return nil, NotFoundError("blob", hash, "A session outside a run keeps none.")
 }
 
-// adhocRecorder is the [agent.SessionRecorder] of sessions outside of any run.
-type adhocRecorder struct {
+// adhocSessionRecorder is the [agent.SessionRecorder] of sessions outside of any run.
+type adhocSessionRecorder struct {
 	heard func(nexus.Fact)
 	keep  func(facts ...nexus.Fact) error // records calls and their costs; nil: they are not recorded
 	purse *dailybudget.Ledger
@@ -279,15 +279,15 @@ type adhocRecorder struct {
 }
 
 // Record implements [agent.SessionRecorder].
-func (d *adhocRecorder) Record(_ context.Context, facts ...nexus.Fact) error {
+func (d *adhocSessionRecorder) Record(_ context.Context, facts ...nexus.Fact) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.record(facts)
 }
 
-func (d *adhocRecorder) record(facts []nexus.Fact) error {
+func (d *adhocSessionRecorder) record(facts []nexus.Fact) error {
 	for _, f := range facts {
-		if f, ok := f.(nexus.BudgetSpent); ok {
+		if f, ok := f.(nexus.BudgetSettled); ok {
 			d.ledger.SettleCall(f)
 			if d.keep != nil {
 				if err := d.keep(f); err != nil {
@@ -303,14 +303,14 @@ func (d *adhocRecorder) record(facts []nexus.Fact) error {
 }
 
 // Reserve implements [agent.SessionRecorder].
-func (d *adhocRecorder) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
+func (d *adhocSessionRecorder) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.record(done); err != nil {
 		return nil, err
 	}
 	if d.day > 0 {
-		own, grace := d.ledger.DayClaim(r)
+		own, grace := d.ledger.DayBudgetClaim(r)
 		shared, _, err := d.purse.Claim(ctx, own, d.day+grace)
 		if err != nil {
 			return nil, err
@@ -333,8 +333,8 @@ func (d *adhocRecorder) Reserve(ctx context.Context, r nexus.BudgetReserved, don
 }
 
 // close records the final spending of the session in the daily budget.
-func (d *adhocRecorder) close(ctx context.Context) {
-	own, _ := d.ledger.DayClaim(nexus.BudgetReserved{})
+func (d *adhocSessionRecorder) close(ctx context.Context) {
+	own, _ := d.ledger.DayBudgetClaim(nexus.BudgetReserved{})
 	_, _, _ = d.purse.Claim(ctx, own, 0) // the reservation is at least as large
 	_ = d.purse.Close()                  // only a lock
 }

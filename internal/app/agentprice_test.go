@@ -12,7 +12,7 @@ import (
 // TestAgentPrice holds that tokens of a model without a price, or of a maker that is not
 // known, cost what those of the dearest strong model do.
 func TestAgentPrice(t *testing.T) {
-	models, err := provider.NewModels(config.Config{}, func(string) string { return "" }, time.Now)
+	models, err := provider.NewModelPicker(config.Config{}, func(string) string { return "" }, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,11 +52,11 @@ func TestCustomsStayInTheRepository(t *testing.T) {
 
 // customs returns the roles of a repository, and the text of its rules.
 func customs(dir string) (map[nexus.Role]agent.RoleDefinition, string, error) {
-	roles, err := LoadRoles(dir, config.Default())
+	roles, err := LoadRoleDefinitions(dir, config.DefaultConfig())
 	if err != nil {
 		return nil, "", err
 	}
-	set, err := loadAgentRules(dir, config.Default(), func(string) string { return "" }, nil)
+	set, err := loadAgentRules(dir, config.DefaultConfig(), func(string) string { return "" }, nil)
 	if err != nil {
 		return nil, "", err
 	}

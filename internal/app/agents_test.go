@@ -26,7 +26,7 @@ func TestWithAgents(t *testing.T) {
 		key                          bool
 		set                          string // roles.tester.agent
 		coder, reviewer              string
-		code                         nexus.Code
+		code                         nexus.ErrorCode
 	}{
 		"nothing":                {},
 		"one":                    {installed: []string{"claude"}, loggedIn: []string{"claude"}, trusted: []string{"claude"}, coder: "claude", reviewer: "claude"},
@@ -62,11 +62,11 @@ func TestWithAgents(t *testing.T) {
 				write(map[string]string{"claude": ".claude/.credentials.json", "codex": ".codex/auth.json"}[one], 0o600)
 			}
 			for _, one := range c.trusted {
-				p, err := app.AgentProgram(conf, a.Env, one)
+				p, err := app.FindAgentProgram(conf, a.Env, one)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := a.TrustStore().RecordTrust(t.Context(), app.AgentTrustKey, []trust.TrustItem{app.AgentTerms(p)}); err != nil {
+				if err := a.TrustStore().RecordTrust(t.Context(), app.AgentTrustKey, []trust.TrustItem{app.AgentTrustItem(p)}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -89,39 +89,39 @@ func TestWithAgents(t *testing.T) {
 // Protocol, by themselves or because they are told to, and those that are not to.
 func TestProgramSpeaking(t *testing.T) {
 	for name, c := range map[string]struct {
-		set     config.AgentSettings
+		set     config.AgentProgramSettings
 		command string
 		args    []string
 		speaks  string
 	}{
-		"claude":   {config.AgentSettings{Speaks: "acp"}, "claude-agent-acp", nil, "acp"},
-		"codex":    {config.AgentSettings{Speaks: "acp"}, "codex-acp", nil, "acp"},
-		"opencode": {config.AgentSettings{Speaks: "acp", Command: "/opt/opencode"}, "/opt/opencode", []string{"acp"}, "acp"},
-		"gemini":   {config.AgentSettings{Speaks: "acp"}, "gemini", []string{"--acp", "--skip-trust"}, "acp"},
-		"goose":    {config.AgentSettings{}, "goose", []string{"acp"}, "acp"},
-		"copilot":  {config.AgentSettings{Args: []string{"--acp", "--quiet"}}, "copilot", []string{"--acp", "--quiet"}, "acp"},
-		"amp":      {config.AgentSettings{}, "amp", nil, "amp"},
-		"mine":     {config.AgentSettings{Speaks: "acp", Command: "mine"}, "mine", nil, "acp"},
+		"claude":   {config.AgentProgramSettings{Speaks: "acp"}, "claude-agent-acp", nil, "acp"},
+		"codex":    {config.AgentProgramSettings{Speaks: "acp"}, "codex-acp", nil, "acp"},
+		"opencode": {config.AgentProgramSettings{Speaks: "acp", Command: "/opt/opencode"}, "/opt/opencode", []string{"acp"}, "acp"},
+		"gemini":   {config.AgentProgramSettings{Speaks: "acp"}, "gemini", []string{"--acp", "--skip-trust"}, "acp"},
+		"goose":    {config.AgentProgramSettings{}, "goose", []string{"acp"}, "acp"},
+		"copilot":  {config.AgentProgramSettings{Args: []string{"--acp", "--quiet"}}, "copilot", []string{"--acp", "--quiet"}, "acp"},
+		"amp":      {config.AgentProgramSettings{}, "amp", nil, "amp"},
+		"mine":     {config.AgentProgramSettings{Speaks: "acp", Command: "mine"}, "mine", nil, "acp"},
 	} {
-		p, err := app.AgentProgram(config.Config{Agents: map[string]config.AgentSettings{name: c.set}}, os.Getenv, name)
+		p, err := app.FindAgentProgram(config.Config{Agents: map[string]config.AgentProgramSettings{name: c.set}}, os.Getenv, name)
 		if err != nil || p.Command != c.command || !slices.Equal(p.Args, c.args) || p.Speaks != c.speaks {
 			t.Errorf("%s: %s %q speaks %s, %v", name, p.Command, p.Args, p.Speaks, err)
 		}
 	}
 	for _, name := range []string{"copilot", "goose"} {
-		p, err := app.AgentProgram(config.Config{Agents: map[string]config.AgentSettings{name: {Speaks: name}}}, os.Getenv, name)
+		p, err := app.FindAgentProgram(config.Config{Agents: map[string]config.AgentProgramSettings{name: {Speaks: name}}}, os.Getenv, name)
 		if err != nil || p.Speaks != name || len(p.Args) > 0 {
 			t.Errorf("%s with its own stream: %+v, %v", name, p, err)
 		}
 	}
-	if p, err := app.AgentProgram(config.Config{}, os.Getenv, "gemini"); err != nil || p.Speaks != "gemini" || len(p.Args) > 0 {
+	if p, err := app.FindAgentProgram(config.Config{}, os.Getenv, "gemini"); err != nil || p.Speaks != "gemini" || len(p.Args) > 0 {
 		t.Errorf("gemini by itself: %+v, %v", p, err)
 	}
 }
 
 // TestStrongest finds a price for tokens of a model that an agent does not name.
 func TestStrongest(t *testing.T) {
-	models, err := provider.NewModels(config.Config{}, func(string) string { return "" }, time.Now)
+	models, err := provider.NewModelPicker(config.Config{}, func(string) string { return "" }, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,10 +168,10 @@ esac
 `
 	testenv.WriteProgram(t, filepath.Join(home, "bin", "opencode"), program)
 	testenv.WriteProgram(t, filepath.Join(home, "bin", "gemini"), "#!/bin/sh\necho '--output-format --resumed'\n")
-	conf := config.Config{Agents: map[string]config.AgentSettings{"opencode": {Env: []string{"MINE=1"}}}}
+	conf := config.Config{Agents: map[string]config.AgentProgramSettings{"opencode": {Env: []string{"MINE=1"}}}}
 	now := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
-	a := &app.App{Env: func(name string) string { return vars[name] }, Now: func() time.Time { return now }, Mask: secret.New(nil)}
-	probe := func() map[string]app.AgentProbe {
+	a := &app.App{Env: func(name string) string { return vars[name] }, Now: func() time.Time { return now }, Mask: secret.NewMasker(nil)}
+	probe := func() map[string]app.AgentProgramInfo {
 		t.Helper()
 		all, err := a.InstalledAgents(conf)
 		if err != nil {
@@ -186,11 +186,11 @@ esac
 	if got := said["gemini"]; !got.Helps || got.Resumes || !slices.Equal(got.Lacks, []string{"--approval-mode", "--skip-trust"}) || len(said) != 2 {
 		t.Errorf("with another help: %+v of %d", got, len(said))
 	}
-	p, err := app.AgentProgram(conf, a.Env, "opencode")
+	p, err := app.FindAgentProgram(conf, a.Env, "opencode")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.TrustStore().RecordTrust(t.Context(), app.AgentTrustKey, []trust.TrustItem{app.AgentTerms(p)}); err != nil {
+	if err := a.TrustStore().RecordTrust(t.Context(), app.AgentTrustKey, []trust.TrustItem{app.AgentTrustItem(p)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := probe()["opencode"]; got.Version != "1.2.3" || !slices.Equal(got.Models, []string{"a/model/with-login/with-key"}) {

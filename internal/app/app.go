@@ -91,9 +91,9 @@ func (a *App) StateHome() string {
 	return filepath.Join(a.XDGDirectory("XDG_STATE_HOME", ".local/state"), "nexus")
 }
 
-// Keys returns the store of the providers' keys.
-func (a *App) Keys() apikey.Store {
-	s := apikey.Store{Env: a.Env, Learn: a.Mask.Learn, Keyring: apikey.DesktopKeyring(a.Env)}
+// KeyStore returns the store of the providers' keys.
+func (a *App) KeyStore() apikey.KeyStore {
+	s := apikey.KeyStore{Env: a.Env, Learn: a.Mask.AddSecret, Keyring: apikey.DesktopKeyring(a.Env)}
 	if dir := a.XDGDirectory("XDG_CONFIG_HOME", ".config"); filepath.IsAbs(dir) {
 		s.File = filepath.Join(dir, "nexus", "keys.toml")
 	}
@@ -105,8 +105,8 @@ func (a *App) TrustStore() *trust.Store { return trust.OpenStore(a.StateHome()) 
 
 // NotFoundError returns the error that nothing has that name.
 func NotFoundError(what, name, hint string) error {
-	return &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no " + what + " " + quoteShort(name), Hint: hint}
+	return &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no " + what + " " + quoteTruncated(name), Hint: hint}
 }
 
-// quoteShort returns a text in quotes, at most 80 characters of it.
-func quoteShort(text string) string { return strconv.Quote(sanitize.TruncateText(text, 80)) }
+// quoteTruncated returns a text in quotes, at most 80 characters of it.
+func quoteTruncated(text string) string { return strconv.Quote(sanitize.TruncateText(text, 80)) }

@@ -43,7 +43,7 @@ func (c *calls) Finish(_ context.Context, final *state.State) {
 // TestConductWithoutAConsole has a host that is no command: settings instead of
 // flags, a watcher instead of a screen, and the state as the result.
 func TestConductWithoutAConsole(t *testing.T) {
-	parsed, err := llmtest.Parse([]byte(script))
+	parsed, err := llmtest.ParseScript([]byte(script))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestConductWithoutAConsole(t *testing.T) {
 	env := map[string]string{"HOME": home, "PATH": "/usr/bin:/bin", "ANTHROPIC_API_KEY": "scripted", "ANTHROPIC_BASE_URL": server.URL()}
 	var told []app.AppNotice
 	a := &app.App{
-		Env: func(name string) string { return env[name] }, Now: time.Now, Mask: secret.New(nil), Dir: dir,
+		Env: func(name string) string { return env[name] }, Now: time.Now, Mask: secret.NewMasker(nil), Dir: dir,
 		Set: map[string]string{"sandbox": "off"}, Report: func(n app.AppNotice) { told = append(told, n) },
 	}
 	p, err := a.OpenRepository(t.Context(), app.CreateAccess)
@@ -88,7 +88,7 @@ func TestConductWithoutAConsole(t *testing.T) {
 	if got := gittest.RunGit(t, dir, "show", "nexus/"+string(s.Run)+":README"); got != "Goodbye." {
 		t.Errorf("the branch has %q", got)
 	}
-	if r, err := p.Run(t.Context(), ""); err != nil || r.ID != s.Run || r.Holder != nil {
+	if r, err := p.FindRun(t.Context(), ""); err != nil || r.ID != s.Run || r.Holder != nil {
 		t.Errorf("the latest run is %+v, %v", r, err)
 	}
 }
@@ -102,7 +102,7 @@ func TestOrderIsRefused(t *testing.T) {
 	gittest.RunGit(t, dir, "commit", "-q", "-m", "begin")
 	env := map[string]string{"HOME": home, "PATH": "/usr/bin:/bin", "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}
 	a := &app.App{
-		Env: func(name string) string { return env[name] }, Now: time.Now, Mask: secret.New(nil), Dir: dir,
+		Env: func(name string) string { return env[name] }, Now: time.Now, Mask: secret.NewMasker(nil), Dir: dir,
 		Set: map[string]string{"sandbox": "off"},
 	}
 	p, err := a.OpenRepository(t.Context(), app.CreateAccess)

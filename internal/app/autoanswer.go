@@ -15,7 +15,7 @@ const answerMoney = nexus.Dollar / 5
 
 // newAutoAnswer returns the model that answers questions in the place of people, nil if that is
 // off. Its earlier spending in the run counts.
-func newAutoAnswer(ctx context.Context, p *Repository, c config.Config, o RunOptions) (*worker.AutoAnswer, error) {
+func newAutoAnswer(ctx context.Context, p *Repository, c config.Config, o RunOptions) (*worker.QuestionAutoAnswerer, error) {
 	if o.Headless || len(c.Channels.Auto) == 0 {
 		return nil, nil
 	}
@@ -23,8 +23,8 @@ func newAutoAnswer(ctx context.Context, p *Repository, c config.Config, o RunOpt
 	if err != nil {
 		return nil, err
 	}
-	spent := s.Spending.By[budget.BreakdownValue{Way: budget.ByRole, Name: worker.AutoName}].Money
-	d := &worker.AutoAnswer{Triggers: c.Channels.Auto, After: c.Channels.AutoAfter, Left: answerMoney - spent}
+	spent := s.Spending.By[budget.CostBreakdownKey{Way: budget.ByRole, Name: worker.AutoName}].Money
+	d := &worker.QuestionAutoAnswerer{Triggers: c.Channels.Auto, After: c.Channels.AutoAfter, Left: answerMoney - spent}
 	for _, id := range s.Ledger.UnsettledIDs() {
 		if r, ok := s.Ledger.ReservationByID(id); ok && r.Role == worker.AutoName {
 			d.Left -= r.Money

@@ -15,14 +15,14 @@ func (a *App) BacklogStore(p *Repository) backlog.ItemStore {
 	return backlog.ItemStore{Repo: p.Repo.Work, State: p.State, Mask: a.Mask.Mask, Now: a.Now}
 }
 
-// backlogRecord gives the backlog access to the runs of a repository.
-type backlogRecord struct{ *Repository }
+// backlogRunHistory gives the backlog access to the runs of a repository.
+type backlogRunHistory struct{ *Repository }
 
 // Record returns the access of the backlog to the runs.
-func (p *Repository) Record() backlog.RunHistory { return backlogRecord{p} }
+func (p *Repository) Record() backlog.RecordedRunSource { return backlogRunHistory{p} }
 
-// Runs implements [backlog.RunHistory].
-func (p backlogRecord) Runs(ctx context.Context) ([]nexus.RunID, error) {
+// Runs implements [backlog.RecordedRunSource].
+func (p backlogRunHistory) Runs(ctx context.Context) ([]nexus.RunID, error) {
 	all, err := p.Repository.Runs(ctx)
 	ids := make([]nexus.RunID, len(all))
 	for i, r := range all {
@@ -31,8 +31,8 @@ func (p backlogRecord) Runs(ctx context.Context) ([]nexus.RunID, error) {
 	return ids, err
 }
 
-// Replay implements [backlog.RunHistory].
-func (p backlogRecord) Replay(ctx context.Context, run nexus.RunID) (*state.State, error) {
+// Replay implements [backlog.RecordedRunSource].
+func (p backlogRunHistory) Replay(ctx context.Context, run nexus.RunID) (*state.State, error) {
 	all, err := p.Repository.Runs(ctx)
 	if err != nil || !slices.ContainsFunc(all, func(r journal.RecordedRun) bool { return r.ID == run }) {
 		return nil, err

@@ -18,48 +18,48 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
 )
 
-// RunPoint is a point of a run.
-type RunPoint struct {
-	Seq  int64             // the last event up to the point
-	Made *state.Checkpoint // the checkpoint at the point; nil if the point was given by its number
+// RunHistoryPoint is a point of a run.
+type RunHistoryPoint struct {
+	Seq  int64                // the last event up to the point
+	Made *state.RunCheckpoint // the checkpoint at the point; nil if the point was given by its number
 }
 
-// Name returns the checkpoint's name, "" for a point without one.
-func (p RunPoint) Name() string {
+// CheckpointName returns the checkpoint's name, "" for a point without one.
+func (p RunHistoryPoint) CheckpointName() string {
 	if p.Made == nil {
 		return ""
 	}
 	return p.Made.Name
 }
 
-// ParsePoint returns the point of a run with a name or an event number; "" is the present.
-func ParsePoint(s *state.State, name string) (RunPoint, error) {
+// ParseRunPoint returns the point of a run with a name or an event number; "" is the present.
+func ParseRunPoint(s *state.State, name string) (RunHistoryPoint, error) {
 	if name == "" {
-		return RunPoint{Seq: s.Seq}, nil
+		return RunHistoryPoint{Seq: s.Seq}, nil
 	}
 	if c := s.CheckpointByName(name); c != nil {
-		return RunPoint{Seq: c.Seq, Made: c}, nil
+		return RunHistoryPoint{Seq: c.Seq, Made: c}, nil
 	}
 	seq, err := strconv.ParseInt(name, 10, 64)
 	if err != nil {
 		for _, c := range s.Checkpoints {
 			if c.Name == name {
-				return RunPoint{}, NotFoundError("checkpoint", name, fmt.Sprintf("It was dropped: %s. Its event still is a point: %d.", c.Dropped, c.Seq))
+				return RunHistoryPoint{}, NotFoundError("checkpoint", name, fmt.Sprintf("It was dropped: %s. Its event still is a point: %d.", c.Dropped, c.Seq))
 			}
 		}
-		return RunPoint{}, NotFoundError("checkpoint", name, "nexus checkpoint list shows them; the number of an event is a point, too: nexus logs --jsonl prints them as seq.")
+		return RunHistoryPoint{}, NotFoundError("checkpoint", name, "nexus checkpoint list shows them; the number of an event is a point, too: nexus logs --jsonl prints them as seq.")
 	}
 	for _, c := range s.ActiveCheckpoints() {
 		if c.Seq == seq {
-			return RunPoint{Seq: seq, Made: c}, nil
+			return RunHistoryPoint{Seq: seq, Made: c}, nil
 		}
 	}
-	return RunPoint{Seq: seq}, nil
+	return RunHistoryPoint{Seq: seq}, nil
 }
 
 // MakeCheckpoint gives a name to the present point of a run that is not running, and pins its
 // commits.
-func (a *App) MakeCheckpoint(ctx context.Context, p *Repository, id nexus.RunID, name, why, by string) (made *state.Checkpoint, err error) {
+func (a *App) MakeCheckpoint(ctx context.Context, p *Repository, id nexus.RunID, name, why, by string) (made *state.RunCheckpoint, err error) {
 	err = p.withLease(ctx, a, id, func(s *state.State, lease *journal.Lease, trees *worktree.Store) error {
 		if why := schedule.CheckpointNameProblem(s, name); why != "" {
 			return &nexus.Error{
@@ -111,14 +111,14 @@ func (p *Repository) withLease(ctx context.Context, a *App, id nexus.RunID, do f
 
 // Rewind takes a run that is not running back to a point. It is recorded before any ref moves.
 // If the process is killed in between, the process that resumes the run moves the refs.
-func (a *App) Rewind(ctx context.Context, p *Repository, id nexus.RunID, to RunPoint, by string) (s *state.State, err error) {
+func (a *App) Rewind(ctx context.Context, p *Repository, id nexus.RunID, to RunHistoryPoint, by string) (s *state.State, err error) {
 	err = p.withLease(ctx, a, id, func(is *state.State, lease *journal.Lease, trees *worktree.Store) error {
 		s = is
 		then, err := s.StateAt(to.Seq)
 		if err != nil {
 			return err
 		}
-		f := nexus.RunRewound{To: to.Seq, Checkpoint: to.Name(), Tip: then.Tip, From: s.Tip, By: by}
+		f := nexus.RunRewound{To: to.Seq, Checkpoint: to.CheckpointName(), Tip: then.Tip, From: s.Tip, By: by}
 		if err := CheckCommits(ctx, trees, then); err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (a *App) Rewind(ctx context.Context, p *Repository, id nexus.RunID, to RunP
 
 // CheckCommitsAt returns an error if commits of a point are missing or damaged, before anything
 // is changed.
-func (p *Repository) CheckCommitsAt(ctx context.Context, s *state.State, to RunPoint) (err error) {
+func (p *Repository) CheckCommitsAt(ctx context.Context, s *state.State, to RunHistoryPoint) (err error) {
 	then, err := s.StateAt(to.Seq)
 	if err != nil {
 		return err
@@ -206,16 +206,16 @@ func syncRefs(ctx context.Context, trees *worktree.Store, s *state.State) error 
 			return err
 		}
 	}
-	left, err := droppedPins(ctx, trees, s)
+	left, err := droppedButPinnedCheckpoints(ctx, trees, s)
 	for _, name := range left {
 		err = errors.Join(err, trees.UnpinCheckpoint(ctx, s.Run, name))
 	}
 	return err
 }
 
-// droppedPins returns the checkpoints that are dropped and still pinned: a process was killed
+// droppedButPinnedCheckpoints returns the checkpoints that are dropped and still pinned: a process was killed
 // in between.
-func droppedPins(ctx context.Context, trees *worktree.Store, s *state.State) ([]string, error) {
+func droppedButPinnedCheckpoints(ctx context.Context, trees *worktree.Store, s *state.State) ([]string, error) {
 	var dropped []string
 	for _, c := range s.Checkpoints {
 		if c.Dropped != "" {
@@ -229,8 +229,8 @@ func droppedPins(ctx context.Context, trees *worktree.Store, s *state.State) ([]
 	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(dropped, name) }), err
 }
 
-// pinUpdater returns a function that updates the refs of checkpoints after each fact.
-func (a *App) pinUpdater(trees *worktree.Store, id nexus.RunID) func(context.Context, nexus.Fact) {
+// checkpointRefUpdater returns a function that updates the refs of checkpoints after each fact.
+func (a *App) checkpointRefUpdater(trees *worktree.Store, id nexus.RunID) func(context.Context, nexus.Fact) {
 	return func(ctx context.Context, f nexus.Fact) {
 		switch f := f.(type) {
 		case nexus.CheckpointMade:
@@ -253,7 +253,7 @@ func (a *App) syncRunRefs(ctx context.Context, p *Repository, trees *worktree.St
 
 // hasGrownAfter reports whether the run's branch grew after an event.
 func hasGrownAfter(s *state.State, seq int64) bool {
-	return slices.ContainsFunc(s.Landings, func(l *state.Landing) bool { return l.Seq > seq }) || s.CurrentLanding != nil || s.Undo.IsOpen()
+	return slices.ContainsFunc(s.Landings, func(l *state.CompletedLanding) bool { return l.Seq > seq }) || s.CurrentLanding != nil || s.Undo.IsOpen()
 }
 
 // DropExpiredCheckpoints drops automatic checkpoints of runs that are not running, if they are
@@ -294,7 +294,7 @@ func (a *App) dropExpiredCheckpoints(ctx context.Context, p *Repository, id nexu
 		return nil
 	}
 	return p.withLease(ctx, a, id, func(s *state.State, lease *journal.Lease, trees *worktree.Store) error {
-		left, err := droppedPins(ctx, trees, s)
+		left, err := droppedButPinnedCheckpoints(ctx, trees, s)
 		if err != nil {
 			return err
 		}
@@ -318,14 +318,14 @@ func (a *App) dropExpiredCheckpoints(ctx context.Context, p *Repository, id nexu
 	})
 }
 
-// droppedPins is the same for a run whose lease this process does not hold.
+// droppedButPinnedCheckpoints is the same for a run whose lease this process does not hold.
 func (p *Repository) droppedPins(ctx context.Context, s *state.State) (names []string, err error) {
 	trees, err := worktree.OpenStore(ctx, p.Repo, p.State)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, trees.Close()) }()
-	return droppedPins(ctx, trees, s)
+	return droppedButPinnedCheckpoints(ctx, trees, s)
 }
 
 func expiredCheckpoints(s *state.State, now time.Time) []string {
@@ -340,7 +340,7 @@ func expiredCheckpoints(s *state.State, now time.Time) []string {
 
 // ForkRun creates another run from a point of one, under a name of its own, and with the present
 // settings. It does not start it.
-func (a *App) ForkRun(ctx context.Context, p *Repository, s *state.State, from RunPoint, by string) (nexus.RunID, error) {
+func (a *App) ForkRun(ctx context.Context, p *Repository, s *state.State, from RunHistoryPoint, by string) (nexus.RunID, error) {
 	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return "", err
@@ -356,8 +356,8 @@ func (a *App) ForkRun(ctx context.Context, p *Repository, s *state.State, from R
 		}
 	}
 	goal := then.Goal
-	goal.Goal.Origin, goal.Limits, goal.Planning, goal.Consent = a.Origin, settings.Limits, 0, nexus.ConsentRule{Given: by}
-	goal.Fork = &nexus.Fork{Run: s.Run, Seq: from.Seq, Checkpoint: from.Name(), Tip: then.Tip, By: by}
+	goal.Goal.Origin, goal.Limits, goal.Planning, goal.Consent = a.Origin, settings.Limits, 0, nexus.PlanApprovalRule{Given: by}
+	goal.Fork = &nexus.ForkOrigin{Run: s.Run, Seq: from.Seq, Checkpoint: from.CheckpointName(), Tip: then.Tip, By: by}
 	facts := []nexus.Fact{goal}
 	made := &nexus.Plan{Version: 1, Goal: goal.Goal.Text}
 	for _, t := range then.Tasks {
@@ -380,8 +380,8 @@ func (a *App) ForkRun(ctx context.Context, p *Repository, s *state.State, from R
 	if err := CheckCommits(ctx, trees, then); err != nil {
 		return "", err
 	}
-	begun := state.New(id)
-	if err := applyFacts(begun, facts, a.Now()); err != nil {
+	begun := state.NewState(id)
+	if err := foldUnrecordedFacts(begun, facts, a.Now()); err != nil {
 		return "", err
 	}
 	lease, err := p.acquireLease(ctx, id)
@@ -394,8 +394,8 @@ func (a *App) ForkRun(ctx context.Context, p *Repository, s *state.State, from R
 	return id, errors.Join(err, lease.Release(context.WithoutCancel(ctx)))
 }
 
-// applyFacts folds facts that are not recorded yet.
-func applyFacts(s *state.State, facts []nexus.Fact, now time.Time) error {
+// foldUnrecordedFacts folds facts that are not recorded yet.
+func foldUnrecordedFacts(s *state.State, facts []nexus.Fact, now time.Time) error {
 	for i, f := range facts {
 		if err := s.Apply(nexus.Event{Seq: int64(i + 1), Run: s.Run, At: now, Fact: f}); err != nil {
 			return err

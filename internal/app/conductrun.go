@@ -62,13 +62,13 @@ func (a *App) ConductRun(ctx context.Context, p *Repository, c config.Config, o 
 	}()
 	learned := machine.Worker.Sessions.Memory
 	a.reportError(errors.Join(killOrphanProcesses(ctx, p.Journal, o.Run), learned.LearnFromNewRuns(ctx)))
-	keep := heldRun{lease: lease, release: release, cancel: cancel}
+	keep := runResources{lease: lease, release: release, cancel: cancel}
 	defer keep.releaseRun(ctx, a)
 	inheritWorktrees(ctx, a, machine, o.Run)
 	if err := a.recordStart(ctx, p, lease, machine.Worker.Trees, o.Run, begun); err != nil {
 		return nil, err
 	}
-	heard := keep.startHelpers(ctx, work, a, p, o.Run, c.Limits.Alerts)
+	heard := keep.startBackgroundTasks(ctx, work, a, p, o.Run, c.Limits.Alerts)
 	if w != nil {
 		w.Begin(ctx, o.Run, len(begun) == 0)
 		watching.Go(func() { w.Follow(ctx, work) })
@@ -77,24 +77,24 @@ func (a *App) ConductRun(ctx context.Context, p *Repository, c config.Config, o 
 	if err != nil {
 		return nil, err
 	}
-	day, err := dailybudget.Open(filepath.Join(a.StateHome(), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
+	day, err := dailybudget.OpenShare(filepath.Join(a.StateHome(), "purse"), filepath.Base(p.State)+"/"+string(o.Run), a.Now)
 	if err != nil {
 		return nil, err
 	}
 	o.fillStartOptions(&opening, c, machine)
 	opening.Fence, opening.DailyBudget = lease.Fence(), day
-	s, err := run.ConductRun(work, leasedJournal{lease, p.Journal, o.Run, a.pinUpdater(machine.Worker.Trees, o.Run)}, machine, o.Run, opening, heard)
+	s, err := run.ConductRun(work, leasedJournal{lease, p.Journal, o.Run, a.checkpointRefUpdater(machine.Worker.Trees, o.Run)}, machine, o.Run, opening, heard)
 	a.reportError(learned.LearnFromNewRuns(context.WithoutCancel(ctx)))
 	_ = day.Close() // only a lock
 	keep.releaseRun(ctx, a)
 	if w != nil { // other processes may resume the run already: the watcher only reads now
 		w.Finish(context.WithoutCancel(ctx), s)
 	}
-	return s, errors.Join(err, recordHalt(context.WithoutCancel(ctx), p.Journal, o.Run, err))
+	return s, errors.Join(err, recordKillSwitchStop(context.WithoutCancel(ctx), p.Journal, o.Run, err))
 }
 
-// heldRun holds the resources of a run while a process executes it.
-type heldRun struct {
+// runResources holds the resources of a run while a process executes it.
+type runResources struct {
 	lease   *journal.Lease
 	release func() error            // releases the worktrees
 	cancel  context.CancelCauseFunc // ends the work
@@ -103,8 +103,8 @@ type heldRun struct {
 	gone    bool // the run is released
 }
 
-// startHelpers renews the lease, and receives the messages to the run from outside.
-func (k *heldRun) startHelpers(ctx, work context.Context, a *App, p *Repository, id nexus.RunID, alerts nexus.AlertLimits) run.RunSignals {
+// startBackgroundTasks renews the lease, and receives the messages to the run from outside.
+func (k *runResources) startBackgroundTasks(ctx, work context.Context, a *App, p *Repository, id nexus.RunID, alerts nexus.AlertThresholds) run.RunSignals {
 	held, end := context.WithCancelCause(work)
 	k.end = end
 	requests, notices := make(chan nexus.Event), make(chan nexus.Fact)
@@ -124,7 +124,7 @@ func (k *heldRun) startHelpers(ctx, work context.Context, a *App, p *Repository,
 }
 
 // releaseRun ends the helpers, once, and releases the run for other processes.
-func (k *heldRun) releaseRun(ctx context.Context, a *App) {
+func (k *runResources) releaseRun(ctx context.Context, a *App) {
 	if k.gone {
 		return
 	}
@@ -146,15 +146,15 @@ func (o *RunOptions) fillStartOptions(opening *run.StartOptions, c config.Config
 }
 
 // eventFollower returns a function that follows the events of a run.
-func (p *Repository) eventFollower(id nexus.RunID) func(context.Context, int64) eventSeq {
-	return func(ctx context.Context, after int64) eventSeq { return p.Journal.Follow(ctx, id, after) }
+func (p *Repository) eventFollower(id nexus.RunID) func(context.Context, int64) eventIterator {
+	return func(ctx context.Context, after int64) eventIterator { return p.Journal.Follow(ctx, id, after) }
 }
 
 // prepareRun returns an error if a run may not continue. Otherwise it returns the facts that
 // begin it, none for a resumed one, and the settings with the lessons of earlier runs.
 func (a *App) prepareRun(ctx context.Context, p *Repository, c config.Config, o *RunOptions) ([]nexus.Fact, config.Config, error) {
 	err := errors.Join(
-		a.KillSwitch(p.State).Err(), a.CheckSandbox(o.Headless || !o.Person), a.CheckModels(c, *o), p.checkNotLoop(ctx, o.Run), o.checkStart(),
+		a.KillSwitch(p.State).ErrIfActive(), a.CheckSandbox(o.Headless || !o.Person), a.CheckModels(c, *o), p.checkNotLoop(ctx, o.Run), o.checkStart(),
 	)
 	if err != nil {
 		return nil, c, err
@@ -163,7 +163,7 @@ func (a *App) prepareRun(ctx context.Context, p *Repository, c config.Config, o 
 	if err != nil {
 		return nil, c, err
 	}
-	c, err = a.withRecordedLessons(ctx, p, c, *o, begun)
+	c, err = a.settingsWithRecordedLessons(ctx, p, c, *o, begun)
 	return begun, c, err
 }
 
@@ -217,10 +217,10 @@ func SignalName(ctx context.Context) string {
 	}
 }
 
-// onSIGTERM returns a function that calls end with [run.ErrInterrupted] once SIGTERM ends ctx.
+// endOnSIGTERM returns a function that calls end with [run.ErrInterrupted] once SIGTERM ends ctx.
 // SIGTERM comes from a process manager, which kills slow processes, and not from a person at a
 // terminal, who can repeat a signal.
-func onSIGTERM(ctx context.Context) func(end func(error)) (stop func() bool) {
+func endOnSIGTERM(ctx context.Context) func(end func(error)) (stop func() bool) {
 	return func(end func(error)) func() bool {
 		return context.AfterFunc(ctx, func() {
 			if SignalName(ctx) == "SIGTERM" {

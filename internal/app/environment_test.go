@@ -36,7 +36,7 @@ func TestEntrusted(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "make")); err != nil {
 		t.Fatal(err)
 	}
-	items, err := environmentItems(dir)
+	items, err := environmentTrustItems(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,14 +51,14 @@ func TestEntrusted(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if items, err := environmentItems(tree(t, map[string]string{"nexus.toml": "[environment]\ninstall = false\n"})); err != nil || len(items) > 0 {
+	if items, err := environmentTrustItems(tree(t, map[string]string{"nexus.toml": "[environment]\ninstall = false\n"})); err != nil || len(items) > 0 {
 		t.Error(items, err)
 	}
-	if _, err := environmentItems(tree(t, map[string]string{"nexus.toml": "[environment]\nenv_files = [\".env\"]\n"})); err == nil {
+	if _, err := environmentTrustItems(tree(t, map[string]string{"nexus.toml": "[environment]\nenv_files = [\".env\"]\n"})); err == nil {
 		t.Error("a project's file may name files of keys")
 	}
 	for _, bad := range []string{"../x", "/etc", ".git/config", "a\\u0007"} {
-		if _, err := environmentItems(tree(t, map[string]string{"nexus.toml": "[environment]\nlink = [\"" + bad + "\"]\n"})); err == nil {
+		if _, err := environmentTrustItems(tree(t, map[string]string{"nexus.toml": "[environment]\nlink = [\"" + bad + "\"]\n"})); err == nil {
 			t.Error("took", bad)
 		}
 	}
@@ -69,7 +69,7 @@ func TestVariables(t *testing.T) {
 	var learnt []string
 	vars, err := environmentVariables(provisionerOptions{
 		Checkout: dir, Env: func(n string) string { return map[string]string{"TOKEN": "t"}[n] }, Learn: func(s string) { learnt = append(learnt, s) },
-		Config: config.Config{Worktree: config.WorktreeEnvironment{EnvFiles: []string{".env.test", ".env.missing"}, Variables: []string{"TOKEN", "UNSET"}}},
+		Config: config.Config{Worktree: config.WorktreeEnvironmentSettings{EnvFiles: []string{".env.test", ".env.missing"}, Variables: []string{"TOKEN", "UNSET"}}},
 	})
 	if d := cmp.Diff([]string{"TOKEN=t", "A=x y", "B=q", "C=plain", "D="}, vars); d != "" || err != nil {
 		t.Error(d, err)
@@ -83,7 +83,7 @@ func TestVariables(t *testing.T) {
 	if err := os.Symlink("/etc/hostname", filepath.Join(dir, "out")); err != nil {
 		t.Fatal(err)
 	}
-	if vars, err := environmentVariables(provisionerOptions{Checkout: dir, Config: config.Config{Worktree: config.WorktreeEnvironment{EnvFiles: []string{"out"}}}}); err == nil {
+	if vars, err := environmentVariables(provisionerOptions{Checkout: dir, Config: config.Config{Worktree: config.WorktreeEnvironmentSettings{EnvFiles: []string{"out"}}}}); err == nil {
 		t.Error("followed a link out:", vars)
 	}
 }

@@ -34,15 +34,15 @@ func (c RunChoice) String() string {
 	return fmt.Sprintf("run %s, in progress", c.ID)
 }
 
-// Run returns the run with a name: its ID, or a part of it that no other run has. For "" it is the
+// FindRun returns the run with a name: its ID, or a part of it that no other run has. For "" it is the
 // run in progress that started last, else the latest. Loops are not in progress in this sense, and
 // runs that are only shown come last. For a caller that changes runs the latter are an error.
-func (p *Repository) Run(ctx context.Context, name string) (journal.RecordedRun, error) {
+func (p *Repository) FindRun(ctx context.Context, name string) (journal.RecordedRun, error) {
 	c, err := p.ChooseRun(ctx, name)
 	return c.RecordedRun, err
 }
 
-// ChooseRun is [Repository.Run], and says how the run was chosen.
+// ChooseRun is [Repository.FindRun], and says how the run was chosen.
 func (p *Repository) ChooseRun(ctx context.Context, name string) (RunChoice, error) {
 	all, err := p.Runs(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ func findByName(all []journal.RecordedRun, name string) (journal.RecordedRun, er
 		return journal.RecordedRun{}, NotFoundError("run", name, "The latest runs: "+latestIDs(all)+". nexus runs lists all.")
 	default:
 		return journal.RecordedRun{}, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d runs have %s in their names", len(found), quoteShort(name)),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d runs have %s in their names", len(found), quoteTruncated(name)),
 			Hint: "Give more of the name: " + latestIDs(found) + ". nexus runs lists all.",
 		}
 	}
@@ -222,11 +222,11 @@ func (s RunSubject) notFoundError(name string, runs bool) error {
 	}
 	if !runs {
 		return &nexus.Error{
-			Code: nexus.CodeNotFound, Message: fmt.Sprintf("run %s has no task or attempt %s", s.ID, quoteShort(name)), Hint: hint,
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("run %s has no task or attempt %s", s.ID, quoteTruncated(name)), Hint: hint,
 		}
 	}
 	return &nexus.Error{
-		Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s, and run %s has no such task or attempt", quoteShort(name), s.ID),
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s, and run %s has no such task or attempt", quoteTruncated(name), s.ID),
 		Hint: hint + " nexus runs lists runs.",
 	}
 }

@@ -25,7 +25,7 @@ func MeasureMachine(dir string, now time.Time) health.MachineSample {
 }
 
 // watchMachine monitors the machine for a run until the context ends.
-func (a *App) watchMachine(ctx context.Context, p *Repository, run nexus.RunID, alerts nexus.AlertLimits, tell chan<- nexus.Fact) {
+func (a *App) watchMachine(ctx context.Context, p *Repository, run nexus.RunID, alerts nexus.AlertThresholds, tell chan<- nexus.Fact) {
 	s, err := p.Replay(ctx, run)
 	if err != nil {
 		return // the run reports it
@@ -36,7 +36,7 @@ func (a *App) watchMachine(ctx context.Context, p *Repository, run nexus.RunID, 
 // watchHealth measures at once and then at intervals until the context ends, and sends the
 // facts to record.
 func watchHealth(
-	ctx context.Context, every time.Duration, m *health.MachineAlerts, a nexus.AlertLimits, measure func() health.MachineSample, tell chan<- nexus.Fact,
+	ctx context.Context, every time.Duration, m *health.MachineAlertDecider, a nexus.AlertThresholds, measure func() health.MachineSample, tell chan<- nexus.Fact,
 ) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -18,7 +18,7 @@ func TestWatch(t *testing.T) {
 		samples, tell, done := 0, make(chan nexus.Fact), make(chan struct{})
 		go func() {
 			defer close(done)
-			watchHealth(ctx, sampleEvery, health.NewMachineAlerts(nil), nexus.AlertLimits{Disk: 100, Lasting: 30 * time.Second}, func() health.MachineSample {
+			watchHealth(ctx, sampleEvery, health.NewMachineAlerts(nil), nexus.AlertThresholds{Disk: 100, Lasting: 30 * time.Second}, func() health.MachineSample {
 				samples++
 				return health.MachineSample{At: time.Now(), Free: 1, Disk: true}
 			}, tell)

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
-	"github.com/nexus-ai-builder/nexus/internal/work/pastruns"
+	"github.com/nexus-ai-builder/nexus/internal/work/runcache"
 )
 
 // RunHistory returns the results of a repository's runs, the oldest first, without those that only
@@ -21,7 +21,7 @@ func (a *App) RunHistory(ctx context.Context, p *Repository) ([]history.RunRecor
 	if p.Journal == nil {
 		return nil, nil
 	}
-	r, err := pastruns.ReadRuns(ctx, p.Journal, p.State)
+	r, err := runcache.ReadPastRuns(ctx, p.Journal, p.State)
 	if err != nil {
 		return nil, err
 	}
@@ -78,14 +78,14 @@ func (a *App) historyOf(ctx context.Context, dir string) ([]history.RunRecord, e
 // repositoryName returns the name of the repository from its state directory, which ends with a
 // part of a hash.
 func repositoryName(dir string) string {
-	name, hash, ok := cutLast(dir, "-")
+	name, hash, ok := cutAtLast(dir, "-")
 	if !ok || len(hash) != 10 {
 		return dir
 	}
 	return name
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
+func cutAtLast(s, sep string) (before, after string, found bool) {
 	i := strings.LastIndex(s, sep)
 	if i < 0 {
 		return s, "", false

@@ -13,25 +13,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// LoopWorker executes the decisions of a loop, and wakes it.
-type LoopWorker interface {
-	run.LoopWorker
+// WakingLoopExecutor executes the decisions of a loop, and wakes it.
+type WakingLoopExecutor interface {
+	run.LoopIntentExecutor
 
 	// Watch wakes the loop, of which it has a copy, when an awaited event happens, until the
 	// context ends.
 	Watch(ctx context.Context, kind string, l *improve.ImproveLoop, woken chan<- string)
 }
 
-// LoopOptions are the options to start or resume a loop.
-type LoopOptions struct {
+// ImproveLoopOptions are the options to start or resume a loop.
+type ImproveLoopOptions struct {
 	Rules   nexus.ImproveRules
 	Seed    string
-	Traffic provider.TrafficOptions
-	Hands   LoopWorker
+	Traffic provider.TrafficRecordingOptions
+	Hands   WakingLoopExecutor
 
 	// Heard receives the recorded events of the loop, in order; may be nil.
 	Heard func(nexus.Event)
@@ -116,7 +116,7 @@ func (p *Repository) LoopNamed(ctx context.Context, name string) (nexus.RunID, e
 		}
 		return r.ID, nil
 	}
-	r, err := p.Run(ctx, name)
+	r, err := p.FindRun(ctx, name)
 	if err != nil {
 		return "", err
 	}
@@ -129,8 +129,8 @@ func (p *Repository) LoopNamed(ctx context.Context, name string) (nexus.RunID, e
 
 // ImproveRepository finds work and does it until the loop ends, while this process holds its lease. A
 // loop that did not end is resumed. The end of ctx drains it.
-func (a *App) ImproveRepository(ctx context.Context, p *Repository, c config.Config, o LoopOptions) (*improve.ImproveLoop, error) {
-	if err := errors.Join(a.KillSwitch(p.State).Err(), a.CheckSandbox(true), a.checkLoop(c, o)); err != nil {
+func (a *App) ImproveRepository(ctx context.Context, p *Repository, c config.Config, o ImproveLoopOptions) (*improve.ImproveLoop, error) {
+	if err := errors.Join(a.KillSwitch(p.State).ErrIfActive(), a.CheckSandbox(true), a.checkLoop(c, o)); err != nil {
 		return nil, err
 	}
 	mine, err := a.claimLoop(ctx, p, c, o)
@@ -154,7 +154,7 @@ func (a *App) ImproveRepository(ctx context.Context, p *Repository, c config.Con
 	helpers.Go(func() { cancel(renewLease(work, leaseTTL, lease.Renew)) })
 	helpers.Go(func() { watchKillSwitch(work, cancel, a.KillSwitch(p.State)) })
 	helpers.Go(func() {
-		follow := func(ctx context.Context, last int64) eventSeq {
+		follow := func(ctx context.Context, last int64) eventIterator {
 			return p.Journal.Follow(ctx, id, max(last, mine.folded))
 		}
 		if err := forwardRequests(work, follow, requests); err != nil {
@@ -167,11 +167,11 @@ func (a *App) ImproveRepository(ctx context.Context, p *Repository, c config.Con
 		o.Begun(ctx, id, mine.again)
 	}
 	err = run.RunLoop(work, own, o.Hands, l, run.LoopSignals{Requests: requests, Woken: woken, Drain: ctx.Done()})
-	return l, errors.Join(err, recordHalt(context.WithoutCancel(ctx), p.Journal, id, err))
+	return l, errors.Join(err, recordKillSwitchStop(context.WithoutCancel(ctx), p.Journal, id, err))
 }
 
-// claimedLoop is a loop whose lease this process holds.
-type claimedLoop struct {
+// leasedImproveLoop is a loop whose lease this process holds.
+type leasedImproveLoop struct {
 	loop   *improve.ImproveLoop
 	id     nexus.RunID
 	lease  *journal.Lease
@@ -182,8 +182,8 @@ type claimedLoop struct {
 
 // claimLoop makes this process the only one that improves the repository. Another process that
 // starts at the same moment waits until the loop is known.
-func (a *App) claimLoop(ctx context.Context, p *Repository, c config.Config, o LoopOptions) (mine claimedLoop, err error) {
-	err = disk.WithLock(ctx, filepath.Join(p.State, "improve.lock"), func(ctx context.Context) error {
+func (a *App) claimLoop(ctx context.Context, p *Repository, c config.Config, o ImproveLoopOptions) (mine leasedImproveLoop, err error) {
+	err = filewrite.WithLock(ctx, filepath.Join(p.State, "improve.lock"), func(ctx context.Context) error {
 		l, last, folded, err := p.replayLoop(ctx, "")
 		if err != nil {
 			return err
@@ -194,7 +194,7 @@ func (a *App) claimLoop(ctx context.Context, p *Repository, c config.Config, o L
 				Hint: "nexus improve --status shows it, and nexus stop ends it.",
 			}
 		}
-		id, begun, again, err := a.openLoop(ctx, p, c, o, l)
+		id, begun, again, err := a.loopStartFacts(ctx, p, c, o, l)
 		if err != nil {
 			return err
 		}
@@ -209,14 +209,14 @@ func (a *App) claimLoop(ctx context.Context, p *Repository, c config.Config, o L
 		if err != nil {
 			return errors.Join(err, lease.Release(context.WithoutCancel(ctx)))
 		}
-		mine = claimedLoop{l, id, lease, first, folded, again}
+		mine = leasedImproveLoop{l, id, lease, first, folded, again}
 		return nil
 	})
 	return mine, err
 }
 
 // checkLoop returns an error for settings that cannot work.
-func (a *App) checkLoop(c config.Config, o LoopOptions) error {
+func (a *App) checkLoop(c config.Config, o ImproveLoopOptions) error {
 	if c.Limits.Approval == nexus.ApproveAll {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "approval all asks a person before everything, but a loop asks no questions",
@@ -231,11 +231,11 @@ func (a *App) checkLoop(c config.Config, o LoopOptions) error {
 	return a.CheckModels(c, RunOptions{Plan: &nexus.Plan{}, tap: tap})
 }
 
-// openLoop names the loop, and returns the facts that begin or resume it.
-func (a *App) openLoop(ctx context.Context, p *Repository, c config.Config, o LoopOptions, l *improve.ImproveLoop) (
+// loopStartFacts names the loop, and returns the facts that begin or resume it.
+func (a *App) loopStartFacts(ctx context.Context, p *Repository, c config.Config, o ImproveLoopOptions, l *improve.ImproveLoop) (
 	id nexus.RunID, begun func(fence int64) []nexus.Fact, again bool, err error,
 ) {
-	opened := nexus.LoopOpened{Rules: o.Rules}
+	opened := nexus.LoopRulesSet{Rules: o.Rules}
 	if l.Run != "" && l.Status == "" {
 		return l.Run, func(fence int64) []nexus.Fact {
 			taken := []nexus.Fact{nexus.RunRecovered{Process: journal.CallingProcess(), Fence: fence, Alone: true}, nexus.RunResumed{}}

@@ -6,15 +6,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 )
 
-// IssueRef returns the issue that a text names, the zero Ref for any other text. A number alone
+// ParseIssueRef returns the issue that a text names, the zero Ref for any other text. A number alone
 // is an issue of the project that the remote origin names.
-func (a *App) IssueRef(ctx context.Context, text string) (forge.IssueRef, error) {
+func (a *App) ParseIssueRef(ctx context.Context, text string) (forge.IssueRef, error) {
 	return forge.ParseIssueRef(text, a.originURL(ctx), a.Env)
 }
 
-// ForgeRef returns the project of a forge that the remote origin names.
-func (a *App) ForgeRef(ctx context.Context) (forge.IssueRef, error) {
-	return forge.ParseProject(a.originURL(ctx), a.Env)
+// OriginForgeProject returns the project of a forge that the remote origin names.
+func (a *App) OriginForgeProject(ctx context.Context) (forge.IssueRef, error) {
+	return forge.ParseProjectOfRemote(a.originURL(ctx), a.Env)
 }
 
 // originURL returns the address of the remote origin, "" if there is none.

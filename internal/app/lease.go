@@ -102,18 +102,18 @@ func forwardRequests(ctx context.Context, follow func(ctx context.Context, after
 
 // watchKillSwitch ends all work in progress when the kill switch is on.
 func watchKillSwitch(ctx context.Context, cancel context.CancelCauseFunc, s killswitch.Switch) {
-	if st := s.WaitUntilThrown(ctx); st != nil {
+	if st := s.WaitUntilActive(ctx); st != nil {
 		cancel(fmt.Errorf("%w: %w", run.ErrInterrupted, st.Err()))
 	}
 }
 
-// IsHalted reports whether the kill switch ended the work.
-func IsHalted(err error) bool { return errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}) }
+// IsKillSwitchStop reports whether the kill switch ended the work.
+func IsKillSwitchStop(err error) bool { return errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}) }
 
-// recordHalt records in the journal that the kill switch ended a run, if it did, to explain why
+// recordKillSwitchStop records in the journal that the kill switch ended a run, if it did, to explain why
 // the run stops in the middle.
-func recordHalt(ctx context.Context, j *journal.Journal, id nexus.RunID, err error) error {
-	if !IsHalted(err) {
+func recordKillSwitchStop(ctx context.Context, j *journal.Journal, id nexus.RunID, err error) error {
+	if !IsKillSwitchStop(err) {
 		return nil
 	}
 	_, err = j.Ask(ctx, id, nexus.Request{Verb: nexus.VerbStop, Now: true, By: "the kill switch", Text: err.Error()})
@@ -133,6 +133,6 @@ func killOrphanProcesses(ctx context.Context, j *journal.Journal, own nexus.RunI
 			dead[string(r.ID)] = true
 		}
 	}
-	_, err = proc.KillOwnedByAll(dead)
+	_, err = proc.KillProcessesOfAll(dead)
 	return err
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
@@ -24,15 +24,15 @@ import (
 // which on lessons are learned.
 const lessonResetsFile = "lessons.json"
 
-// lessonResets is the content of that file: runs before these times do not count.
-type lessonResets map[nexus.LessonKind]time.Time
+// lessonResetTimes is the content of that file: runs before these times do not count.
+type lessonResetTimes map[nexus.LessonKind]time.Time
 
-func (p *Repository) lessonResets() (lessonResets, error) {
+func (p *Repository) lessonResets() (lessonResetTimes, error) {
 	data, err := os.ReadFile(filepath.Join(p.State, lessonResetsFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return lessonResets{}, nil
+		return lessonResetTimes{}, nil
 	}
-	f := lessonResets{}
+	f := lessonResetTimes{}
 	if err == nil {
 		err = json.Unmarshal(data, &f)
 	}
@@ -52,7 +52,7 @@ func (p *Repository) ResetLessons(now time.Time, kinds ...nexus.LessonKind) erro
 		if len(kinds) < len(nexus.LessonKinds()) {
 			return err
 		}
-		f = lessonResets{}
+		f = lessonResetTimes{}
 	}
 	f = maps.Clone(f)
 	for _, k := range kinds {
@@ -62,7 +62,7 @@ func (p *Repository) ResetLessons(now time.Time, kinds ...nexus.LessonKind) erro
 	if err != nil {
 		return &nexus.Error{Code: nexus.CodeInternal, Message: "encode what is forgotten", Cause: err}
 	}
-	return disk.ReplaceFile(filepath.Join(p.State, lessonResetsFile), append(data, '\n'))
+	return filewrite.ReplaceFile(filepath.Join(p.State, lessonResetsFile), append(data, '\n'))
 }
 
 // LearnLessons returns the lessons for a run that began now, and the runs that they come from.
@@ -80,7 +80,9 @@ func (a *App) LearnLessons(ctx context.Context, p *Repository, c config.Config) 
 	}
 	l := lessons.LearnLessons(runs, lessons.Options{
 		Sample: c.Lessons.Sample, Off: disabledLessons(c), Since: since,
-		Usual: func(x nexus.Complexity) nexus.Tier { return route.TierOf(nexus.Routing{Tiers: c.Routing.Tiers}, x) },
+		Usual: func(x nexus.Complexity) nexus.Tier {
+			return route.StartTierOf(nexus.StartTierRules{Tiers: c.Routing.Tiers}, x)
+		},
 		Able: func(t nexus.Tier) bool {
 			most, capped := c.Limits.PerTier[t]
 			return !capped || most > 0
@@ -107,9 +109,9 @@ func (a *App) newRunLessons(ctx context.Context, p *Repository, c config.Config)
 	return l, nil
 }
 
-// withGateOrder returns the settings with the gates in the learned order, if the user set none.
+// applyLearnedGateOrder returns the settings with the gates in the learned order, if the user set none.
 // It ignores gates that no longer exist and omits none that does.
-func withGateOrder(dir string, c config.Config, l *nexus.RunLessons) (config.Config, error) {
+func applyLearnedGateOrder(dir string, c config.Config, l *nexus.RunLessons) (config.Config, error) {
 	if l == nil || l.Gates == nil || len(c.Gates.Order) > 0 {
 		return c, nil
 	}
@@ -129,17 +131,17 @@ func withGateOrder(dir string, c config.Config, l *nexus.RunLessons) (config.Con
 	return c, nil
 }
 
-// withRecordedLessons returns the settings with the lessons that were recorded when the run
+// settingsWithRecordedLessons returns the settings with the lessons that were recorded when the run
 // began.
-func (a *App) withRecordedLessons(ctx context.Context, p *Repository, c config.Config, o RunOptions, begun []nexus.Fact) (config.Config, error) {
+func (a *App) settingsWithRecordedLessons(ctx context.Context, p *Repository, c config.Config, o RunOptions, begun []nexus.Fact) (config.Config, error) {
 	for _, f := range begun {
 		if g, ok := f.(nexus.GoalAccepted); ok {
-			return withGateOrder(p.Repo.Work, c, g.Routing.Lessons)
+			return applyLearnedGateOrder(p.Repo.Work, c, g.Routing.Lessons)
 		}
 	}
 	s, err := p.Replay(ctx, o.Run)
 	if err != nil {
 		return c, err
 	}
-	return withGateOrder(p.Repo.Work, c, s.Goal.Routing.Lessons)
+	return applyLearnedGateOrder(p.Repo.Work, c, s.Goal.Routing.Lessons)
 }

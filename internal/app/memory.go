@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
-	"github.com/nexus-ai-builder/nexus/internal/sys/vector"
+	"github.com/nexus-ai-builder/nexus/internal/sys/textembedding"
 	"github.com/nexus-ai-builder/nexus/internal/work/memory"
 )
 
@@ -12,12 +12,12 @@ import (
 func (a *App) MemoryRetriever(p *Repository, c config.Config) *memory.EpisodeRetriever {
 	b := &memory.EpisodeRetriever{
 		EpisodeStore: memory.EpisodeStore{Repo: p.Repo.Work, State: p.State, Mask: p.mask, Show: c.Policy.Show},
-		Record:       memory.RunRecords{Journal: p.Journal, Repo: p.Repo, Blobs: p.OpenBlobStore},
+		Record:       memory.RepositoryRunRecords{Journal: p.Journal, Repo: p.Repo, Blobs: p.OpenBlobStore},
 		Tokens:       int64(c.Memory.Tokens), Auto: c.Memory.Approve == "auto", Now: a.Now,
 	}
 	if e := c.Memory.Embed; e.URL != "" {
 		b.Means = &memory.EmbeddingIndex{
-			Endpoint: vector.EmbeddingEndpoint{URL: e.URL, Model: e.Model}, Say: a.reportError,
+			Endpoint: textembedding.EmbeddingEndpoint{URL: e.URL, Model: e.Model}, Say: a.reportError,
 			File: filepath.Join(p.State, "memory-vectors.json"),
 		}
 	}

@@ -15,9 +15,9 @@ import (
 // networkItem is the name of a repository's network settings as an item to agree to.
 const networkItem = "nexus.toml [network]"
 
-// networkItems returns the network access that the repository at dir requests, as an item to
+// networkTrustItems returns the network access that the repository at dir requests, as an item to
 // agree to.
-func networkItems(dir string) ([]trust.TrustItem, error) {
+func networkTrustItems(dir string) ([]trust.TrustItem, error) {
 	text, err := config.RequestedNetwork(dir)
 	if err != nil || text == "" {
 		return nil, err
@@ -25,13 +25,13 @@ func networkItems(dir string) ([]trust.TrustItem, error) {
 	return []trust.TrustItem{{Name: networkItem, Text: text}}, nil
 }
 
-// EgressGrant returns the network access for work on the repository at dir: none unless the user
+// EgressGrantFor returns the network access for work on the repository at dir: none unless the user
 // configures it, and none of the repository's requests unless a person agreed to them.
-func EgressGrant(c config.NetworkAccess, dir string, book *trust.Store, env func(string) string) (*egress.EgressGrant, error) {
+func EgressGrantFor(c config.NetworkAccessSettings, dir string, book *trust.Store, env func(string) string) (*egress.EgressGrant, error) {
 	if c.Mode != "list" {
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
 	}
-	items, err := networkItems(dir)
+	items, err := networkTrustItems(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -49,23 +49,23 @@ func EgressGrant(c config.NetworkAccess, dir string, book *trust.Store, env func
 	return c.EgressGrant(env)
 }
 
-// GrantFor returns a grant for one command: off, list, or names of presets and hosts with
+// CommandEgressGrant returns a grant for one command: off, list, or names of presets and hosts with
 // commas between. Hosts that the configuration denies are denied.
-func GrantFor(mode string, c config.NetworkAccess, dir string, book *trust.Store, env func(string) string) (*egress.EgressGrant, error) {
+func CommandEgressGrant(mode string, c config.NetworkAccessSettings, dir string, book *trust.Store, env func(string) string) (*egress.EgressGrant, error) {
 	switch mode {
 	case "", "off", "none":
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
 	case "list":
 		c.Mode = "list"
-		return EgressGrant(c, dir, book, env)
+		return EgressGrantFor(c, dir, book, env)
 	}
-	own := config.NetworkAccess{Mode: "list", Deny: c.Deny, Upstream: c.Upstream}
+	own := config.NetworkAccessSettings{Mode: "list", Deny: c.Deny, Upstream: c.Upstream}
 	for name := range strings.SplitSeq(mode, ",") {
 		if _, err := egress.PresetHosts(name); err == nil {
 			own.Presets = append(own.Presets, name)
 			continue
 		}
-		if _, err := egress.ParseRule(name); err != nil || !strings.ContainsAny(name, ".:") {
+		if _, err := egress.ParseAllowedHost(name); err != nil || !strings.ContainsAny(name, ".:") {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no network %q", sanitize.TruncateText(name, 80)), Cause: err,
 				Hint: "Use off, list, or presets and hosts separated by commas, such as npm,example.com:8443; presets are " + strings.Join(egress.PresetNames(), ", ") + ".",
@@ -76,9 +76,9 @@ func GrantFor(mode string, c config.NetworkAccess, dir string, book *trust.Store
 	return own.EgressGrant(env)
 }
 
-// GrantInSandbox is [EgressGrant], and returns an error if the sandbox cannot enforce it.
-func GrantInSandbox(c config.NetworkAccess, dir string, book *trust.Store, env func(string) string, box *sandbox.Box) (*egress.EgressGrant, error) {
-	g, err := EgressGrant(c, dir, book, env)
+// EnforceableEgressGrant is [EgressGrantFor], and returns an error if the sandbox cannot enforce it.
+func EnforceableEgressGrant(c config.NetworkAccessSettings, dir string, book *trust.Store, env func(string) string, box *sandbox.Box) (*egress.EgressGrant, error) {
+	g, err := EgressGrantFor(c, dir, book, env)
 	if err == nil && g != nil && len(g.Gates)+len(g.Roles) > 0 {
 		err = box.CheckEgress()
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 )
 
-// NextRequest returns the request that would be sent for a task now, with the present settings;
+// PreviewNextRequest returns the request that would be sent for a task now, with the present settings;
 // fresh is true if it would begin an attempt. It calls no model and changes nothing of the run.
-func (a *App) NextRequest(ctx context.Context, p *Repository, s *state.State, t *state.Task, role nexus.Role) (u attempt.PromptPreview, fresh bool, err error) {
+func (a *App) PreviewNextRequest(ctx context.Context, p *Repository, s *state.State, t *state.TaskState, role nexus.Role) (u attempt.PromptPreview, fresh bool, err error) {
 	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return u, false, err

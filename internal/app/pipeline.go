@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/rules"
 )
 
-// PlannedStep is a pipeline step, and the tasks of a plan that it is for.
-type PlannedStep struct {
+// PlannedPipelineStep is a pipeline step, and the tasks of a plan that it is for.
+type PlannedPipelineStep struct {
 	Name     string         `json:"name"`
 	Run      string         `json:"run,omitzero"`
 	Ask      string         `json:"ask,omitzero"`
@@ -28,7 +28,7 @@ type PlannedStep struct {
 }
 
 // plannedSteps returns the steps for tasks of a plan, in their order.
-func (a *App) plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedStep, error) {
+func (a *App) plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedPipelineStep, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return nil, err
@@ -38,9 +38,9 @@ func (a *App) plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedStep, 
 		return nil, err
 	}
 	steps := cast.steps
-	var all []PlannedStep
+	var all []PlannedPipelineStep
 	for _, s := range steps {
-		p := PlannedStep{
+		p := PlannedPipelineStep{
 			Name: s.Name, Run: s.Run, Ask: s.Ask, Edit: s.Edit, Role: s.Role, When: s.When,
 			Required: !s.Optional, Says: s.Summary(),
 		}
@@ -60,7 +60,7 @@ func (a *App) plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedStep, 
 // items to agree to, like the prompt of a role. Commands of steps are gates, and gates need no
 // trust.
 func stepTrustItems(dir string) ([]trust.TrustItem, error) {
-	c, _, err := config.Load(config.SettingSources{Project: filepath.Join(dir, "nexus.toml")})
+	c, _, err := config.LoadSources(config.SettingSources{Project: filepath.Join(dir, "nexus.toml")})
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func stepTrustItems(dir string) ([]trust.TrustItem, error) {
 
 // resolvedPipeline is the pipeline, with the steps that use a role of the project resolved.
 type resolvedPipeline struct {
-	steps  []config.NamedStep
+	steps  []config.NamedPipelineStep
 	roles  map[nexus.Role]agent.RoleDefinition
 	agents []rules.Skill // of .claude/agents, that the pipeline uses
 }
@@ -119,10 +119,10 @@ func resolvePipeline(dir string, c config.Config, said func() (*rules.RuleSet, e
 	if all.steps, err = c.PipelineSteps(); err != nil {
 		return all, err
 	}
-	if all.roles, err = LoadRoles(dir, c); err != nil {
+	if all.roles, err = LoadRoleDefinitions(dir, c); err != nil {
 		return all, err
 	}
-	ours, err := agent.LoadRoles(nil)
+	ours, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		return all, err
 	}
@@ -151,15 +151,15 @@ func resolvePipeline(dir string, c config.Config, said func() (*rules.RuleSet, e
 			all.roles[nexus.Role(s.Role)] = role
 			all.agents = append(all.agents, k)
 		}
-		if why := assignStep(s, role); why != "" {
+		if why := assignStepRole(s, role); why != "" {
 			return all, stepError(*s, why)
 		}
 	}
 	return all, nil
 }
 
-// assignStep makes the step one for a reader or an editor, or returns why a role cannot do it.
-func assignStep(s *config.NamedStep, role agent.RoleDefinition) string {
+// assignStepRole makes the step one for a reader or an editor, or returns why a role cannot do it.
+func assignStepRole(s *config.NamedPipelineStep, role agent.RoleDefinition) string {
 	reads := role.Writes == agent.WriteNothing
 	switch {
 	case reads && s.Edit != "":
@@ -177,7 +177,7 @@ func assignStep(s *config.NamedStep, role agent.RoleDefinition) string {
 	return ""
 }
 
-func stepError(s config.NamedStep, why string) error {
+func stepError(s config.NamedPipelineStep, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("pipeline.%s.role: %s", s.Name, why),
 		Hint: "docs/gates.md explains what a role of your own may do.",

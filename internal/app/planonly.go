@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// PlanOnly lets the planner make the plan for the run's options, and nothing else.
-func (a *App) PlanOnly(ctx context.Context, p *Repository, o *RunOptions, w RunWatcher) error {
+// MakePlanOnly lets the planner make the plan for the run's options, and nothing else.
+func (a *App) MakePlanOnly(ctx context.Context, p *Repository, o *RunOptions, w RunWatcher) error {
 	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
@@ -26,9 +26,9 @@ func (a *App) PlanOnly(ctx context.Context, p *Repository, o *RunOptions, w RunW
 	if err != nil {
 		return err
 	}
-	made := PlanOf(s)
+	made := PlanOfRun(s)
 	made.Goal = o.Goal.Text
-	o.Plan, o.Spent = &made, PlanCost(s)
+	o.Plan, o.Spent = &made, PlanningCost(s)
 	if len(made.Tasks) > 0 {
 		return nil
 	}
@@ -47,8 +47,8 @@ func (a *App) PlanOnly(ctx context.Context, p *Repository, o *RunOptions, w RunW
 	return e
 }
 
-// PlanOf returns the tasks of a run as a plan.
-func PlanOf(s *state.State) nexus.Plan {
+// PlanOfRun returns the tasks of a run as a plan.
+func PlanOfRun(s *state.State) nexus.Plan {
 	p := nexus.Plan{Version: plan.Version, Goal: s.Goal.Goal.Text, Cover: s.Cover, Assumptions: s.Assumed, Foreseen: s.Foreseen}
 	if s.Goal.Goal.Mode == nexus.Draft {
 		p.Run = s.Run
@@ -74,14 +74,14 @@ func (o *RunOptions) addPlanningCost(ctx context.Context, p *Repository) error {
 	}
 	s, err := p.Replay(ctx, o.Plan.Run)
 	if err == nil && s.Goal.Goal.Mode == nexus.Draft {
-		o.Spent = PlanCost(s)
+		o.Spent = PlanningCost(s)
 	}
 	return err
 }
 
-// PlanCost returns the spending of a run that only planned, with the cost of the refused plans
+// PlanningCost returns the spending of a run that only planned, with the cost of the refused plans
 // before.
-func PlanCost(s *state.State) nexus.Money { return s.Goal.Planning + s.Ledger.SpentMoney() }
+func PlanningCost(s *state.State) nexus.Money { return s.Goal.Planning + s.Ledger.SpentMoney() }
 
 // EstimatePlan adds the estimates of the plan's tasks, from earlier runs of the repository. A nil
 // repository, one without runs, and one whose runs cannot be read have no history.
@@ -97,7 +97,7 @@ func (a *App) EstimatePlan(ctx context.Context, p *Repository, o *RunOptions) er
 	if err := o.addPlanningCost(ctx, p); err != nil {
 		return err
 	}
-	past, learned := &route.RunStats{}, &nexus.RunLessons{}
+	past, learned := &route.PastRunStatistics{}, &nexus.RunLessons{}
 	if p != nil && p.Journal != nil { // an unknown history is no reason to fail
 		if known, err := p.estimateStats(ctx, settings); err == nil {
 			past = known
@@ -106,28 +106,28 @@ func (a *App) EstimatePlan(ctx context.Context, p *Repository, o *RunOptions) er
 			learned = l
 		}
 	}
-	routing := routingOf(settings, learned, false)
+	routing := startTierRules(settings, learned, false)
 	e := past.Estimate(route.EstimateInput{
 		Tasks: o.Plan.Tasks, Parallel: settings.Limits.Parallel, Most: max(settings.Limits.RunMoney-o.Spent, 0),
-		Route: func(t nexus.Task) nexus.TaskRouted { return route.RouteTask(routing, t, nil) },
+		Route: func(t nexus.Task) nexus.StartTierChosen { return route.ChooseStartTier(routing, t, nil) },
 		Price: price,
 	})
 	o.Plan.Estimate = &e
 	if settings.Limits.Batch, err = a.tasksPerSession(settings, o.tap); err != nil {
 		return err
 	}
-	o.Lanes = schedule.ForecastLanes(o.Plan.Tasks, settings.Limits, routing)
+	o.Lanes = schedule.ForecastSharedSessions(o.Plan.Tasks, settings.Limits, routing)
 	o.Steps, err = a.plannedSteps(settings, o.Plan.Tasks)
 	return err
 }
 
 // modelPrices returns the token prices of the configured models.
-func (a *App) modelPrices(c config.Config, tap provider.RecordingTransport) (route.PriceFunc, error) {
-	models, err := provider.NewModels(c, a.Env, a.Now)
+func (a *App) modelPrices(c config.Config, tap provider.RecordingTransport) (route.RolePriceFunc, error) {
+	models, err := provider.NewModelPicker(c, a.Env, a.Now)
 	if err != nil {
 		return nil, err
 	}
-	models.UseKeysAndTransport(a.Keys(), tap)
+	models.UseKeysAndTransport(a.KeyStore(), tap)
 	return func(role nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
 		name, err := models.ModelName(role, t.Tier, t.Model)
 		if err != nil {

@@ -33,7 +33,7 @@ func forEachRecentRun(ctx context.Context, j *journal.Journal, see func(*state.S
 		if events += runs[i].Events; events > pastEvents {
 			break
 		}
-		s, err := state.Replay(runs[i].ID, j.Events(ctx, runs[i].ID, 0))
+		s, err := state.ReplayRun(runs[i].ID, j.Events(ctx, runs[i].ID, 0))
 		if err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -46,8 +46,8 @@ func forEachRecentRun(ctx context.Context, j *journal.Journal, see func(*state.S
 }
 
 // earlierChecks returns the passed checks of the work that the newest runs, except one, landed.
-func earlierChecks(ctx context.Context, j *journal.Journal, but nexus.RunID) ([]accept.EarlierCheck, error) {
-	var all []accept.EarlierCheck
+func earlierChecks(ctx context.Context, j *journal.Journal, but nexus.RunID) ([]accept.EarlierRunCheck, error) {
+	var all []accept.EarlierRunCheck
 	err := forEachRecentRun(ctx, j, func(s *state.State) {
 		if s.Run != but {
 			all = append(all, accept.EarlierChecks(s)...)
@@ -56,12 +56,12 @@ func earlierChecks(ctx context.Context, j *journal.Journal, but nexus.RunID) ([]
 	return all, err
 }
 
-// RecentStats summarizes the newest runs of the repository, except one.
-func RecentStats(ctx context.Context, j *journal.Journal, but nexus.RunID) (*route.RunStats, error) {
-	var h route.RunStats
+// RecentRunStatistics summarizes the newest runs of the repository, except one.
+func RecentRunStatistics(ctx context.Context, j *journal.Journal, but nexus.RunID) (*route.PastRunStatistics, error) {
+	var h route.PastRunStatistics
 	add := func(s *state.State) {
 		if s.Run != but {
-			h.Add(s)
+			h.AddRun(s)
 		}
 	}
 	if err := forEachRecentRun(ctx, j, add); err != nil {
@@ -70,49 +70,49 @@ func RecentStats(ctx context.Context, j *journal.Journal, but nexus.RunID) (*rou
 	return &h, nil
 }
 
-// FindingHistory returns the results of findings that runs of the repository worked on.
-func FindingHistory(ctx context.Context, j *journal.Journal) (finding.PastWork, error) {
+// PastWorkOnFindings returns the results of findings that runs of the repository worked on.
+func PastWorkOnFindings(ctx context.Context, j *journal.Journal) (finding.PastWorkRecord, error) {
 	var runs []*state.State
 	if j != nil {
 		if err := forEachRecentRun(ctx, j, func(s *state.State) { runs = append(runs, s) }); err != nil {
-			return finding.PastWork{}, err
+			return finding.PastWorkRecord{}, err
 		}
 	}
 	slices.Reverse(runs)
-	return finding.PastOf(runs), nil
+	return finding.SummarizePastWork(runs), nil
 }
 
 // estimateStats summarizes the newest runs of the repository for estimates: those that count,
 // if lessons are learned from them at all.
-func (p *Repository) estimateStats(ctx context.Context, c config.Config) (*route.RunStats, error) {
+func (p *Repository) estimateStats(ctx context.Context, c config.Config) (*route.PastRunStatistics, error) {
 	if !c.Lessons.Enabled {
-		return &route.RunStats{}, nil
+		return &route.PastRunStatistics{}, nil
 	}
 	since, err := p.lessonResets()
 	if err != nil {
 		return nil, err
 	}
-	var h route.RunStats
+	var h route.PastRunStatistics
 	err = forEachRecentRun(ctx, p.Journal, func(s *state.State) {
 		if !s.Started.Before(since[nexus.EstimateLesson]) {
-			h.Add(s)
+			h.AddRun(s)
 		}
 	})
 	return &h, err
 }
 
-// routingOf returns the start tiers from the settings and the lessons. Untested is true if the
+// startTierRules returns the start tiers from the settings and the lessons. Untested is true if the
 // repository has no test.
-func routingOf(c config.Config, learned *nexus.RunLessons, untested bool) nexus.Routing {
+func startTierRules(c config.Config, learned *nexus.RunLessons, untested bool) nexus.StartTierRules {
 	order := c.Routing.Order
 	for _, p := range c.Plugins {
 		if slices.Contains(p.Kinds, string(nexus.PluginRouter)) {
-			order = route.WithPlugins(order)
+			order = route.PutPluginsFirst(order)
 			break
 		}
 	}
-	r := nexus.Routing{Order: order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds, Untested: untested, Lessons: learned}
-	if s := nexus.Strategy(c.Routing.Strategy); s.IsKnown() {
+	r := nexus.StartTierRules{Order: order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds, Untested: untested, Lessons: learned}
+	if s := nexus.WritingStrategy(c.Routing.Strategy); s.IsKnown() {
 		r.Strategy = s
 	}
 	return r
@@ -160,7 +160,7 @@ const windowRuns = 10
 
 // QuotaWindows returns the last known limits of agent programs, from the newest runs of the
 // repository; nothing outside a repository.
-func (a *App) QuotaWindows(ctx context.Context) []state.QuotaWindow {
+func (a *App) QuotaWindows(ctx context.Context) []state.AccountQuotaWindow {
 	p, err := a.OpenRepository(ctx, ReadAccess)
 	if err != nil {
 		return nil
@@ -173,14 +173,14 @@ func (a *App) QuotaWindows(ctx context.Context) []state.QuotaWindow {
 	if err != nil {
 		return nil
 	}
-	var all []state.QuotaWindow
+	var all []state.AccountQuotaWindow
 	for _, r := range slices.Backward(runs[max(0, len(runs)-windowRuns):]) {
-		s, err := state.Replay(r.ID, p.Journal.Events(ctx, r.ID, 0))
+		s, err := state.ReplayRun(r.ID, p.Journal.Events(ctx, r.ID, 0))
 		if err != nil {
 			continue // nexus journal verify reports the damage
 		}
 		for _, w := range s.Windows {
-			if !slices.ContainsFunc(all, func(o state.QuotaWindow) bool { return o.Account == w.Account && o.Name == w.Name }) {
+			if !slices.ContainsFunc(all, func(o state.AccountQuotaWindow) bool { return o.Account == w.Account && o.Name == w.Name }) {
 				all = append(all, w)
 			}
 		}

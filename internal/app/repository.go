@@ -27,21 +27,21 @@ type Repository struct {
 	Journal *journal.Journal // nil if there are no runs yet, unless the command creates it
 
 	mask func([]byte) []byte
-	want AccessMode
+	want RepositoryAccessMode
 }
 
-// AccessMode is a command's access to a repository.
-type AccessMode int
+// RepositoryAccessMode is a command's access to a repository.
+type RepositoryAccessMode int
 
 // The kinds of access.
 const (
-	ReadAccess   AccessMode = iota // reads existing data
-	ChangeAccess                   // changes existing data
-	CreateAccess                   // also creates the journal, if there is none
+	ReadAccess   RepositoryAccessMode = iota // reads existing data
+	ChangeAccess                             // changes existing data
+	CreateAccess                             // also creates the journal, if there is none
 )
 
 // OpenRepository opens the repository that the command works in, and its journal.
-func (a *App) OpenRepository(ctx context.Context, want AccessMode) (*Repository, error) {
+func (a *App) OpenRepository(ctx context.Context, want RepositoryAccessMode) (*Repository, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (a *App) OpenRepository(ctx context.Context, want AccessMode) (*Repository,
 		if want != ReadAccess {
 			p.recordRepository(cmp.Or(p.Repo.Work, common))
 		}
-		_ = worktree.Unmount(ctx, p.State, p.deadRuns) // the next command tries again
+		_ = worktree.UnmountLeftovers(ctx, p.State, p.deadRuns) // the next command tries again
 	}
 	return p, err
 }
@@ -104,7 +104,7 @@ func (p *Repository) Close() {
 
 // OpenBlobStore opens the store of the blobs that facts name. Small ones are in the journal.
 func (p *Repository) OpenBlobStore() (*journal.BlobStore, error) {
-	store, err := journal.OpenBlobs(filepath.Join(p.State, "blobs"))
+	store, err := journal.OpenBlobStore(filepath.Join(p.State, "blobs"))
 	if err != nil {
 		return nil, err
 	}
@@ -127,26 +127,26 @@ func (p *Repository) Runs(ctx context.Context) ([]journal.RecordedRun, error) {
 
 // Replay folds a run.
 func (p *Repository) Replay(ctx context.Context, run nexus.RunID) (*state.State, error) {
-	return state.Replay(run, p.Journal.Events(ctx, run, 0))
+	return state.ReplayRun(run, p.Journal.Events(ctx, run, 0))
 }
 
-// ReadRun opens the repository for reading, folds the run with a name, and passes both to f.
-func (a *App) ReadRun(ctx context.Context, name string, f func(p *Repository, r journal.RecordedRun, s *state.State) error) error {
+// WithRunForReading opens the repository for reading, folds the run with a name, and passes both to f.
+func (a *App) WithRunForReading(ctx context.Context, name string, f func(p *Repository, r journal.RecordedRun, s *state.State) error) error {
 	return a.withRun(ctx, ReadAccess, name, f)
 }
 
-// ChangeRun is [App.ReadRun] for callers that change the run.
-func (a *App) ChangeRun(ctx context.Context, name string, f func(p *Repository, r journal.RecordedRun, s *state.State) error) error {
+// WithRunForChanging is [App.WithRunForReading] for callers that change the run.
+func (a *App) WithRunForChanging(ctx context.Context, name string, f func(p *Repository, r journal.RecordedRun, s *state.State) error) error {
 	return a.withRun(ctx, ChangeAccess, name, f)
 }
 
-func (a *App) withRun(ctx context.Context, want AccessMode, name string, f func(p *Repository, r journal.RecordedRun, s *state.State) error) error {
+func (a *App) withRun(ctx context.Context, want RepositoryAccessMode, name string, f func(p *Repository, r journal.RecordedRun, s *state.State) error) error {
 	p, err := a.OpenRepository(ctx, want)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	r, err := p.Run(ctx, name)
+	r, err := p.FindRun(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -14,11 +14,11 @@ func (p *Repository) CriteriaTable(ctx context.Context, s *state.State) (accept.
 		_, ok := f.(nexus.RequestMade)
 		return ok
 	})
-	return accept.TableOf(s, accept.WaiversFrom(requests)), err
+	return accept.BuildCriteriaTable(s, accept.WaiversFrom(requests)), err
 }
 
 // EarlierResults returns the results of the checks that were done before a run began.
-func (p *Repository) EarlierResults(ctx context.Context, run nexus.RunID) ([]accept.EarlierResult, error) {
+func (p *Repository) EarlierResults(ctx context.Context, run nexus.RunID) ([]accept.EarlierRunCheckResult, error) {
 	judged, err := p.eventsWhere(ctx, run, func(f nexus.Fact) bool {
 		g, ok := f.(nexus.GateJudged)
 		return ok && g.Base

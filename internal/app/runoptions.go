@@ -23,30 +23,30 @@ type RunOptions struct {
 	Run      nexus.RunID // an existing one; empty starts a new one
 	Name     nexus.RunID // of the new one; empty draws it
 	Goal     nexus.Goal
-	Plan     *nexus.Plan        // nil lets the planner make one
-	Lanes    []nexus.LaneFormed // tasks of the plan that would share a session, once it is estimated
-	Steps    []PlannedStep      // of the pipeline, for tasks of the plan, once it is estimated
-	Spent    nexus.Money        // on the plan already; it counts against the budget
-	Asked    int                // questions about the goal in an earlier interview
-	Refused  []state.PlanDraft  // plans for the goal that people refused, oldest first: the planner receives the reasons
-	Headless bool               // answer every question by its default
-	Person   bool               // a person at this terminal can be asked
-	Watched  bool               // a person sees the progress of the run
-	Seed     string             // for all random numbers; empty draws at random
+	Plan     *nexus.Plan                      // nil lets the planner make one
+	Lanes    []nexus.SharedSessionGroupFormed // tasks of the plan that would share a session, once it is estimated
+	Steps    []PlannedPipelineStep            // of the pipeline, for tasks of the plan, once it is estimated
+	Spent    nexus.Money                      // on the plan already; it counts against the budget
+	Asked    int                              // questions about the goal in an earlier interview
+	Refused  []state.UnapprovedPlan           // plans for the goal that people refused, oldest first: the planner receives the reasons
+	Headless bool                             // answer every question by its default
+	Person   bool                             // a person at this terminal can be asked
+	Watched  bool                             // a person sees the progress of the run
+	Seed     string                           // for all random numbers; empty draws at random
 
-	Consent nexus.ConsentRule // to the plan; the zero Consent leaves it to the level of approval
+	Consent nexus.PlanApprovalRule // to the plan; the zero Consent leaves it to the level of approval
 
 	Added []nexus.Request // the work in backlog mode
 	Items int             // number of items in progress at once, if other runs work on some; 0: from the settings
 
-	Checked *nexus.RunChecked // notices found before the run started; nil if there was no check
-	Refuse  func() error      // returns another reason why the run must not start; nil: none
+	Checked *nexus.RunPrechecked // notices found before the run started; nil if there was no check
+	Refuse  func() error         // returns another reason why the run must not start; nil: none
 
 	// Yours runs a gate on the user's own checkout; false if the checkout does not have the
 	// unchanged commit. Nil: no gate runs there.
-	Yours func(ctx context.Context, commit, gate string) (nexus.Evidence, bool, error)
+	Yours func(ctx context.Context, commit, gate string) (nexus.GateEvidence, bool, error)
 
-	Traffic provider.TrafficOptions // directory to record to, or to replay from
+	Traffic provider.TrafficRecordingOptions // directory to record to, or to replay from
 
 	tap     provider.RecordingTransport // opened from Traffic
 	deliver bool                        // publish and land the landed work, and nothing else
@@ -119,9 +119,9 @@ func (o *RunOptions) seededRandom() func(string) uint64 {
 	}
 }
 
-// newRun names a run by its start time, so that names sort by time, and by three letters that
+// newRunID names a run by its start time, so that names sort by time, and by three letters that
 // make it unique.
-func newRun(now time.Time, draw func(string) uint64) nexus.RunID {
+func newRunID(now time.Time, draw func(string) uint64) nexus.RunID {
 	tail := rand.Text()[:3]
 	if draw != nil {
 		tail = fmt.Sprintf("%03s", strconv.FormatUint(draw("run")%(36*36*36), 36))
@@ -139,11 +139,11 @@ func (a *App) CheckModels(c config.Config, o RunOptions) error {
 	if err != nil {
 		return err
 	}
-	models, err := provider.NewModels(c, a.Env, a.Now)
+	models, err := provider.NewModelPicker(c, a.Env, a.Now)
 	if err != nil {
 		return err
 	}
-	models.UseKeysAndTransport(a.Keys(), o.tap)
+	models.UseKeysAndTransport(a.KeyStore(), o.tap)
 	roles := []nexus.Role{nexus.Coder, nexus.Reviewer}
 	switch {
 	case o.Goal.Mode == nexus.Interview:

@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
-// MCPServer is an MCP server, and whether it may be used.
-type MCPServer struct {
+// MCPServerTrust is an MCP server, and whether it may be used.
+type MCPServerTrust struct {
 	declare.DeclaredServer
 	State trust.TrustState
 	Text  string // the command that it would run
@@ -23,7 +23,7 @@ type MCPServer struct {
 
 // MCPServers returns all MCP servers of the repository at dir, ordered by name. If one of its
 // files is broken it returns an error, together with the other servers.
-func (a *App) MCPServers(dir string) (all []MCPServer, err error) {
+func (a *App) MCPServers(dir string) (all []MCPServerTrust, err error) {
 	c, origins, err := a.LoadSettings()
 	if err != nil {
 		return nil, err
@@ -33,9 +33,9 @@ func (a *App) MCPServers(dir string) (all []MCPServer, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	declared, broken := declare.ListServers(c, origins, root)
+	declared, broken := declare.ListDeclaredServers(c, origins, root)
 	for _, d := range declared {
-		s := MCPServer{d, trust.StateTrusted, d.ConsentText(root)}
+		s := MCPServerTrust{d, trust.StateTrusted, d.ConsentText(root)}
 		if !d.Own && d.Why == nil {
 			judged, err := a.TrustStore().ItemStates(dir, []trust.TrustItem{{Name: d.TrustKey(), Text: s.Text}})
 			if err != nil {
@@ -48,9 +48,9 @@ func (a *App) MCPServers(dir string) (all []MCPServer, err error) {
 	return all, broken
 }
 
-// ServerItems returns the items that a person must agree to: the repository's servers, and the
+// MCPServerTrustItems returns the items that a person must agree to: the repository's servers, and the
 // last known descriptions of their tools.
-func (a *App) ServerItems(dir string) ([]trust.TrustItem, error) {
+func (a *App) MCPServerTrustItems(dir string) ([]trust.TrustItem, error) {
 	all, err := a.MCPServers(dir)
 	if err != nil {
 		return nil, err
@@ -77,15 +77,15 @@ func (a *App) ServerItems(dir string) ([]trust.TrustItem, error) {
 	return items, nil
 }
 
-// ServerEgress gives server programs network access to the hosts and presets that the user
+// MCPServerEgress gives server programs network access to the hosts and presets that the user
 // named for them, except denied ones.
-func (a *App) ServerEgress() func(names []string) (*egress.Gateway, error) {
-	return func(names []string) (*egress.Gateway, error) {
+func (a *App) MCPServerEgress() func(names []string) (*egress.CommandNetworkAccess, error) {
+	return func(names []string) (*egress.CommandNetworkAccess, error) {
 		c, _, err := a.LoadSettings()
 		if err != nil {
 			return nil, err
 		}
-		g, err := GrantFor(strings.Join(names, ","), c.Network, "", nil, a.Env)
+		g, err := CommandEgressGrant(strings.Join(names, ","), c.Network, "", nil, a.Env)
 		if err != nil {
 			return nil, err
 		}
@@ -93,16 +93,16 @@ func (a *App) ServerEgress() func(names []string) (*egress.Gateway, error) {
 	}
 }
 
-// OpenServers returns the MCP servers that agents may use in the repository at dir. It reports
+// OpenMCPServers returns the MCP servers that agents may use in the repository at dir. It reports
 // which of them they may not use, with the remedy. It starts none.
-func (a *App) OpenServers(dir string) (*mcptools.SharedServers, error) {
+func (a *App) OpenMCPServers(dir string) (*mcptools.RunMCPServers, error) {
 	all, err := a.MCPServers(dir)
 	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeInvalidConfig { // work continues without it
 		a.reportText(fmt.Sprintf("MCP servers of the repository are left out: %s", sanitize.RevealHidden(err.Error())))
 	} else if err != nil {
 		return nil, err
 	}
-	s := &mcptools.SharedServers{Text: map[string]string{}, Root: dir, Book: a.TrustStore(), Env: a.Env, Say: a.reportText, Way: a.ServerEgress()}
+	s := &mcptools.RunMCPServers{Text: map[string]string{}, Root: dir, Book: a.TrustStore(), Env: a.Env, Say: a.reportText, Way: a.MCPServerEgress()}
 	for _, one := range all {
 		switch {
 		case one.Why != nil:

@@ -45,7 +45,7 @@ func (a *App) LoadSettings() (config.Config, config.SettingOrigins, error) {
 	if err != nil {
 		return config.Config{}, nil, err
 	}
-	return a.SettingsOf(s)
+	return a.LoadSettingsFrom(s)
 }
 
 // SkipUnreadableProject skips the project's settings from now on if they are the only reason
@@ -76,10 +76,10 @@ func (a *App) ConfigSources() (config.SettingSources, error) {
 	return s, err
 }
 
-// SettingsOf reads the configuration from sources. The project's file is at the top of its work
+// LoadSettingsFrom reads the configuration from sources. The project's file is at the top of its work
 // tree.
-func (a *App) SettingsOf(s config.SettingSources) (config.Config, config.SettingOrigins, error) {
-	c, o, err := config.Load(s)
+func (a *App) LoadSettingsFrom(s config.SettingSources) (config.Config, config.SettingOrigins, error) {
+	c, o, err := config.LoadSources(s)
 	if err != nil {
 		return c, o, err
 	}
@@ -94,7 +94,7 @@ func (a *App) SettingsOf(s config.SettingSources) (config.Config, config.Setting
 	if err := checkGateCommands(c.Gates, o); err != nil {
 		return c, o, err
 	}
-	if err := checkSteps(c, o); err != nil || len(pipelineRoles(c)) == 0 {
+	if err := checkPipelineSteps(c, o); err != nil || len(pipelineRoles(c)) == 0 {
 		return c, o, err
 	}
 	_, err = a.loadPipeline(filepath.Dir(s.Project), c)
@@ -113,8 +113,8 @@ func (a *App) systemConfigFile() string {
 	return ""
 }
 
-// checkSteps returns an error for pipeline steps that cannot be done.
-func checkSteps(c config.Config, o config.SettingOrigins) error {
+// checkPipelineSteps returns an error for pipeline steps that cannot be done.
+func checkPipelineSteps(c config.Config, o config.SettingOrigins) error {
 	steps, err := c.PipelineSteps()
 	if err != nil {
 		return err

@@ -16,9 +16,9 @@ import (
 // commandPattern matches a text that begins with the name of a command.
 var commandPattern = regexp.MustCompile(`(?s)^/([A-Za-z0-9_:-]+)(?:\s+(.*))?$`)
 
-// ExpandCommand returns the prompt for a text that begins with the name of a command in
+// ExpandSlashCommand returns the prompt for a text that begins with the name of a command in
 // .claude/commands, such as "/fix 12", and any other text unchanged.
-func (a *App) ExpandCommand(c config.Config, text string) (string, error) {
+func (a *App) ExpandSlashCommand(c config.Config, text string) (string, error) {
 	m := commandPattern.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return text, nil
@@ -38,9 +38,9 @@ func (a *App) ExpandCommand(c config.Config, text string) (string, error) {
 	return k.ExpandPrompt(m[2]), checkTrusted(k)
 }
 
-// foreignRole returns an agent of .claude/agents as a role. It has at most the rights of the
+// claudeAgentRole returns an agent of .claude/agents as a role. It has at most the rights of the
 // usual role, and of its tools only those that it names.
-func (a *App) foreignRole(dir string, c config.Config, name string, usual agent.RoleDefinition) (agent.RoleDefinition, error) {
+func (a *App) claudeAgentRole(dir string, c config.Config, name string, usual agent.RoleDefinition) (agent.RoleDefinition, error) {
 	set, err := a.AgentRules(dir, c)
 	if err != nil {
 		return agent.RoleDefinition{}, err

@@ -37,7 +37,7 @@ func (p *Repository) RemoveStaleWorktrees(ctx context.Context, dry bool) (all []
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }() // the removed trees are deleted then
-	removed, err := store.Sweep(ctx, func(run nexus.RunID, id nexus.AttemptID) bool {
+	removed, err := store.RemoveTrees(ctx, func(run nexus.RunID, id nexus.AttemptID) bool {
 		anew := gone[run] && strings.HasPrefix(string(id), "base-")
 		return !ended[run] && !anew
 	}, dry)
@@ -52,7 +52,7 @@ func (p *Repository) RemoveStaleWorktrees(ctx context.Context, dry bool) (all []
 	for i, home := range homes {
 		homes[i] = filepath.Join(p.State, home)
 	}
-	sets := &depcache.Store{Dir: filepath.Join(p.State, "environments")}
-	rest, err := sets.SweepSets(ctx, homes, depcache.DefaultBounds(), dry)
+	sets := &depcache.DependencySetStore{Dir: filepath.Join(p.State, "environments")}
+	rest, err := sets.SweepSets(ctx, homes, depcache.DefaultCacheLimits(), dry)
 	return append(append([]string{}, removed...), rest...), err
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// TrustItems returns the items of the repository at dir that a person must agree to before they
+// RepositoryTrustItems returns the items of the repository at dir that a person must agree to before they
 // are used: roles of its own, which contain instructions and rights of agents, its network
 // requests, and the commands that prepare worktrees. Its standing rules need no trust; they are
 // fenced as data.
-func TrustItems(dir string) ([]trust.TrustItem, error) {
-	items, err := roleItems(dir)
+func RepositoryTrustItems(dir string) ([]trust.TrustItem, error) {
+	items, err := roleTrustItems(dir)
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := networkItems(dir)
+	wanted, err := networkTrustItems(dir)
 	if err != nil {
 		return nil, err
 	}
-	more, err := environmentItems(dir)
+	more, err := environmentTrustItems(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -31,17 +31,17 @@ func TrustItems(dir string) ([]trust.TrustItem, error) {
 	return slices.Concat(items, wanted, more, asks), err
 }
 
-// TrustItems is [TrustItems] without the requests of the project's settings if these are
+// RepositoryTrustItems is [RepositoryTrustItems] without the requests of the project's settings if these are
 // skipped.
 func (a *App) TrustItems(dir string) ([]trust.TrustItem, error) {
 	if a.withoutProject {
-		return roleItems(dir)
+		return roleTrustItems(dir)
 	}
-	return TrustItems(dir)
+	return RepositoryTrustItems(dir)
 }
 
-// roleItems returns the repository's own roles.
-func roleItems(dir string) (items []trust.TrustItem, err error) {
+// roleTrustItems returns the repository's own roles.
+func roleTrustItems(dir string) (items []trust.TrustItem, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func roleItems(dir string) (items []trust.TrustItem, err error) {
 // CheckTrust returns an error with the untrusted items that need trust. A nil store trusts
 // nothing.
 func CheckTrust(dir string, book *trust.Store) error {
-	items, err := TrustItems(dir)
+	items, err := RepositoryTrustItems(dir)
 	items = slices.DeleteFunc(items, func(i trust.TrustItem) bool { return i.Name == networkItem }) // Grant checks it when it is needed
 	if err != nil || len(items) == 0 {
 		return err

@@ -66,10 +66,10 @@ func (p *Repository) UnfinishedRuns(ctx context.Context) ([]UnfinishedRun, error
 	return all, nil
 }
 
-// UnfinishedEverywhere returns the runs of all repositories that are not over, ordered by
+// UnfinishedRunsOfAllRepositories returns the runs of all repositories that are not over, ordered by
 // repository. The error names journals that could not be read; the runs of the others are
 // returned.
-func (a *App) UnfinishedEverywhere(ctx context.Context) ([]UnfinishedRun, error) {
+func (a *App) UnfinishedRunsOfAllRepositories(ctx context.Context) ([]UnfinishedRun, error) {
 	found, err := filepath.Glob(filepath.Join(a.StateHome(), "*", "journal.db"))
 	if err != nil {
 		return nil, err

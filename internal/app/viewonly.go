@@ -10,7 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
@@ -36,7 +36,7 @@ func (p *Repository) MarkViewOnly(run nexus.RunID) error {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, string(run)), nil, 0o600)
 	}
-	return disk.WrapError("import run "+string(run), err)
+	return filewrite.WrapError("import run "+string(run), err)
 }
 
 // ClearViewOnly reverts [Repository.MarkViewOnly].
@@ -45,7 +45,7 @@ func (p *Repository) ClearViewOnly(run nexus.RunID) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return disk.WrapError("import run "+string(run), err)
+	return filewrite.WrapError("import run "+string(run), err)
 }
 
 // acquireLease acquires the lease of a run, unless the run is only shown here.

@@ -67,7 +67,7 @@ var homes = map[string][]string{
 	"github.com/google/go-github": {"sys/forge"},
 	"gitlab.com/gitlab-org/":      {"sys/forge"},
 	"github.com/knadh/koanf":      {"sys/config"},
-	"mvdan.cc/sh/":                {"decide/policy", "decide/policy/shell", "decide/interactive"},
+	"mvdan.cc/sh/":                {"decide/policy", "decide/policy/shell", "decide/interactivecommand"},
 	"github.com/zalando/":         {"sys/apikey"},
 	"github.com/reviewdog/":       {"stack/read/lint"},
 	"github.com/zricethezav":      {"sys/secret/leak"},

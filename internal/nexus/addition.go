@@ -8,20 +8,20 @@ import (
 
 // Facts about additions to a run after its plan, and questions before a task begins.
 type (
-	// AdditionSought is recorded before tasks are made of an addition to the run.
-	AdditionSought struct {
+	// AdditionPlanningStarted is recorded before tasks are made of an addition to the run.
+	AdditionPlanningStarted struct {
 		Attempt AttemptID `json:"attempt"` // "add.1": the sessions that make the tasks
 		Request int64     `json:"request"` // the RequestMade that added it
 	}
-	// AdditionProposed proposes tasks for an addition. They become part of the run with
+	// AdditionTasksProposed proposes tasks for an addition. They become part of the run with
 	// TasksAdded; their names are the planner's.
-	AdditionProposed struct {
-		Attempt AttemptID  `json:"attempt"`
-		Tasks   []Task     `json:"tasks"`
-		Cover   *PlanCover `json:"cover,omitempty"` // the result of the coverage check; nil: not checked
+	AdditionTasksProposed struct {
+		Attempt AttemptID     `json:"attempt"`
+		Tasks   []Task        `json:"tasks"`
+		Cover   *PlanCoverage `json:"cover,omitempty"` // the result of the coverage check; nil: not checked
 	}
-	// AdditionFailed records why an addition produced no tasks.
-	AdditionFailed struct {
+	// AdditionPlanningFailed records why an addition produced no tasks.
+	AdditionPlanningFailed struct {
 		Request int64     `json:"request"`
 		Attempt AttemptID `json:"attempt,omitzero"` // attempt that could not make tasks of it; empty: no attempt
 		Why     string    `json:"why"`
@@ -42,17 +42,17 @@ const (
 	StepTrigger = "step" // asks whether the next task may begin, in a run that works task by task
 )
 
-// StepAnswer is a person's decision about the task that is to begin next.
-type StepAnswer struct {
+// NextTaskDecision is a person's decision about the task that is to begin next.
+type NextTaskDecision struct {
 	Skip, Stop bool   // skip the task; end the run
 	Tell       string // guidance for its agent; empty: none
 	Unclear    bool   // it starts like a no and adds words, so neither yes nor no applies
 }
 
-// ParseStepAnswer parses the answer to the question whether a task may begin. A yes, and words for
+// ParseNextTaskDecision parses the answer to the question whether a task may begin. A yes, and words for
 // its agent, let it begin; "skip" and a no skip it; "stop" ends the run. An answer that
 // starts like a no and goes on is unclear, unless it follows "tell:".
-func ParseStepAnswer(answer string) StepAnswer {
+func ParseNextTaskDecision(answer string) NextTaskDecision {
 	answer = strings.TrimSpace(answer)
 	end := strings.IndexFunc(answer, func(r rune) bool { return !unicode.IsLetter(r) })
 	if end < 0 {
@@ -62,17 +62,17 @@ func ParseStepAnswer(answer string) StepAnswer {
 	apart := rest == "" || strings.ContainsRune(":;,.!-", rune(answer[end]))
 	switch {
 	case apart && slices.Contains([]string{"", "n", "no", "skip", "reject", "rejected"}, word):
-		return StepAnswer{Skip: true}
+		return NextTaskDecision{Skip: true}
 	case apart && slices.Contains([]string{"stop", "abort", "quit", "q"}, word):
-		return StepAnswer{Stop: true}
+		return NextTaskDecision{Stop: true}
 	case apart && (IsYes(word) || word == "continue" || word == "go"):
-		return StepAnswer{Tell: rest}
+		return NextTaskDecision{Tell: rest}
 	case word == "tell" && rest != "":
-		return StepAnswer{Tell: rest}
+		return NextTaskDecision{Tell: rest}
 	case startsWithNo(answer):
-		return StepAnswer{Unclear: true}
+		return NextTaskDecision{Unclear: true}
 	}
-	return StepAnswer{Tell: answer}
+	return NextTaskDecision{Tell: answer}
 }
 
 // startsWithNo reports whether an answer starts like a no.

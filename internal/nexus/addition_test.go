@@ -7,9 +7,9 @@ import (
 )
 
 func TestReadStep(t *testing.T) {
-	skip, stop, unclear := nexus.StepAnswer{Skip: true}, nexus.StepAnswer{Stop: true}, nexus.StepAnswer{Unclear: true}
-	tell := func(text string) nexus.StepAnswer { return nexus.StepAnswer{Tell: text} }
-	for answer, want := range map[string]nexus.StepAnswer{
+	skip, stop, unclear := nexus.NextTaskDecision{Skip: true}, nexus.NextTaskDecision{Stop: true}, nexus.NextTaskDecision{Unclear: true}
+	tell := func(text string) nexus.NextTaskDecision { return nexus.NextTaskDecision{Tell: text} }
+	for answer, want := range map[string]nexus.NextTaskDecision{
 		"":          skip,
 		"skip":      skip,
 		" No. ":     skip,
@@ -39,7 +39,7 @@ func TestReadStep(t *testing.T) {
 		"abort everything":       unclear,
 		"never use tabs in this": unclear,
 	} {
-		if got := nexus.ParseStepAnswer(answer); got != want {
+		if got := nexus.ParseNextTaskDecision(answer); got != want {
 			t.Errorf("%q: %+v, want %+v", answer, got, want)
 		}
 	}

@@ -27,9 +27,9 @@ const (
 	ReactStop  AlertReaction = "stop"  // the run ends and needs a person
 )
 
-// AlertLimits sets when people are notified of a problem that no limit ends. A zero threshold is
+// AlertThresholds sets when people are notified of a problem that no limit ends. A zero threshold is
 // disabled.
-type AlertLimits struct {
+type AlertThresholds struct {
 	Denials int `json:"denials,omitzero"` // refused tool calls within a minute; one more alerts
 	// failed model calls and attempts within a minute; one more alerts
 	Failures int           `json:"failures,omitzero"`

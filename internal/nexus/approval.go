@@ -7,31 +7,31 @@ import (
 	"unicode"
 )
 
-// Approval sets which actions of a run need a person's approval first. Each level includes
+// ApprovalMode sets which actions of a run need a person's approval first. Each level includes
 // the one before it. A level never allows an action that policy denies.
-type Approval string
+type ApprovalMode string
 
 // The levels, from fewest approvals to most. If no person is available to approve an action,
 // it is not done, at any level.
 const (
 	// nothing waits; commands for which policy requires approval are refused.
-	ApproveNone        Approval = "none"
-	ApproveDestructive Approval = "destructive" // commands of agents for which policy requires approval
-	ApproveCommits     Approval = "commits"     // also publishing the landed commits
-	ApproveAll         Approval = "all"         // also the plan, and every command of an agent
+	ApproveNone        ApprovalMode = "none"
+	ApproveDestructive ApprovalMode = "destructive" // commands of agents for which policy requires approval
+	ApproveCommits     ApprovalMode = "commits"     // also publishing the landed commits
+	ApproveAll         ApprovalMode = "all"         // also the plan, and every command of an agent
 )
 
-// Approvals returns the levels, from fewest approvals to most.
-func Approvals() []Approval {
-	return []Approval{ApproveNone, ApproveDestructive, ApproveCommits, ApproveAll}
+// ApprovalModes returns the levels, from fewest approvals to most.
+func ApprovalModes() []ApprovalMode {
+	return []ApprovalMode{ApproveNone, ApproveDestructive, ApproveCommits, ApproveAll}
 }
 
 // NeedsApproval reports whether an action of the given level needs a person's approval at a. The zero
-// Approval belongs to runs from before the levels existed and counts as none; an unknown
+// ApprovalMode belongs to runs from before the levels existed and counts as none; an unknown
 // level requires approval for everything.
-func (a Approval) NeedsApproval(level Approval) bool {
-	at := slices.Index(Approvals(), cmp.Or(a, ApproveNone))
-	return at < 0 || at >= slices.Index(Approvals(), level)
+func (a ApprovalMode) NeedsApproval(level ApprovalMode) bool {
+	at := slices.Index(ApprovalModes(), cmp.Or(a, ApproveNone))
+	return at < 0 || at >= slices.Index(ApprovalModes(), level)
 }
 
 // IsYes reports whether a person's answer is a yes. Anything that is not clearly a yes is a
@@ -40,10 +40,10 @@ func IsYes(answer string) bool {
 	return slices.Contains([]string{"y", "yes", "ok", "approve", "approved"}, strings.ToLower(strings.TrimSpace(answer)))
 }
 
-// ConsentRule is the rule whether a person must approve the plan before any of it starts. The
+// PlanApprovalRule is the rule whether a person must approve the plan before any of it starts. The
 // zero Consent belongs to runs that policy lets start; an approval level that includes the
 // plan requires the approval anyway.
-type ConsentRule struct {
+type PlanApprovalRule struct {
 	Wanted bool   `json:"wanted,omitzero"`
 	Given  string `json:"given,omitzero"` // the person who approved in advance any plan that is made
 }
@@ -51,10 +51,10 @@ type ConsentRule struct {
 // PlanTrigger is the trigger of the question whether a plan may be carried out.
 const PlanTrigger = "plan"
 
-// ObjectionIn returns the change that a person who does not agree asks for: the text after a no
+// RequestedChangeIn returns the change that a person who does not agree asks for: the text after a no
 // and a punctuation mark, or the whole answer if it does not start with a no. It is empty for
 // a plain no.
-func ObjectionIn(answer string) string {
+func RequestedChangeIn(answer string) string {
 	answer = strings.TrimSpace(answer)
 	end := strings.IndexFunc(answer, func(r rune) bool { return !unicode.IsLetter(r) })
 	if end < 0 {

@@ -34,9 +34,9 @@ const (
 	NewSide DiffSide = "new" // the version after the change
 )
 
-// Comment is a person's comment on a task's change: on lines of a file, on a whole file, or,
+// ReviewComment is a person's comment on a task's change: on lines of a file, on a whole file, or,
 // without a file, on all of it.
-type Comment struct {
+type ReviewComment struct {
 	// c1, c2, ... of the task, by the order of the journal; empty in a request
 	ID    string      `json:"id,omitzero"`
 	File  string      `json:"file,omitzero"`  // empty: the whole change
@@ -58,10 +58,10 @@ type SuggestedReplacement struct {
 }
 
 // LastLine returns the last line of the comment, or 0 if it is not about lines.
-func (c Comment) LastLine() int { return max(c.Start, c.End) }
+func (c ReviewComment) LastLine() int { return max(c.Start, c.End) }
 
 // LocationText returns the location of a comment as text for people.
-func (c Comment) LocationText() string {
+func (c ReviewComment) LocationText() string {
 	if c.File == "" {
 		return "the whole change"
 	}
@@ -81,12 +81,12 @@ func (c Comment) LocationText() string {
 // ChangeReview is a batch of a person's comments on a task's change. All of it becomes one
 // message to the task's agent.
 type ChangeReview struct {
-	Base     string    `json:"base,omitzero"`   // the change was compared with it
-	Commit   string    `json:"commit,omitzero"` // the commit that was reviewed
-	Comments []Comment `json:"comments,omitempty"`
-	Resolve  []string  `json:"resolve,omitempty"` // comments that the person considers resolved
-	Apply    []string  `json:"apply,omitempty"`   // comments whose replacement is to be applied
-	Approve  bool      `json:"approve,omitzero"`  // the person approves Commit for landing
+	Base     string          `json:"base,omitzero"`   // the change was compared with it
+	Commit   string          `json:"commit,omitzero"` // the commit that was reviewed
+	Comments []ReviewComment `json:"comments,omitempty"`
+	Resolve  []string        `json:"resolve,omitempty"` // comments that the person considers resolved
+	Apply    []string        `json:"apply,omitempty"`   // comments whose replacement is to be applied
+	Approve  bool            `json:"approve,omitzero"`  // the person approves Commit for landing
 }
 
 // IsEmpty reports whether the review contains nothing.
@@ -94,49 +94,49 @@ func (r ChangeReview) IsEmpty() bool {
 	return len(r.Comments) == 0 && len(r.Resolve) == 0 && len(r.Apply) == 0 && !r.Approve
 }
 
-// CommentReply is an agent's kind of answer to a comment.
-type CommentReply string
+// CommentReplyKind is an agent's kind of answer to a comment.
+type CommentReplyKind string
 
 // An unknown reply counts as a question.
 const (
-	CommentFixed    CommentReply = "fixed"
-	CommentDeclined CommentReply = "declined" // with a reason
-	CommentAsked    CommentReply = "question" // the agent asks a question in return
-	CommentAnswered CommentReply = "answered" // the agent answers a question
+	CommentFixed    CommentReplyKind = "fixed"
+	CommentDeclined CommentReplyKind = "declined" // with a reason
+	CommentAsked    CommentReplyKind = "question" // the agent asks a question in return
+	CommentAnswered CommentReplyKind = "answered" // the agent answers a question
 )
 
 // CommentReplies returns all replies.
-func CommentReplies() []CommentReply {
-	return []CommentReply{CommentFixed, CommentDeclined, CommentAsked, CommentAnswered}
+func CommentReplies() []CommentReplyKind {
+	return []CommentReplyKind{CommentFixed, CommentDeclined, CommentAsked, CommentAnswered}
 }
 
 // CommentAnswer is an agent's answer to a comment, and facts that Nexus checked about it.
 type CommentAnswer struct {
-	Comment string       `json:"comment"` // its ID
-	Reply   CommentReply `json:"reply"`
-	Why     string       `json:"why,omitzero"`
-	Changed bool         `json:"changed,omitzero"` // the file, or the lines, changed since the comment was made
+	Comment string           `json:"comment"` // its ID
+	Reply   CommentReplyKind `json:"reply"`
+	Why     string           `json:"why,omitzero"`
+	Changed bool             `json:"changed,omitzero"` // the file, or the lines, changed since the comment was made
 }
 
-// ReviewRequirement selects the changes that a person must review before they land.
-type ReviewRequirement string
+// PersonReviewRequirement selects the changes that a person must review before they land.
+type PersonReviewRequirement string
 
 // The levels, from fewest reviews to most. The zero level is none.
 const (
-	ReviewNone  ReviewRequirement = "none"
-	ReviewRisky ReviewRequirement = "risky" // changes with a risky file; see decide/diffreview
-	ReviewAll   ReviewRequirement = "all"
+	ReviewNone  PersonReviewRequirement = "none"
+	ReviewRisky PersonReviewRequirement = "risky" // changes with a risky file; see decide/diffreview
+	ReviewAll   PersonReviewRequirement = "all"
 )
 
-// ReviewLevels returns the levels, from fewest reviews to most.
-func ReviewLevels() []ReviewRequirement {
-	return []ReviewRequirement{ReviewNone, ReviewRisky, ReviewAll}
+// PersonReviewRequirements returns the levels, from fewest reviews to most.
+func PersonReviewRequirements() []PersonReviewRequirement {
+	return []PersonReviewRequirement{ReviewNone, ReviewRisky, ReviewAll}
 }
 
-// ChangeRules are a run's rules for reviews by people. The zero value requires none, and lets
+// PersonReviewRules are a run's rules for reviews by people. The zero value requires none, and lets
 // only people resolve comments of kind must.
-type ChangeRules struct {
-	People ReviewRequirement `json:"people,omitzero"`
+type PersonReviewRules struct {
+	People PersonReviewRequirement `json:"people,omitzero"`
 	// a comment of kind must is resolved once its fix changed its lines and the gates and
 	// reviewers accepted it
 	Fixed bool `json:"fixed,omitzero"`
@@ -150,23 +150,23 @@ func OneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // Facts about people's comments on changes.
 type (
-	// WorkReturned returns accepted work that has not landed to its attempt
+	// WorkReturnedToAuthor returns accepted work that has not landed to its attempt
 	// because of people's comments.
-	WorkReturned struct {
+	WorkReturnedToAuthor struct {
 		Task    TaskID    `json:"task"`
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
 		Tell    bool      `json:"tell,omitzero"` // the author receives the comments
 		// comments whose replacements are applied first, without an agent
-		Apply []Comment `json:"apply,omitempty"`
+		Apply []ReviewComment `json:"apply,omitempty"`
 	}
-	// CommentsApplied records which suggested replacements were applied.
-	CommentsApplied struct {
-		Task    TaskID           `json:"task"`
-		Attempt AttemptID        `json:"attempt"`
-		Commit  string           `json:"commit"` // the snapshot that contains them
-		Applied []string         `json:"applied,omitempty"`
-		Refused []CommentRefused `json:"refused,omitempty"`
+	// SuggestionsApplied records which suggested replacements were applied.
+	SuggestionsApplied struct {
+		Task    TaskID               `json:"task"`
+		Attempt AttemptID            `json:"attempt"`
+		Commit  string               `json:"commit"` // the snapshot that contains them
+		Applied []string             `json:"applied,omitempty"`
+		Refused []RefusedReplacement `json:"refused,omitempty"`
 	}
 	// CommentsAnswered records the author's answers to comments, and whether they are true.
 	CommentsAnswered struct {
@@ -177,17 +177,17 @@ type (
 		Commit  string          `json:"commit"` // the commit that was submitted with the answers
 		Answers []CommentAnswer `json:"answers"`
 	}
-	// ChangeWeighed records which files of an accepted change are risky. It is recorded if
+	// ChangeRiskRated records which files of an accepted change are risky. It is recorded if
 	// risky changes wait for a person.
-	ChangeWeighed struct {
+	ChangeRiskRated struct {
 		Attempt AttemptID `json:"attempt"`
 		Tree    string    `json:"tree"`
 		Risky   []string  `json:"risky,omitempty"` // "FILE: why"
 	}
 )
 
-// CommentRefused records why a replacement was not applied.
-type CommentRefused struct {
+// RefusedReplacement records why a replacement was not applied.
+type RefusedReplacement struct {
 	Comment string `json:"comment"`
 	Why     string `json:"why"`
 }
@@ -202,11 +202,11 @@ const (
 // Reviser is the role of a round without an agent.
 const Reviser Role = "person"
 
-// CommentLocations returns comments without their texts.
-func CommentLocations(all []Comment) []Comment {
-	var places []Comment
+// CommentsWithoutText returns comments without their texts.
+func CommentsWithoutText(all []ReviewComment) []ReviewComment {
+	var places []ReviewComment
 	for _, c := range all {
-		places = append(places, Comment{ID: c.ID, File: c.File, Side: c.Side, Start: c.Start, End: c.End, Kind: c.Kind, Commit: c.Commit})
+		places = append(places, ReviewComment{ID: c.ID, File: c.File, Side: c.Side, Start: c.Start, End: c.End, Kind: c.Kind, Commit: c.Commit})
 	}
 	return places
 }

@@ -1,8 +1,8 @@
 package nexus
 
-// Coverage is test coverage of a tree, and of the lines that a change adds. A zero total
+// TestCoverage is test coverage of a tree, and of the lines that a change adds. A zero total
 // means that it was not measured; it is unknown, not zero percent.
-type Coverage struct {
+type TestCoverage struct {
 	Lines      CoverageChange   `json:"lines,omitzero"`
 	Branches   CoverageChange   `json:"branches,omitzero"`
 	Functions  CoverageChange   `json:"functions,omitzero"`

@@ -15,9 +15,9 @@ func TextFingerprint(texts ...string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// CriterionCheck is the test that was written for a criterion without a check, or the reason
+// CriterionTest is the test that was written for a criterion without a check, or the reason
 // why there is none.
-type CriterionCheck struct {
+type CriterionTest struct {
 	Number  int    `json:"number"`           // of the criterion in its task, from 1
 	Of      string `json:"of"`               // fingerprint of the texts of the criterion and its task at that time
 	Test    string `json:"test,omitzero"`    // its name
@@ -46,25 +46,25 @@ func (k CriterionKind) CanBePlanned() bool {
 	return k == "" || k == StaysCriterion || k == TestsCriterion || k == GateCriterion
 }
 
-// EvidenceBearing is the reason why a gate's result is evidence for a criterion. The zero Bearing is
+// EvidenceReason is the reason why a gate's result is evidence for a criterion. The zero Bearing is
 // none: a gate that passes only because nothing got worse shows nothing.
-type EvidenceBearing string
+type EvidenceReason string
 
 // Values of Bearing.
 const (
-	NamedBearing  EvidenceBearing = "named"  // the test that the criterion names failed before, and passes now
-	TurnedBearing EvidenceBearing = "turned" // it failed before, and passes now
+	NamedBearing  EvidenceReason = "named"  // the test that the criterion names failed before, and passes now
+	TurnedBearing EvidenceReason = "turned" // it failed before, and passes now
 	// it was added with the change, fails without the rest of it, and passes with it.
-	NewBearing     EvidenceBearing = "new"
-	AskedBearing   EvidenceBearing = "asked"   // tests that were asked for: they run, contain assertions, and pass
-	CoversBearing  EvidenceBearing = "covers"  // it runs the changed lines, of a change that should have no visible effect
-	LiteralBearing EvidenceBearing = "literal" // the criterion requires only that the gate passes
+	NewBearing     EvidenceReason = "new"
+	AskedBearing   EvidenceReason = "asked"   // tests that were asked for: they run, contain assertions, and pass
+	CoversBearing  EvidenceReason = "covers"  // it runs the changed lines, of a change that should have no visible effect
+	LiteralBearing EvidenceReason = "literal" // the criterion requires only that the gate passes
 	// everything that passed before passes now, and the criterion requires only that.
-	KeptBearing EvidenceBearing = "kept"
-	ReadBearing EvidenceBearing = "read" // for comments and documents: a verifier reads the change
+	KeptBearing EvidenceReason = "kept"
+	ReadBearing EvidenceReason = "read" // for comments and documents: a verifier reads the change
 	// a check by a session that saw the goal and the base but not the change: it failed on
 	// the base and passes now.
-	BlindBearing EvidenceBearing = "blind"
+	BlindBearing EvidenceReason = "blind"
 )
 
 // KeptText is the criterion that existing behavior keeps working. The gates' results on the
@@ -76,15 +76,15 @@ func (c Criterion) IsRegressionOnly() bool {
 	return c.Check != "" && strings.EqualFold(strings.TrimRight(strings.Join(strings.Fields(c.Text), " "), "."), KeptText)
 }
 
-// CriterionShown is the evidence for a criterion whose check is a gate, or the reason why
+// CriterionGateEvidence is the evidence for a criterion whose check is a gate, or the reason why
 // there is none.
-type CriterionShown struct {
-	Number int             `json:"number"`          // of the criterion in its task, from 1
-	Of     string          `json:"of"`              // fingerprint of the texts of the criterion and its task at that time
-	Gate   string          `json:"gate"`            // its check
-	By     EvidenceBearing `json:"by,omitzero"`     // empty: no evidence
-	Tests  []string        `json:"tests,omitempty"` // tests, or other results, that are evidence for it
-	Seen   []string        `json:"seen,omitempty"`  // those of Tests that the gate's runner reported as passed
+type CriterionGateEvidence struct {
+	Number int            `json:"number"`          // of the criterion in its task, from 1
+	Of     string         `json:"of"`              // fingerprint of the texts of the criterion and its task at that time
+	Gate   string         `json:"gate"`            // its check
+	By     EvidenceReason `json:"by,omitzero"`     // empty: no evidence
+	Tests  []string       `json:"tests,omitempty"` // tests, or other results, that are evidence for it
+	Seen   []string       `json:"seen,omitempty"`  // those of Tests that the gate's runner reported as passed
 	// only tests that came with the change are evidence: a reviewer judges whether they test
 	// the right thing
 	Own   bool   `json:"own,omitzero"`
@@ -93,28 +93,28 @@ type CriterionShown struct {
 	Why   string `json:"why"`            // explanation, with or without evidence
 }
 
-// FaultKind is the location of the fault when a check fails.
-type FaultKind string
+// CriterionFaultLocation is the location of the fault when a check fails.
+type CriterionFaultLocation string
 
 // The zero kind counts as [FaultInSource]: the check is not changed.
 const (
-	FaultInSource FaultKind = "source" // the work is wrong
-	FaultInTest   FaultKind = "test"   // the check is wrong
-	FaultInBoth   FaultKind = "both"
+	FaultInSource CriterionFaultLocation = "source" // the work is wrong
+	FaultInTest   CriterionFaultLocation = "test"   // the check is wrong
+	FaultInBoth   CriterionFaultLocation = "both"
 	// the check tests an earlier text of the criterion, and nothing shows the present one.
-	FaultStale FaultKind = "stale"
+	FaultStale CriterionFaultLocation = "stale"
 )
 
 // CriterionFault is a criterion that the landed tree does not meet, and the task that fixes
 // it.
 type CriterionFault struct {
-	Criterion string    `json:"criterion"` // T1/AC-2
-	Task      string    `json:"task"`      // that fixes it
-	Signature string    `json:"signature"` // of its failure: the same signature again means no progress
-	Kind      FaultKind `json:"kind,omitzero"`
-	By        string    `json:"by,omitzero"` // source of the judgement: evidence or a session; empty: undecided
-	Why       string    `json:"why,omitzero"`
-	Commit    string    `json:"commit,omitzero"`  // first commit on the branch on which the check fails, if known
-	Of        string    `json:"of,omitzero"`      // the task that landed it
-	Judges    []string  `json:"judges,omitempty"` // files that the check consists of
+	Criterion string                 `json:"criterion"` // T1/AC-2
+	Task      string                 `json:"task"`      // that fixes it
+	Signature string                 `json:"signature"` // of its failure: the same signature again means no progress
+	Kind      CriterionFaultLocation `json:"kind,omitzero"`
+	By        string                 `json:"by,omitzero"` // source of the judgement: evidence or a session; empty: undecided
+	Why       string                 `json:"why,omitzero"`
+	Commit    string                 `json:"commit,omitzero"`  // first commit on the branch on which the check fails, if known
+	Of        string                 `json:"of,omitzero"`      // the task that landed it
+	Judges    []string               `json:"judges,omitempty"` // files that the check consists of
 }

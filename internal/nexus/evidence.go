@@ -90,40 +90,40 @@ type RemovalExplanation struct {
 
 // FindingAnswer is an author's answer to a finding that it received.
 type FindingAnswer struct {
-	Finding int          `json:"finding"` // number from 1, in the order in which it received them; 0: all of them
-	Status  AnswerStatus `json:"status"`
-	Why     string       `json:"why,omitzero"`
+	Finding int                 `json:"finding"` // number from 1, in the order in which it received them; 0: all of them
+	Status  FindingAnswerStatus `json:"status"`
+	Why     string              `json:"why,omitzero"`
 
 	Comment string `json:"comment,omitzero"` // a person's comment that it answers instead of a finding
 }
 
-// AnswerStatus is the author's statement of how it handled a finding.
-type AnswerStatus string
+// FindingAnswerStatus is the author's statement of how it handled a finding.
+type FindingAnswerStatus string
 
 // Unknown replies are shown to the judges unchanged.
 const (
-	Fixed     AnswerStatus = "fixed"
-	Contested AnswerStatus = "disputed" // it is wrong: the judge decides again, with the reason in view
-	NotMine   AnswerStatus = "not_mine" // the author may not fix it
+	Fixed     FindingAnswerStatus = "fixed"
+	Contested FindingAnswerStatus = "disputed" // it is wrong: the judge decides again, with the reason in view
+	NotMine   FindingAnswerStatus = "not_mine" // the author may not fix it
 )
 
-// Counts are the numbers of tests that a gate ran.
-type Counts struct {
+// TestCounts are the numbers of tests that a gate ran.
+type TestCounts struct {
 	Passed  int `json:"passed"`
 	Failed  int `json:"failed"`
 	Skipped int `json:"skipped"`
 }
 
-// Evidence is the record of a gate's run on an exact tree, and its result. The zero Evidence
+// GateEvidence is the record of a gate's run on an exact tree, and its result. The zero Evidence
 // proves nothing.
-type Evidence struct {
+type GateEvidence struct {
 	Gate      string           `json:"gate"`
 	State     GateState        `json:"state"`
 	Tree      string           `json:"tree"`               // git tree that was judged
 	Command   string           `json:"command,omitzero"`   // the command as run, for people
 	Exit      int              `json:"exit"`               // -1 if it did not exit by itself
 	Duration  time.Duration    `json:"duration"`           // wall time
-	Counts    Counts           `json:"counts,omitzero"`    // zero if the gate runs no tests
+	Counts    TestCounts       `json:"counts,omitzero"`    // zero if the gate runs no tests
 	Toolchain string           `json:"toolchain,omitzero"` // versions that the result depends on
 	Output    string           `json:"output,omitzero"`    // blob with its output
 	Why       string           `json:"why,omitzero"`       // why the state is neither pass nor fail
@@ -152,14 +152,14 @@ type Evidence struct {
 
 	Apart bool `json:"apart,omitzero"` // it was not run, because the change does not affect it
 
-	Coverage *Coverage `json:"coverage,omitempty"` // nil if coverage was not measured
+	Coverage *TestCoverage `json:"coverage,omitempty"` // nil if coverage was not measured
 }
 
 // NoTests is the Why of a gate that ran no test and therefore shows nothing.
 const NoTests = "no test ran"
 
 // Blobs returns the hashes of its stored outputs, with empty strings for missing ones.
-func (e Evidence) Blobs() []string { return []string{e.Output, e.All, e.Named, e.Raw} }
+func (e GateEvidence) Blobs() []string { return []string{e.Output, e.All, e.Named, e.Raw} }
 
 // FlakyTestCount is a test that failed and passed on the same tree.
 type FlakyTestCount struct {
@@ -178,7 +178,7 @@ const MoreFindings = "more"
 
 // IncomparableReason returns why nothing can be compared with the evidence of a base, or "" if old
 // and new failures can be told apart.
-func (e Evidence) IncomparableReason() string {
+func (e GateEvidence) IncomparableReason() string {
 	switch {
 	case e.State == Pass, e.State == Flaky:
 		return ""
@@ -191,38 +191,38 @@ func (e Evidence) IncomparableReason() string {
 }
 
 // Passed reports whether the gate ran on the tree and found nothing.
-func (e Evidence) Passed() bool { return e.State == Pass && e.Tree != "" }
+func (e GateEvidence) Passed() bool { return e.State == Pass && e.Tree != "" }
 
 // HasHung reports whether the gate did not end: it timed out, or its tests had ended and its
 // runner had not.
-func (e Evidence) HasHung() bool {
+func (e GateEvidence) HasHung() bool {
 	return e.State == Timeout || e.State == Environmental && e.WasRunnerStopped()
 }
 
 // WasRunnerStopped reports whether the gate's runner was killed because it kept running after its
 // tests, whatever its state.
-func (e Evidence) WasRunnerStopped() bool {
+func (e GateEvidence) WasRunnerStopped() bool {
 	return slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Code == "hang" })
 }
 
-// EvidenceOf returns the evidence of a gate, or zero Evidence if there is none.
-func EvidenceOf(all []Evidence, gate string) (e Evidence) {
-	if i := slices.IndexFunc(all, func(e Evidence) bool { return e.Gate == gate }); i >= 0 {
+// EvidenceOfGate returns the evidence of a gate, or zero Evidence if there is none.
+func EvidenceOfGate(all []GateEvidence, gate string) (e GateEvidence) {
+	if i := slices.IndexFunc(all, func(e GateEvidence) bool { return e.Gate == gate }); i >= 0 {
 		e = all[i]
 	}
 	return e
 }
 
-// Verdict is the combined result of the gates for a tree.
-type Verdict struct {
-	Passed   bool       `json:"passed"`
-	Tree     string     `json:"tree"`
-	Evidence []Evidence `json:"evidence,omitempty"`
-	Why      string     `json:"why,omitzero"` // why it did not pass
+// GatesVerdict is the combined result of the gates for a tree.
+type GatesVerdict struct {
+	Passed   bool           `json:"passed"`
+	Tree     string         `json:"tree"`
+	Evidence []GateEvidence `json:"evidence,omitempty"`
+	Why      string         `json:"why,omitzero"` // why it did not pass
 }
 
 // AllFindings returns the problems that all gates found, in the order of the gates.
-func (v Verdict) AllFindings() []Finding {
+func (v GatesVerdict) AllFindings() []Finding {
 	var all []Finding
 	for _, e := range v.Evidence {
 		if e.State == Pass {

@@ -25,25 +25,25 @@ type Event struct {
 type (
 	// GoalAccepted starts a run.
 	GoalAccepted struct {
-		Goal    Goal        `json:"goal"`
-		Base    string      `json:"base"`   // commit the run starts from
-		Target  string      `json:"target"` // branch that the result is for; empty on a detached head
-		Land    bool        `json:"land"`   // fast-forward the target at the end
-		Limits  Limits      `json:"limits"`
-		Gates   []string    `json:"gates,omitempty"` // names of the gates
-		Routing Routing     `json:"routing,omitzero"`
-		Consent ConsentRule `json:"consent,omitzero"` // approval of the plan
+		Goal    Goal             `json:"goal"`
+		Base    string           `json:"base"`   // commit the run starts from
+		Target  string           `json:"target"` // branch that the result is for; empty on a detached head
+		Land    bool             `json:"land"`   // fast-forward the target at the end
+		Limits  Limits           `json:"limits"`
+		Gates   []string         `json:"gates,omitempty"` // names of the gates
+		Routing StartTierRules   `json:"routing,omitzero"`
+		Consent PlanApprovalRule `json:"consent,omitzero"` // approval of the plan
 
 		// money that another run spent on its plan, deducted from the limit
 		Planning Money `json:"planning,omitzero"`
 		// questions about the goal before the run; the run's own questions are numbered from
 		// the next one
-		Asked int   `json:"asked,omitzero"`
-		Fork  *Fork `json:"fork,omitempty"` // the run that it was forked from
+		Asked int         `json:"asked,omitzero"`
+		Fork  *ForkOrigin `json:"fork,omitempty"` // the run that it was forked from
 	}
-	// RunChecked records the notices that were found before the run started and did not stop
+	// RunPrechecked records the notices that were found before the run started and did not stop
 	// it.
-	RunChecked struct {
+	RunPrechecked struct {
 		Strict  bool     `json:"strict,omitzero"`   // in strict mode a notice would have stopped the run
 		Skipped []string `json:"skipped,omitempty"` // checks that were skipped
 		Notices []string `json:"notices,omitempty"` // "name: problem"
@@ -84,67 +84,67 @@ type (
 		// only to publish and to merge the landed commits: no task is worked on
 		Deliver bool `json:"deliver,omitzero"`
 	}
-	// RunDrained records the intent to end the run: nothing starts any more, and running work
+	// RunDrainStarted records the intent to end the run: nothing starts any more, and running work
 	// stops at its next turn.
-	RunDrained struct {
+	RunDrainStarted struct {
 		To   RunStatus `json:"to"`
 		Why  string    `json:"why,omitzero"`
-		Code Code      `json:"code,omitzero"` // of the error that ends it
+		Code ErrorCode `json:"code,omitzero"` // of the error that ends it
 	}
-	// ResultGated records the gates' verdict on the run's last tree.
-	ResultGated struct {
-		Verdict Verdict `json:"verdict"`
+	// FinalGatesJudged records the gates' verdict on the run's last tree.
+	FinalGatesJudged struct {
+		Verdict GatesVerdict `json:"verdict"`
 	}
-	// ResultReviewed records the intent to gate the run's last tree.
-	ResultReviewed struct{}
-	// FaultsSought is recorded before Nexus searches for the cause of unmet criteria on the landed tree.
-	FaultsSought struct {
+	// FinalGatesStarted records the intent to gate the run's last tree.
+	FinalGatesStarted struct{}
+	// FaultSearchStarted is recorded before Nexus searches for the cause of unmet criteria on the landed tree.
+	FaultSearchStarted struct {
 		Attempt AttemptID        `json:"attempt"` // "fix.1": its checks and session find the cause
 		Faults  []CriterionFault `json:"faults"`
 	}
-	// FaultsFound records why each criterion is not met.
-	FaultsFound struct {
+	// CriterionFaultsFound records why each criterion is not met.
+	CriterionFaultsFound struct {
 		Attempt AttemptID        `json:"attempt"`
 		Faults  []CriterionFault `json:"faults"`
 	}
-	// FixesPlanned returns the run to its tasks. The tasks that fix the faults
+	// FixTasksPlanned returns the run to its tasks. The tasks that fix the faults
 	// are planned before this fact.
-	FixesPlanned struct {
+	FixTasksPlanned struct {
 		Round int      `json:"round"` // from 1
 		Tasks []TaskID `json:"tasks"`
 	}
-	// ResultOffered records the intent to publish the landed commits.
-	ResultOffered struct {
+	// ResultPublishingStarted records the intent to publish the landed commits.
+	ResultPublishingStarted struct {
 		Commit string `json:"commit"`
 	}
-	// LandingAsked records that a person asked to land the result on a branch of the user's
+	// TargetLandingRequested records that a person asked to land the result on a branch of the user's
 	// repository.
-	LandingAsked struct {
+	TargetLandingRequested struct {
 		Target string `json:"target"`
 		By     string `json:"by,omitzero"`
 	}
-	// TargetMoved records that the target has moved since the run's work began, or since its
+	// TargetBranchMoved records that the target has moved since the run's work began, or since its
 	// last merge.
-	TargetMoved struct {
+	TargetBranchMoved struct {
 		Target string `json:"target"`
 		Commit string `json:"commit"` // the target's commit
 	}
-	// LandingSought records the intent to merge the landed commits onto a target that moved.
-	LandingSought struct {
+	// TargetMergeStarted records the intent to merge the landed commits onto a target that moved.
+	TargetMergeStarted struct {
 		Attempt AttemptID `json:"attempt"` // "land.1": its sessions resolve conflicts
 		Target  string    `json:"target"`
 		Onto    string    `json:"onto"` // the target's commit
 	}
-	// LandingMerged records that the merged tree passes the gates and is a commit.
-	LandingMerged struct {
+	// TargetMergeCommitted records that the merged tree passes the gates and is a commit.
+	TargetMergeCommitted struct {
 		Attempt  AttemptID `json:"attempt"`
 		Onto     string    `json:"onto"`
 		Commit   string    `json:"commit"` // its first parent is Onto
 		Tree     string    `json:"tree"`   // the tree that the gates passed
 		Resolved bool      `json:"resolved,omitzero"`
 	}
-	// LandingRefused records why the landed commits are not merged onto the target.
-	LandingRefused struct {
+	// TargetMergeRefused records why the landed commits are not merged onto the target.
+	TargetMergeRefused struct {
 		Onto string `json:"onto"`
 		Why  string `json:"why"`
 	}
@@ -186,9 +186,9 @@ type (
 		Trigger  string    `json:"trigger,omitzero"` // why it is asked; see decide/humaninput
 		Mark     string    `json:"mark,omitzero"`    // name that the asking component gave it
 	}
-	// QuestionLeft records that a question that only a person may answer had no answer in
+	// QuestionExpired records that a question that only a person may answer had no answer in
 	// time. It stays open, and the run continues as far as it can without an answer.
-	QuestionLeft struct {
+	QuestionExpired struct {
 		ID string `json:"id"`
 	}
 	// QuestionAnswered closes a question. The first answer counts.
@@ -209,8 +209,8 @@ type (
 		Failed bool   `json:"failed,omitzero"` // the cause is mechanical, not a judgement
 		Report string `json:"report,omitzero"` // blob: earlier attempts, last errors, suggestion
 	}
-	// SplitSought records the intent to split a task that would be parked otherwise.
-	SplitSought struct {
+	// TaskSplitStarted records the intent to split a task that would be parked otherwise.
+	TaskSplitStarted struct {
 		Attempt AttemptID `json:"attempt"` // "split.1": the session that does it
 		Task    TaskID    `json:"task"`
 		Why     string    `json:"why"`              // why it would be parked
@@ -218,14 +218,14 @@ type (
 		Rescope bool      `json:"rescope,omitzero"` // its agent asks for another plan, which may be a single task
 		Work    string    `json:"work,omitzero"`    // last commit of its last attempt
 	}
-	// TaskSplit replaces a task by parts, which are planned before this fact.
-	TaskSplit struct {
+	// TaskSplitCompleted replaces a task by parts, which are planned before this fact.
+	TaskSplitCompleted struct {
 		Attempt AttemptID `json:"attempt"`
 		Task    TaskID    `json:"task"`
 		Parts   []TaskID  `json:"parts"`
 	}
-	// SplitFailed records why a split failed.
-	SplitFailed struct {
+	// TaskSplitFailed records why a split failed.
+	TaskSplitFailed struct {
 		Attempt AttemptID `json:"attempt"`
 		Task    TaskID    `json:"task"`
 		Why     string    `json:"why"`
@@ -254,34 +254,34 @@ type (
 		Round   int       `json:"round,omitzero"`   // 0: it starts from the best tree so far
 		Fresh   bool      `json:"fresh,omitzero"`   // it starts from the tip, even if earlier work exists
 	}
-	// RoutesSought records the intent to ask plugins and a model for the complexity of tasks.
-	RoutesSought struct {
+	// ComplexityRatingStarted records the intent to ask plugins and a model for the complexity of tasks.
+	ComplexityRatingStarted struct {
 		Attempt AttemptID `json:"attempt"` // "route.1": the session that estimates it
 		Tasks   []TaskID  `json:"tasks"`
 	}
-	// RoutesTold records the answers. A task that it does not name is decided by the next
+	// ComplexityRatingEnded records the answers. A task that it does not name is decided by the next
 	// strategy.
-	RoutesTold struct {
-		Attempt AttemptID `json:"attempt"`
-		Routes  []Route   `json:"routes,omitempty"`
-		Why     string    `json:"why,omitzero"` // why there is no answer
+	ComplexityRatingEnded struct {
+		Attempt AttemptID          `json:"attempt"`
+		Routes  []ComplexityRating `json:"routes,omitempty"`
+		Why     string             `json:"why,omitzero"` // why there is no answer
 	}
-	// TaskRouted records the estimated complexity of a task and its starting tier.
-	TaskRouted struct {
+	// StartTierChosen records the estimated complexity of a task and its starting tier.
+	StartTierChosen struct {
 		Task       TaskID     `json:"task"`
 		Complexity Complexity `json:"complexity"`
 		Tier       Tier       `json:"tier"`
 		By         string     `json:"by"`  // the strategy that decided
 		Why        string     `json:"why"` // its reason
 
-		Strategy Strategy `json:"strategy,omitzero"`     // order in which code and tests are written
-		Chosen   string   `json:"strategy_why,omitzero"` // why this strategy
+		Strategy WritingStrategy `json:"strategy,omitzero"`     // order in which code and tests are written
+		Chosen   string          `json:"strategy_why,omitzero"` // why this strategy
 
 		Estimate *TaskEstimate `json:"estimate,omitempty"` // estimated time and cost; nil: unknown
 	}
-	// RoleRouted records the model with which a role reviews the work of another model. It is
+	// ReviewModelChosen records the model with which a role reviews the work of another model. It is
 	// recorded once for each pair.
-	RoleRouted struct {
+	ReviewModelChosen struct {
 		Role   Role   `json:"role"`
 		Model  string `json:"model"`
 		Author string `json:"author"` // model of the author
@@ -302,27 +302,27 @@ type (
 		To   Tier   `json:"to"`
 		Why  string `json:"why"`
 
-		Strategy Strategy `json:"strategy,omitzero"` // the new strategy, if it changes
+		Strategy WritingStrategy `json:"strategy,omitzero"` // the new strategy, if it changes
 	}
 )
 
 // Facts about an attempt.
 type (
-	// LaneFormed records which small tasks one coder's session does, one after the other.
+	// SharedSessionGroupFormed records which small tasks one coder's session does, one after the other.
 	// Each task has its own attempts, gates, review and landing.
-	LaneFormed struct {
+	SharedSessionGroupFormed struct {
 		Lane  string   `json:"lane"`  // L1, L2, ...
 		Tasks []TaskID `json:"tasks"` // in their order
 		Why   string   `json:"why"`   // properties that the tasks share
 	}
 	// AttemptStarted records the start of an attempt at a task.
 	AttemptStarted struct {
-		Attempt  AttemptID `json:"attempt"`
-		Task     TaskID    `json:"task"`
-		Tier     Tier      `json:"tier"`
-		Strategy Strategy  `json:"strategy"`
-		Base     string    `json:"base"`          // commit it starts from
-		Tree     string    `json:"tree,omitzero"` // tree in which its worktree starts; empty: Base
+		Attempt  AttemptID       `json:"attempt"`
+		Task     TaskID          `json:"task"`
+		Tier     Tier            `json:"tier"`
+		Strategy WritingStrategy `json:"strategy"`
+		Base     string          `json:"base"`          // commit it starts from
+		Tree     string          `json:"tree,omitzero"` // tree in which its worktree starts; empty: Base
 		// commit that Tree's change is compared with, if it differs from Base: the change is
 		// merged onto Base
 		Since string `json:"since,omitzero"`
@@ -335,9 +335,9 @@ type (
 		Round int       `json:"round,omitzero"` // of From
 		Asked bool      `json:"asked,omitzero"` // a person chose it; otherwise it is the best tree so far
 	}
-	// StartForgone records why an attempt starts from its base and not from the result of
+	// StartingTreeRejected records why an attempt starts from its base and not from the result of
 	// earlier attempts.
-	StartForgone struct {
+	StartingTreeRejected struct {
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
 	}
@@ -354,15 +354,15 @@ type (
 		Why     string    `json:"why"`
 		Counted bool      `json:"counted"` // its process died; a clean stop does not count against the attempt
 	}
-	// AttemptInterrupted records the interruption of an agent's current turn: a running call
+	// AgentTurnInterrupted records the interruption of an agent's current turn: a running call
 	// gets no answer, and running tools are not run again.
-	AttemptInterrupted struct {
+	AgentTurnInterrupted struct {
 		Attempt AttemptID `json:"attempt"`
 		By      string    `json:"by,omitzero"`
 	}
-	// AttemptBroken records that the attempt failed because of Nexus or the machine, not
+	// AttemptInfrastructureFailed records that the attempt failed because of Nexus or the machine, not
 	// because of the work.
-	AttemptBroken struct {
+	AttemptInfrastructureFailed struct {
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
 	}
@@ -374,7 +374,7 @@ type (
 		Tree    string    `json:"tree,omitzero"`
 		Why     string    `json:"why,omitzero"`
 
-		Category Category `json:"category,omitzero"` // of a failure, if it decides the next step
+		Category AttemptFailureCategory `json:"category,omitzero"` // of a failure, if it decides the next step
 	}
 	// RoundStarted records that the agent begins to write.
 	RoundStarted struct {
@@ -384,37 +384,37 @@ type (
 		Cause   string    `json:"cause,omitzero"`   // the gate that failed; empty in the first round
 		Session SessionID `json:"session,omitzero"` // the conversation that continues
 	}
-	// TestsProved records the results of new tests without the work.
-	TestsProved struct {
-		Attempt  AttemptID  `json:"attempt"`
-		Tree     string     `json:"tree"` // that they ran on
-		Proof    TestProof  `json:"proof"`
-		Tests    []string   `json:"tests,omitempty"`  // tests that failed as expected
-		Files    []string   `json:"files,omitempty"`  // files of the tests
-		Beside   []string   `json:"beside,omitempty"` // changed files that are not tests
-		Why      string     `json:"why,omitzero"`
-		Findings []Finding  `json:"findings,omitempty"` // mistakes in the tests themselves
-		Evidence []Evidence `json:"evidence,omitempty"` // of the gates that ran them
+	// TestsRunWithoutWork records the results of new tests without the work.
+	TestsRunWithoutWork struct {
+		Attempt  AttemptID       `json:"attempt"`
+		Tree     string          `json:"tree"` // that they ran on
+		Proof    TestProofResult `json:"proof"`
+		Tests    []string        `json:"tests,omitempty"`  // tests that failed as expected
+		Files    []string        `json:"files,omitempty"`  // files of the tests
+		Beside   []string        `json:"beside,omitempty"` // changed files that are not tests
+		Why      string          `json:"why,omitzero"`
+		Findings []Finding       `json:"findings,omitempty"` // mistakes in the tests themselves
+		Evidence []GateEvidence  `json:"evidence,omitempty"` // of the gates that ran them
 	}
-	// ChecksProved records which tests show criteria that had no check.
-	ChecksProved struct {
-		Attempt AttemptID        `json:"attempt"`
-		Tree    string           `json:"tree"`   // tree on which they pass
-		Handin  string           `json:"handin"` // blob: the submission that named the checks
-		Checks  []CriterionCheck `json:"checks"`
+	// CriterionTestsFound records which tests show criteria that had no check.
+	CriterionTestsFound struct {
+		Attempt AttemptID       `json:"attempt"`
+		Tree    string          `json:"tree"`   // tree on which they pass
+		Handin  string          `json:"handin"` // blob: the submission that named the checks
+		Checks  []CriterionTest `json:"checks"`
 	}
-	// ChecksReproduced records the results of independent checks on a tree: tests by a
+	// IndependentChecksRun records the results of independent checks on a tree: tests by a
 	// session that saw the goal and the base, and nothing of the change.
-	ChecksReproduced struct {
-		Attempt AttemptID        `json:"attempt"`
-		Round   int              `json:"round"`           // round of the tree on which they ran
-		Tree    string           `json:"tree"`            // tree on which they ran, besides the base
-		Handin  string           `json:"handin,omitzero"` // blob: the tests; empty: none
-		Checks  []CriterionCheck `json:"checks"`          // one for each criterion that needed a check
+	IndependentChecksRun struct {
+		Attempt AttemptID       `json:"attempt"`
+		Round   int             `json:"round"`           // round of the tree on which they ran
+		Tree    string          `json:"tree"`            // tree on which they ran, besides the base
+		Handin  string          `json:"handin,omitzero"` // blob: the tests; empty: none
+		Checks  []CriterionTest `json:"checks"`          // one for each criterion that needed a check
 	}
-	// RedSeen records the failures on the base of an attempt, compared with the failures that
+	// BaseFailuresCompared records the failures on the base of an attempt, compared with the failures that
 	// its task names. It is recorded before the work starts.
-	RedSeen struct {
+	BaseFailuresCompared struct {
 		Attempt AttemptID `json:"attempt"`
 		Tree    string    `json:"tree"` // of the base
 		// failures that the task refers to: tests, other findings, commands
@@ -424,16 +424,16 @@ type (
 		Aside  []string `json:"aside,omitempty"`  // tests that the task, or the project, excludes
 		Others []string `json:"others,omitempty"` // failing tests that the task does not refer to
 	}
-	// CriteriaWeighed records, for each criterion whose check is a gate, the evidence on a
+	// CriteriaEvidenceRecorded records, for each criterion whose check is a gate, the evidence on a
 	// tree that passed the gates. It is recorded before their verdict.
-	CriteriaWeighed struct {
-		Attempt  AttemptID        `json:"attempt"`
-		Tree     string           `json:"tree"`
-		Criteria []CriterionShown `json:"criteria"`
+	CriteriaEvidenceRecorded struct {
+		Attempt  AttemptID               `json:"attempt"`
+		Tree     string                  `json:"tree"`
+		Criteria []CriterionGateEvidence `json:"criteria"`
 	}
-	// IsolationBroken records that a role changed files that it may not change. The change
+	// RoleIsolationViolated records that a role changed files that it may not change. The change
 	// was undone.
-	IsolationBroken struct {
+	RoleIsolationViolated struct {
 		Attempt AttemptID `json:"attempt"`
 		Role    Role      `json:"role"`
 		Files   []string  `json:"files"`
@@ -445,15 +445,15 @@ type (
 		Tree     string    `json:"tree"`
 		Findings []Finding `json:"findings"`
 	}
-	// WorkVerified records a verifier's verdict on an attempt.
-	WorkVerified struct {
-		Attempt  AttemptID      `json:"attempt"`
-		Tree     string         `json:"tree"`
-		Read     bool           `json:"read"`              // false: there is no verdict, and the gates decide
-		Category Category       `json:"category,omitzero"` // reason for a rejection; zero if it did not reject
-		Why      string         `json:"why,omitzero"`
-		Criteria []CriterionMet `json:"criteria,omitempty"`
-		Findings []Finding      `json:"findings,omitempty"` // findings to be fixed first
+	// VerifierVerdictGiven records a verifier's verdict on an attempt.
+	VerifierVerdictGiven struct {
+		Attempt  AttemptID              `json:"attempt"`
+		Tree     string                 `json:"tree"`
+		Read     bool                   `json:"read"`              // false: there is no verdict, and the gates decide
+		Category AttemptFailureCategory `json:"category,omitzero"` // reason for a rejection; zero if it did not reject
+		Why      string                 `json:"why,omitzero"`
+		Criteria []CriterionJudgement   `json:"criteria,omitempty"`
+		Findings []Finding              `json:"findings,omitempty"` // findings to be fixed first
 	}
 	// GateStarted records that a gate began to judge a tree. An attempt or a landing has at
 	// most one running gate.
@@ -467,17 +467,17 @@ type (
 	}
 	// GateJudged records a gate's result on a tree.
 	GateJudged struct {
-		Attempt  AttemptID `json:"attempt,omitzero"` // empty for the base and for the landing queue
-		Task     TaskID    `json:"task,omitzero"`    // task whose landing it judged, for the landing queue
-		Base     bool      `json:"base,omitzero"`    // judged the tree that the work started from
-		Evidence Evidence  `json:"evidence"`
-		Cached   bool      `json:"cached,omitzero"` // the evidence was already known for this tree
+		Attempt  AttemptID    `json:"attempt,omitzero"` // empty for the base and for the landing queue
+		Task     TaskID       `json:"task,omitzero"`    // task whose landing it judged, for the landing queue
+		Base     bool         `json:"base,omitzero"`    // judged the tree that the work started from
+		Evidence GateEvidence `json:"evidence"`
+		Cached   bool         `json:"cached,omitzero"` // the evidence was already known for this tree
 
 		// time to compile for it and the gates after it, before it started
 		WarmUp time.Duration `json:"warm_up,omitzero"`
 	}
-	// VerdictGiven records the combined result of the gates for an attempt's tree.
-	VerdictGiven struct {
+	// GatesVerdictGiven records the combined result of the gates for an attempt's tree.
+	GatesVerdictGiven struct {
 		Attempt AttemptID `json:"attempt"`
 		Tree    string    `json:"tree"`
 		State   GateState `json:"state"` // of the gate that decided
@@ -485,15 +485,15 @@ type (
 		Why     string    `json:"why,omitzero"`
 		Own     bool      `json:"own,omitzero"` // only new tests and checks that failed before are red
 	}
-	// ReviewGiven records a reviewer's verdict on an attempt.
-	ReviewGiven struct {
-		Attempt  AttemptID      `json:"attempt"`
-		Tree     string         `json:"tree"`
-		Reviewed bool           `json:"reviewed"` // false: not reviewed, which never approves
-		Approved bool           `json:"approved"`
-		Summary  string         `json:"summary,omitzero"`
-		Findings []Finding      `json:"findings,omitempty"`
-		Readers  []ChangeReader `json:"readers,omitempty"` // the reviewers, and the part that each read
+	// ReviewerVerdictGiven records a reviewer's verdict on an attempt.
+	ReviewerVerdictGiven struct {
+		Attempt  AttemptID        `json:"attempt"`
+		Tree     string           `json:"tree"`
+		Reviewed bool             `json:"reviewed"` // false: not reviewed, which never approves
+		Approved bool             `json:"approved"`
+		Summary  string           `json:"summary,omitzero"`
+		Findings []Finding        `json:"findings,omitempty"`
+		Readers  []ChangeReviewer `json:"readers,omitempty"` // the reviewers, and the part that each read
 
 		// required by the run's limits on findings, whatever the reviewer decided
 		SendsBack bool     `json:"sends_back,omitzero"`
@@ -510,8 +510,8 @@ type (
 	}
 )
 
-// ChangeReader is a reviewer of a change, or of a part of a large one.
-type ChangeReader struct {
+// ChangeReviewer is a reviewer of a change, or of a part of a large one.
+type ChangeReviewer struct {
 	Session  SessionID `json:"session"`
 	Model    string    `json:"model,omitzero"`
 	Persona  string    `json:"persona,omitzero"` // what it searches for; empty: everything
@@ -555,31 +555,31 @@ type (
 		Why     string    `json:"why"`              // brief, repair, nudge, guidance, landed
 		Request int64     `json:"request,omitzero"` // the guidance that it delivers, or the landing that it reports
 
-		Memory []RememberedEntry `json:"memory,omitempty"` // entries of the repository's memory that fit the task
+		Memory []RelevantMemoryEntry `json:"memory,omitempty"` // entries of the repository's memory that fit the task
 
 		// people's comments that it delivers: their places, without their texts
-		Comments []Comment `json:"comments,omitempty"`
+		Comments []ReviewComment `json:"comments,omitempty"`
 
-		// blob: the items of the message, see [PromptItem]; empty for a single line
+		// blob: the items of the message, see [PromptManifestItem]; empty for a single line
 		Manifest string `json:"manifest,omitempty"`
 	}
-	// TurnTaken adds the model's answer.
-	TurnTaken struct {
+	// ModelTurnRecorded adds the model's answer.
+	ModelTurnRecorded struct {
 		Session SessionID `json:"session"`
 		Turn    int       `json:"turn"`    // from 1
 		Message string    `json:"message"` // blob
 		Stop    string    `json:"stop"`
 		Says    string    `json:"says,omitzero"` // beginning of its text, for people
 	}
-	// ToolCalled records the intent to make a tool call.
-	ToolCalled struct {
+	// ToolCallStarted records the intent to make a tool call.
+	ToolCallStarted struct {
 		Session SessionID `json:"session"`
 		Call    string    `json:"call"`
 		Tool    string    `json:"tool"`
 		About   string    `json:"about,omitzero"` // path or command, cut for display
 	}
-	// ToolAnswered records the result of a tool call.
-	ToolAnswered struct {
+	// ToolCallEnded records the result of a tool call.
+	ToolCallEnded struct {
 		Session  SessionID        `json:"session"`
 		Call     string           `json:"call"`
 		Failed   bool             `json:"failed,omitzero"`
@@ -589,17 +589,17 @@ type (
 		// the exceeded resource, if that ended its command: memory, cpu, disk or processes
 		Over string `json:"over,omitzero"`
 	}
-	// NetworkJudged records the hosts that a tool call or a gate requested.
-	NetworkJudged struct {
+	// NetworkRequestsRecorded records the hosts that a tool call or a gate requested.
+	NetworkRequestsRecorded struct {
 		Attempt AttemptID `json:"attempt,omitzero"` // attempt whose gate it is
 		Session SessionID `json:"session,omitzero"` // session whose call it is
 		Call    string    `json:"call,omitzero"`
 		Gate    string    `json:"gate,omitzero"`
 		// each with host, port, allowed, rule, why, address, times, and bytes up and down
-		Hosts []HostReached `json:"hosts"`
+		Hosts []RequestedHost `json:"hosts"`
 	}
-	// ToolsAnswered adds the message with the results of a turn's tool calls.
-	ToolsAnswered struct {
+	// ToolResultsSent adds the message with the results of a turn's tool calls.
+	ToolResultsSent struct {
 		Session SessionID `json:"session"`
 		Message string    `json:"message"` // blob
 	}
@@ -617,11 +617,11 @@ type (
 	}
 	// SessionEnded closes a conversation. A repair may continue it later.
 	SessionEnded struct {
-		Session SessionID   `json:"session"`
-		Outcome Outcome     `json:"outcome"`
-		Why     string      `json:"why,omitzero"`
-		Result  string      `json:"result,omitzero"` // blob: the role's submission
-		Needs   BlockedNeed `json:"needs,omitzero"`  // the thing that would unblock it, if it gave up
+		Session SessionID        `json:"session"`
+		Outcome Outcome          `json:"outcome"`
+		Why     string           `json:"why,omitzero"`
+		Result  string           `json:"result,omitzero"` // blob: the role's submission
+		Needs   BlockedAgentNeed `json:"needs,omitzero"`  // the thing that would unblock it, if it gave up
 
 		Answers []FindingAnswer `json:"answers,omitempty"` // to the findings that it received
 	}
@@ -642,8 +642,8 @@ type (
 		Tokens int64    `json:"tokens,omitzero"`
 		Else   []string `json:"else,omitempty"` // models that may be called instead, best first
 	}
-	// BudgetSpent settles a reservation. Failed calls are settled too.
-	BudgetSpent struct {
+	// BudgetSettled settles a reservation. Failed calls are settled too.
+	BudgetSettled struct {
 		ID        string `json:"id"`
 		Money     Money  `json:"money"`
 		Usage     Usage  `json:"usage"`
@@ -651,9 +651,9 @@ type (
 		// the service tier that served the call, if the provider reports it
 		Service string `json:"service,omitzero"`
 	}
-	// CallDelayed records that a model call failed, was settled, and is repeated after a
+	// ModelCallDelayed records that a model call failed, was settled, and is repeated after a
 	// wait; or, with Try 0, that a call waits before it is made.
-	CallDelayed struct {
+	ModelCallDelayed struct {
 		Session SessionID `json:"session"`
 		Model   string    `json:"model"`
 		// failures of this kind in a row; 0: the call is delayed before it is made
@@ -662,16 +662,16 @@ type (
 		Why  string        `json:"why"`  // overloaded, out of quota, failing or near its limit
 		Said string        `json:"said,omitzero"`
 	}
-	// QuotaHit records that a provider's account accepts no calls until a time.
-	QuotaHit struct {
+	// QuotaExhausted records that a provider's account accepts no calls until a time.
+	QuotaExhausted struct {
 		Account string    `json:"account"` // name of the provider
 		Until   time.Time `json:"until"`
 		Why     string    `json:"why"`
 		Session SessionID `json:"session,omitzero"` // session whose call it was
 	}
-	// QuotaHeld records that no new session starts with an account until a time, because a
+	// QuotaNearlyExhausted records that no new session starts with an account until a time, because a
 	// quota window is nearly used up. Running sessions continue.
-	QuotaHeld struct {
+	QuotaNearlyExhausted struct {
 		Account string    `json:"account"` // name of the agent
 		Window  string    `json:"window"`
 		Used    int       `json:"used"` // percent
@@ -682,8 +682,8 @@ type (
 		Account string `json:"account"`
 		Held    bool   `json:"held,omitzero"` // it was paused before its quota was used up
 	}
-	// ModelSwitched records that a session continues with another model of its tier.
-	ModelSwitched struct {
+	// SessionModelSwitched records that a session continues with another model of its tier.
+	SessionModelSwitched struct {
 		Session SessionID `json:"session"`
 		From    string    `json:"from"`
 		To      string    `json:"to"`
@@ -700,19 +700,19 @@ type (
 
 		Tokens *TokenLimit `json:"tokens,omitempty"` // set instead of money if the cap counts tokens
 	}
-	// BudgetShared records the money that all other runs, of every repository, have spent or
+	// OtherRunsSpendingRecorded records the money that all other runs, of every repository, have spent or
 	// reserved on a day.
-	BudgetShared struct {
+	OtherRunsSpendingRecorded struct {
 		Day    string `json:"day"` // UTC, as 2026-11-21
 		Others Money  `json:"others"`
 	}
-	// BudgetPressed records that spending reached a percentage of a limit.
-	BudgetPressed struct {
+	// BudgetPercentReached records that spending reached a percentage of a limit.
+	BudgetPercentReached struct {
 		Percent int `json:"percent"` // 50, 75, 90 or 100
 	}
-	// EnvironmentPrepared records that the dependencies of lock files were installed, once
+	// DependenciesInstalled records that the dependencies of lock files were installed, once
 	// for all trees with the same lock files.
-	EnvironmentPrepared struct {
+	DependenciesInstalled struct {
 		Key      string        `json:"key"`
 		Locks    []string      `json:"locks,omitempty"` // the lock files
 		Source   string        `json:"source"`          // source of the installation, for people
@@ -731,19 +731,19 @@ type TokenLimit struct {
 
 // Facts about landings.
 type (
-	// TrainBoarded adds an accepted attempt to the landing queue.
-	TrainBoarded struct {
+	// LandingQueued adds an accepted attempt to the landing queue.
+	LandingQueued struct {
 		Task    TaskID    `json:"task"`
 		Attempt AttemptID `json:"attempt"`
 	}
-	// TrainDeparted records the intent to land it.
-	TrainDeparted struct {
+	// LandingStarted records the intent to land it.
+	LandingStarted struct {
 		Task    TaskID    `json:"task"`
 		Attempt AttemptID `json:"attempt"`
 		Onto    string    `json:"onto"` // commit that is to become its parent
 	}
-	// TrainLanded records that its commit is on the run's branch.
-	TrainLanded struct {
+	// LandingCompleted records that its commit is on the run's branch.
+	LandingCompleted struct {
 		Task     TaskID         `json:"task"`
 		Attempt  AttemptID      `json:"attempt"`
 		Commit   string         `json:"commit"`
@@ -752,8 +752,8 @@ type (
 		Resolved bool           `json:"resolved,omitzero"` // the merger resolved a conflict
 		Changes  LandingChanges `json:"changes,omitzero"`
 	}
-	// TrainRefused records why it did not land.
-	TrainRefused struct {
+	// LandingRejected records why it did not land.
+	LandingRejected struct {
 		Task     TaskID    `json:"task"`
 		Attempt  AttemptID `json:"attempt"`
 		Conflict bool      `json:"conflict,omitzero"` // the merge conflict could not be resolved

@@ -5,8 +5,8 @@ import "strings"
 // groupWithin separates a group from a group within it.
 const groupWithin = " / "
 
-// CleanGroup returns a group's name with single blanks and without empty parts.
-func CleanGroup(name string) string {
+// NormalizeGroupName returns a group's name with single blanks and without empty parts.
+func NormalizeGroupName(name string) string {
 	var parts [][]string
 	begins := true
 	for _, word := range strings.Fields(name) {
@@ -26,8 +26,8 @@ func CleanGroup(name string) string {
 	return strings.Join(names, groupWithin)
 }
 
-// GroupPath returns the groups that contain a group, the outermost first, and the group itself.
-func GroupPath(name string) []string {
+// EnclosingGroups returns the groups that contain a group, the outermost first, and the group itself.
+func EnclosingGroups(name string) []string {
 	if name == "" {
 		return nil
 	}

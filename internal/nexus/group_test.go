@@ -19,8 +19,8 @@ func TestGroups(t *testing.T) {
 		"a / b / a":                {"a", "a / b", "a / b / a"},
 		"shop /cart":               {"shop /cart"},
 	} {
-		clean := nexus.CleanGroup(name)
-		if got := nexus.GroupPath(clean); !slices.Equal(got, want) || nexus.CleanGroup(clean) != clean {
+		clean := nexus.NormalizeGroupName(name)
+		if got := nexus.EnclosingGroups(clean); !slices.Equal(got, want) || nexus.NormalizeGroupName(clean) != clean {
 			t.Errorf("%q: %q", name, got)
 		}
 	}
@@ -29,11 +29,11 @@ func TestGroups(t *testing.T) {
 func FuzzGroup(f *testing.F) {
 	f.Add("a / b / / c")
 	f.Fuzz(func(t *testing.T, name string) {
-		clean := nexus.CleanGroup(name)
-		if again := nexus.CleanGroup(clean); again != clean {
+		clean := nexus.NormalizeGroupName(name)
+		if again := nexus.NormalizeGroupName(clean); again != clean {
 			t.Errorf("%q becomes %q, and that %q", name, clean, again)
 		}
-		if all := nexus.GroupPath(clean); len(all) > 0 && all[len(all)-1] != clean {
+		if all := nexus.EnclosingGroups(clean); len(all) > 0 && all[len(all)-1] != clean {
 			t.Errorf("%q is not the last of its groups: %q", clean, all)
 		}
 	})

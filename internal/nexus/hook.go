@@ -39,41 +39,41 @@ func HookPoints() []HookPoint {
 // other hooks run after their event.
 func (p HookPoint) CanRefuse() bool { return p == HookRunStart || p == HookRunLand }
 
-// HookState is how a hook's command ended. The zero HookState is none of these.
-type HookState string
+// HookCommandState is how a hook's command ended. The zero HookState is none of these.
+type HookCommandState string
 
 // Values of HookState.
 const (
-	HookOK        HookState = "ok"        // it exited with 0
-	HookRefused   HookState = "refused"   // it exited with 2
-	HookFailed    HookState = "failed"    // it exited with any other code
-	HookTimeout   HookState = "timeout"   // it reached its time limit and was killed with all its child processes
-	HookKilled    HookState = "killed"    // it used too much memory or wrote too much, and was killed
-	HookNotRun    HookState = "not run"   // there is no such program, or it could not be started
-	HookUntrusted HookState = "untrusted" // nobody has trusted it in its present form
+	HookOK        HookCommandState = "ok"        // it exited with 0
+	HookRefused   HookCommandState = "refused"   // it exited with 2
+	HookFailed    HookCommandState = "failed"    // it exited with any other code
+	HookTimeout   HookCommandState = "timeout"   // it reached its time limit and was killed with all its child processes
+	HookKilled    HookCommandState = "killed"    // it used too much memory or wrote too much, and was killed
+	HookNotRun    HookCommandState = "not run"   // there is no such program, or it could not be started
+	HookUntrusted HookCommandState = "untrusted" // nobody has trusted it in its present form
 )
 
 // AllowsAction reports whether a hook that ended with this state allows its event. A hook that did
 // not finish, and so could not refuse in time, does not allow it.
-func (s HookState) AllowsAction() bool { return s == HookOK || s == HookFailed }
+func (s HookCommandState) AllowsAction() bool { return s == HookOK || s == HookFailed }
 
 // Facts about hooks that may refuse.
 type (
-	// StartSought is recorded before the hooks are asked whether work on the run may start.
-	StartSought struct{}
-	// StartJudged records the hooks' answer.
-	StartJudged struct {
+	// StartHooksAsked is recorded before the hooks are asked whether work on the run may start.
+	StartHooksAsked struct{}
+	// StartHooksAnswered records the hooks' answer.
+	StartHooksAnswered struct {
 		Allowed bool   `json:"allowed"`
 		Why     string `json:"why,omitzero"` // why not allowed
 	}
 	// HookRan records how a hook ended that may refuse. Other hooks are not recorded.
 	HookRan struct {
-		Hook     string        `json:"hook"` // its name in the configuration
-		Point    HookPoint     `json:"point"`
-		Commit   string        `json:"commit,omitzero"` // the commit that is to land
-		State    HookState     `json:"state"`
-		Exit     int           `json:"exit"` // -1 if it was killed
-		Why      string        `json:"why,omitzero"`
-		Duration time.Duration `json:"duration"`
+		Hook     string           `json:"hook"` // its name in the configuration
+		Point    HookPoint        `json:"point"`
+		Commit   string           `json:"commit,omitzero"` // the commit that is to land
+		State    HookCommandState `json:"state"`
+		Exit     int              `json:"exit"` // -1 if it was killed
+		Why      string           `json:"why,omitzero"`
+		Duration time.Duration    `json:"duration"`
 	}
 )

@@ -35,8 +35,8 @@ type ImproveRules struct {
 	MostRest time.Duration `json:"most_rest,omitzero"` // upper limit of Rest
 }
 
-// WantedItem is a piece of work that a loop found and may do.
-type WantedItem struct {
+// CandidateWorkItem is a piece of work that a loop found and may do.
+type CandidateWorkItem struct {
 	Finding  string   `json:"finding"`
 	Strategy string   `json:"strategy"`
 	Title    string   `json:"title"`
@@ -46,19 +46,19 @@ type WantedItem struct {
 	Plan     string   `json:"plan,omitzero"`   // blob
 }
 
-// OmittedFinding is a piece of work that a loop found and skips.
-type OmittedFinding struct {
+// OmittedWorkFinding is a piece of work that a loop found and skips.
+type OmittedWorkFinding struct {
 	Finding string `json:"finding"`
 	Title   string `json:"title,omitzero"`
 	Rule    string `json:"rule"`
 	Why     string `json:"why"`
 }
 
-// ItemChange describes a result's change.
-type ItemChange struct {
+// LoopItemChange describes a result's change.
+type LoopItemChange struct {
 	Files        []string `json:"files,omitempty"`
 	Lines        int      `json:"lines,omitzero"`         // added and removed
-	Touched      []string `json:"touched,omitempty"`      // fingerprints of those lines; see [WantedItem]
+	Touched      []string `json:"touched,omitempty"`      // fingerprints of those lines; see [CandidateWorkItem]
 	Public       []string `json:"public,omitempty"`       // public declarations that changed or were removed
 	Dependencies []string `json:"dependencies,omitempty"` // changed files that declare the project's dependencies
 }
@@ -81,76 +81,76 @@ const (
 // Facts about a loop that finds work, does it and lands it. Each item is a run of its own,
 // whose name is that of the item.
 type (
-	// LoopOpened gives the rules of the loop from now on.
-	LoopOpened struct {
+	// LoopRulesSet gives the rules of the loop from now on.
+	LoopRulesSet struct {
 		Rules ImproveRules `json:"rules"`
 	}
-	// CycleStarted is recorded before the loop searches for work.
-	CycleStarted struct {
+	// ImproveCycleStarted is recorded before the loop searches for work.
+	ImproveCycleStarted struct {
 		Cycle int    `json:"cycle"` // from 1
 		Why   string `json:"why,omitzero"`
 	}
-	// CycleLooked records the findings of a cycle.
-	CycleLooked struct {
-		Cycle  int              `json:"cycle"`
-		Tip    string           `json:"tip"` // of the target
-		Wanted []WantedItem     `json:"wanted,omitempty"`
-		Left   []OmittedFinding `json:"left,omitempty"`
-		More   int              `json:"more,omitzero"`   // findings that could be worked on and are not listed
-		Notes  []string         `json:"notes,omitempty"` // strategies that could not run, and why
-		Spent  Money            `json:"spent,omitzero"`  // on models that searched for work
+	// ImproveCycleSearched records the findings of a cycle.
+	ImproveCycleSearched struct {
+		Cycle  int                  `json:"cycle"`
+		Tip    string               `json:"tip"` // of the target
+		Wanted []CandidateWorkItem  `json:"wanted,omitempty"`
+		Left   []OmittedWorkFinding `json:"left,omitempty"`
+		More   int                  `json:"more,omitzero"`   // findings that could be worked on and are not listed
+		Notes  []string             `json:"notes,omitempty"` // strategies that could not run, and why
+		Spent  Money                `json:"spent,omitzero"`  // on models that searched for work
 	}
-	// CycleFailed records why the search for work failed.
-	CycleFailed struct {
+	// ImproveCycleFailed records why the search for work failed.
+	ImproveCycleFailed struct {
 		Cycle int    `json:"cycle"`
 		Why   string `json:"why"`
 	}
-	// LoopRested records until when the loop rests, and why.
-	LoopRested struct {
+	// LoopPauseStarted records until when the loop rests, and why.
+	LoopPauseStarted struct {
 		Until time.Time     `json:"until,omitzero"` // zero: until it is woken
 		For   time.Duration `json:"for,omitzero"`
 		Why   string        `json:"why"`
 		Idle  bool          `json:"idle,omitzero"` // there was no work: the next rest is longer
 	}
-	// ItemTaken is recorded before work on an item starts, and reserves its money.
-	ItemTaken struct {
-		Item     RunID      `json:"item"`
-		Cycle    int        `json:"cycle"`
-		Wanted   WantedItem `json:"wanted"`
-		Reserved Money      `json:"reserved"`
-		Base     string     `json:"base"` // branch on which the work starts
+	// LoopItemWorkStarted is recorded before work on an item starts, and reserves its money.
+	LoopItemWorkStarted struct {
+		Item     RunID             `json:"item"`
+		Cycle    int               `json:"cycle"`
+		Wanted   CandidateWorkItem `json:"wanted"`
+		Reserved Money             `json:"reserved"`
+		Base     string            `json:"base"` // branch on which the work starts
 	}
-	// ItemWorked records how the work on an item ended.
-	ItemWorked struct {
-		Item   RunID      `json:"item"`
-		Status RunStatus  `json:"status"`
-		Spent  Money      `json:"spent"`
-		Branch string     `json:"branch,omitzero"` // branch with the work; empty: none
-		Start  string     `json:"start,omitzero"`  // commit on which it started
-		Commit string     `json:"commit,omitzero"`
-		Why    string     `json:"why,omitzero"`
-		Change ItemChange `json:"change,omitzero"`
+	// LoopItemWorkEnded records how the work on an item ended.
+	LoopItemWorkEnded struct {
+		Item   RunID          `json:"item"`
+		Status RunStatus      `json:"status"`
+		Spent  Money          `json:"spent"`
+		Branch string         `json:"branch,omitzero"` // branch with the work; empty: none
+		Start  string         `json:"start,omitzero"`  // commit on which it started
+		Commit string         `json:"commit,omitzero"`
+		Why    string         `json:"why,omitzero"`
+		Change LoopItemChange `json:"change,omitzero"`
 
 		// Outside means that the work produced nothing for an outside reason, such as a key,
 		// a provider, the machine or the daily budget: it does not count against the finding.
 		Outside bool      `json:"outside,omitzero"`
 		Again   time.Time `json:"again,omitzero"` // when the reason may be gone; zero: unknown
 	}
-	// ItemKept ends the watch over the landed work of an item: it made nothing worse.
-	ItemKept struct {
+	// LoopItemLandingConfirmed ends the watch over the landed work of an item: it made nothing worse.
+	LoopItemLandingConfirmed struct {
 		Item RunID  `json:"item"`
 		Rule string `json:"rule"`
 		Why  string `json:"why"`
 
 		Spent Money `json:"spent,omitzero"` // spent on trying to land it
 	}
-	// ItemOffered records the intent to land a result.
-	ItemOffered struct {
+	// LoopItemLandingStarted records the intent to land a result.
+	LoopItemLandingStarted struct {
 		Item   RunID  `json:"item"`
 		Target string `json:"target"`
 	}
-	// ItemLanded records that the result landed.
-	ItemLanded struct {
+	// LoopItemLanded records that the result landed.
+	LoopItemLanded struct {
 		Item   RunID  `json:"item"`
 		Target string `json:"target"`
 		Before string `json:"before"` // commit on which it landed
@@ -158,33 +158,33 @@ type (
 
 		Spent Money `json:"spent,omitzero"` // spent on landing it
 	}
-	// LandingWatched is recorded before Nexus checks whether a landing made anything worse.
-	LandingWatched struct {
+	// CheckAfterLandingStarted is recorded before Nexus checks whether a landing made anything worse.
+	CheckAfterLandingStarted struct {
 		Item RunID `json:"item"`
 	}
-	// LandingWeighed records the findings that a landing made worse.
-	LandingWeighed struct {
+	// LandingCheckEnded records the findings that a landing made worse.
+	LandingCheckEnded struct {
 		Item  RunID             `json:"item"`
 		Worse []WorsenedFinding `json:"worse,omitempty"`
 		Why   string            `json:"why,omitzero"` // why the result is unknown
 	}
-	// RevertSought is recorded before a landing is reverted by a new commit.
-	RevertSought struct {
+	// LoopItemRevertStarted is recorded before a landing is reverted by a new commit.
+	LoopItemRevertStarted struct {
 		Item RunID  `json:"item"`
 		Why  string `json:"why"`
 	}
-	// ItemReverted records that a landing was reverted.
-	ItemReverted struct {
+	// LoopItemReverted records that a landing was reverted.
+	LoopItemReverted struct {
 		Item   RunID  `json:"item"`
 		Commit string `json:"commit"`
 	}
-	// RevertFailed records why a landing could not be reverted.
-	RevertFailed struct {
+	// LoopItemRevertFailed records why a landing could not be reverted.
+	LoopItemRevertFailed struct {
 		Item RunID  `json:"item"`
 		Why  string `json:"why"`
 	}
-	// ResultSettled records a person's decision about a waiting result.
-	ResultSettled struct {
+	// WaitingResultDecided records a person's decision about a waiting result.
+	WaitingResultDecided struct {
 		Item RunID  `json:"item"`
 		How  string `json:"how"`           // merged or rejected
 		Left bool   `json:"left,omitzero"` // it was merged in another form, and its branch still exists
@@ -194,30 +194,30 @@ type (
 // Facts about a theme's branch on the forge, if people agreed that a loop pushes it and opens
 // a pull request.
 type (
-	// PullSought is recorded before the branch of a theme is pushed and its
+	// PullRequestUpdateStarted is recorded before the branch of a theme is pushed and its
 	// pull request updated.
-	PullSought struct {
+	PullRequestUpdateStarted struct {
 		Branch string  `json:"branch"`
 		Commit string  `json:"commit"`          // commit at which the branch is pushed
 		Items  []RunID `json:"items,omitempty"` // results that wait on the branch
 	}
-	// PullTold records that the branch and its pull request are on the forge.
-	PullTold struct {
+	// PullRequestUpdated records that the branch and its pull request are on the forge.
+	PullRequestUpdated struct {
 		Branch string `json:"branch"`
 		Commit string `json:"commit"`
 		Number int    `json:"number"`
 		Web    string `json:"web"`
 		New    bool   `json:"new,omitzero"` // it was opened now and did not exist before
 	}
-	// PullFailed records why the branch or its pull request could not be updated.
-	PullFailed struct {
+	// PullRequestUpdateFailed records why the branch or its pull request could not be updated.
+	PullRequestUpdateFailed struct {
 		Branch string `json:"branch"`
 		Commit string `json:"commit"`
 		Why    string `json:"why"`
 	}
-	// PullClosed records how people closed a pull request. Later results of its strategy go
+	// PullRequestClosed records how people closed a pull request. Later results of its strategy go
 	// to another branch.
-	PullClosed struct {
+	PullRequestClosed struct {
 		Branch string `json:"branch"`
 		Number int    `json:"number"`
 		How    string `json:"how"` // merged or rejected
@@ -225,7 +225,7 @@ type (
 )
 
 // Blobs returns the plans of the listed work.
-func (f CycleLooked) Blobs() []string {
+func (f ImproveCycleSearched) Blobs() []string {
 	all := make([]string, len(f.Wanted))
 	for i, w := range f.Wanted {
 		all[i] = w.Plan
@@ -234,4 +234,4 @@ func (f CycleLooked) Blobs() []string {
 }
 
 // Blobs returns the hash of the plan.
-func (f ItemTaken) Blobs() []string { return []string{f.Wanted.Plan} }
+func (f LoopItemWorkStarted) Blobs() []string { return []string{f.Wanted.Plan} }

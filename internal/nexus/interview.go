@@ -10,8 +10,8 @@ type InterviewQuestion struct {
 	Area    string   `json:"area,omitzero"` // area of the question
 }
 
-// InterviewDraft is the content of a spec besides its requirements.
-type InterviewDraft struct {
+// InterviewSpecDraft is the content of a spec besides its requirements.
+type InterviewSpecDraft struct {
 	Title      string               `json:"title,omitzero"`
 	Problem    string               `json:"problem,omitzero"`
 	Criteria   []InterviewCriterion `json:"criteria,omitempty"`
@@ -28,8 +28,8 @@ type InterviewCriterion struct {
 	Of    []string `json:"of,omitempty"`   // texts or ids of requirements; empty: all
 }
 
-// CorrectedPart is a part of a spec that a person named.
-type CorrectedPart struct {
+// CorrectedSpecPart is a part of a spec that a person named.
+type CorrectedSpecPart struct {
 	ID      string `json:"id"`
 	Text    string `json:"text"`
 	Instead string `json:"instead,omitzero"` // the person's correction, in their words
@@ -37,24 +37,24 @@ type CorrectedPart struct {
 
 // Facts about an interview.
 type (
-	// InterviewSought records the intent to hold a session in which the interviewer turns the
+	// InterviewRoundStarted records the intent to hold a session in which the interviewer turns the
 	// answers so far into requirements, and lists open points.
-	InterviewSought struct {
+	InterviewRoundStarted struct {
 		Attempt AttemptID `json:"attempt"` // "interview.1"
 		Round   int       `json:"round"`   // from 1
 	}
-	// InterviewHeard records the session's result, besides requirements and assumptions,
+	// InterviewRoundEnded records the session's result, besides requirements and assumptions,
 	// which are facts of their own. Its questions are asked one by one.
-	InterviewHeard struct {
+	InterviewRoundEnded struct {
 		Attempt   AttemptID           `json:"attempt"`
 		Round     int                 `json:"round"`
 		Clear     bool                `json:"clear,omitzero"` // the goal needed no question
 		Done      bool                `json:"done,omitzero"`  // the interviewer has no further questions
-		Draft     InterviewDraft      `json:"draft,omitzero"`
+		Draft     InterviewSpecDraft  `json:"draft,omitzero"`
 		Questions []InterviewQuestion `json:"questions,omitempty"`
 	}
-	// InterviewFailed records why the interviewer gave no usable answer.
-	InterviewFailed struct {
+	// InterviewRoundFailed records why the interviewer gave no usable answer.
+	InterviewRoundFailed struct {
 		Attempt AttemptID `json:"attempt"`
 		Why     string    `json:"why"`
 		Outcome Outcome   `json:"outcome,omitzero"`
@@ -72,25 +72,25 @@ type (
 		ID      string    `json:"id"`
 		Why     string    `json:"why,omitzero"`
 	}
-	// PartWithdrawn records that the interviewer withdrew a part of the spec that is not a
+	// SpecPartWithdrawn records that the interviewer withdrew a part of the spec that is not a
 	// requirement.
-	PartWithdrawn struct {
+	SpecPartWithdrawn struct {
 		Attempt AttemptID `json:"attempt"`
 		// of an assumption or a criterion; empty for a note and for an out-of-scope statement
 		ID   string `json:"id,omitzero"`
 		Text string `json:"text"`
 	}
-	// InterviewCorrected records the effect of a person's answer on the parts of the spec
+	// SpecPartsCorrected records the effect of a person's answer on the parts of the spec
 	// that it names: parts that it calls wrong are withdrawn, and parts that it agrees to are
 	// locked.
-	InterviewCorrected struct {
-		Attempt   AttemptID       `json:"attempt"`
-		Question  string          `json:"question"` // "q3": the question of the run that was answered
-		By        string          `json:"by"`
-		Withdrawn []CorrectedPart `json:"withdrawn,omitempty"`
+	SpecPartsCorrected struct {
+		Attempt   AttemptID           `json:"attempt"`
+		Question  string              `json:"question"` // "q3": the question of the run that was answered
+		By        string              `json:"by"`
+		Withdrawn []CorrectedSpecPart `json:"withdrawn,omitempty"`
 		// named, but the answer does not show whether they are wrong
-		Unclear []CorrectedPart `json:"unclear,omitempty"`
-		Locked  []string        `json:"locked,omitempty"` // ids
+		Unclear []CorrectedSpecPart `json:"unclear,omitempty"`
+		Locked  []string            `json:"locked,omitempty"` // ids
 		// texts of notes and out-of-scope statements that are locked too
 		Kept []string `json:"kept,omitempty"`
 	}
@@ -102,8 +102,8 @@ type (
 		Question string    `json:"question,omitzero"` // key of the question whose default it is
 		Instead  string    `json:"instead,omitzero"`  // id of the withdrawn part that it replaces
 	}
-	// AssumptionLocked records that a person agreed to an assumption.
-	AssumptionLocked struct {
+	// AssumptionConfirmed records that a person agreed to an assumption.
+	AssumptionConfirmed struct {
 		Attempt AttemptID `json:"attempt"`
 		ID      string    `json:"id"`
 		By      string    `json:"by"`

@@ -21,12 +21,12 @@ func LessonKinds() []LessonKind {
 // RunLessons are the lessons from earlier runs when a run began. They stay the same for the
 // whole run, so that the run can be replayed. Estimates are not included: see [EstimateBasis].
 type RunLessons struct {
-	Tiers []TierLearned `json:"tiers,omitempty"` // the most similar to a task first
+	Tiers []StartTierLesson `json:"tiers,omitempty"` // the most similar to a task first
 	// failures after which another try at the same tier does not pay
-	Retries []RetryLearned `json:"retries,omitempty"`
-	Gates   *GatesLearned  `json:"gates,omitempty"`   // nil: the usual order
-	Touched []FileLearned  `json:"touched,omitempty"` // files that tasks change without declaring them
-	Read    []FileLearned  `json:"read,omitempty"`    // files that agents read first
+	Retries []RetryTierLesson   `json:"retries,omitempty"`
+	Gates   *GateOrderLesson    `json:"gates,omitempty"`   // nil: the usual order
+	Touched []RelatedFileLesson `json:"touched,omitempty"` // files that tasks change without declaring them
+	Read    []RelatedFileLesson `json:"read,omitempty"`    // files that agents read first
 }
 
 // HasLessons reports whether there is a lesson.
@@ -34,9 +34,9 @@ func (l *RunLessons) HasLessons() bool {
 	return l != nil && len(l.Tiers)+len(l.Retries)+len(l.Touched)+len(l.Read) > 0 || l != nil && l.Gates != nil
 }
 
-// TierLearned is the learned starting tier of a kind of task. At intervals a task starts at
+// StartTierLesson is the learned starting tier of a kind of task. At intervals a task starts at
 // the usual tier anyway, to check whether the lesson is still right.
-type TierLearned struct {
+type StartTierLesson struct {
 	Complexity Complexity `json:"complexity"`
 	Kind       TaskKind   `json:"kind,omitzero"`  // zero: any kind
 	Stack      string     `json:"stack,omitzero"` // empty: any stack
@@ -48,9 +48,9 @@ type TierLearned struct {
 	Why        string     `json:"why"`
 }
 
-// RetryLearned is the lesson that after a failure at a tier the next tier is tried at once.
+// RetryTierLesson is the lesson that after a failure at a tier the next tier is tried at once.
 // At intervals the same tier is tried anyway.
-type RetryLearned struct {
+type RetryTierLesson struct {
 	Tier  Tier   `json:"tier"`
 	After string `json:"after"` // last gate that failed, or else the outcome of the attempt
 	Tasks int    `json:"tasks"`
@@ -59,16 +59,16 @@ type RetryLearned struct {
 	Why   string `json:"why"`
 }
 
-// GatesLearned is the learned order of gates: gates that fail often and early come first.
+// GateOrderLesson is the learned order of gates: gates that fail often and early come first.
 // Gates that it does not name follow in their usual order.
-type GatesLearned struct {
+type GateOrderLesson struct {
 	Order []string `json:"order"`
 	Tasks int      `json:"tasks"`
 	Why   string   `json:"why"`
 }
 
-// FileLearned is a file that goes together with tasks that declare another file.
-type FileLearned struct {
+// RelatedFileLesson is a file that goes together with tasks that declare another file.
+type RelatedFileLesson struct {
 	Of    string `json:"of"` // the declared path: a file, or a directory with a slash at its end
 	File  string `json:"file"`
 	Cases int    `json:"cases"` // tasks that involved the file

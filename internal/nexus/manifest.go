@@ -1,8 +1,8 @@
 package nexus
 
-// PromptItem is a part of a prompt: the reason for it, its share of the context in tokens,
+// PromptManifestItem is a part of a prompt: the reason for it, its share of the context in tokens,
 // and the reason for a cut.
-type PromptItem struct {
+type PromptManifestItem struct {
 	In     string `json:"in"`               // location: system, tools or message
 	Title  string `json:"title,omitempty"`  // empty if it has no heading
 	Reason string `json:"reason,omitempty"` // why it is included

@@ -1,7 +1,7 @@
 package nexus
 
-// RememberedEntry is an entry of the repository's memory that is relevant to a task.
-type RememberedEntry struct {
+// RelevantMemoryEntry is an entry of the repository's memory that is relevant to a task.
+type RelevantMemoryEntry struct {
 	ID     string `json:"id"`
 	Why    string `json:"why"`           // why it is relevant
 	Tokens int64  `json:"tokens"`        // estimated

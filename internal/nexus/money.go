@@ -30,12 +30,12 @@ func MoneyFromDollars(f float64) Money {
 	}
 }
 
-// Float returns m in dollars, for display and ratios only.
-func (m Money) Float() float64 { return float64(m) / float64(Dollar) }
+// Dollars returns m in dollars, for display and ratios only.
+func (m Money) Dollars() float64 { return float64(m) / float64(Dollar) }
 
 // String formats m for people: "$1.23", with more digits below ten cents.
 func (m Money) String() string {
-	f := m.Float()
+	f := m.Dollars()
 	if m != 0 && math.Abs(f) < 0.1 {
 		return fmt.Sprintf("$%.4f", f)
 	}
@@ -130,5 +130,5 @@ func (u Usage) Add(v Usage) Usage {
 // TotalTokens returns all tokens, whatever their class.
 func (u Usage) TotalTokens() int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
 
-// Prompt returns the tokens that were sent.
-func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
+// PromptTokens returns the tokens that were sent.
+func (u Usage) PromptTokens() int64 { return u.Input + u.CacheRead + u.CacheWrite }

@@ -2,7 +2,7 @@
 // attempts, evidence, money, and the facts and requests that make up a run.
 //
 // The types are plain values with small pure methods. Their zero values are the safe ones: an
-// empty [Verdict] has not passed, an unset [GateState] is [NotRun], and a zero [Money] buys
+// empty [GatesVerdict] has not passed, an unset [GateState] is [NotRun], and a zero [Money] buys
 // nothing.
 package nexus
 
@@ -26,12 +26,12 @@ type SessionID string
 
 // Goal is the user's goal, as accepted.
 type Goal struct {
-	Text string `json:"text"`
-	Mode Mode   `json:"mode,omitzero"`
+	Text string       `json:"text"`
+	Mode PlanningMode `json:"mode,omitzero"`
 
 	// starting tier of every task of the plan; empty: the planner decides
-	Tier     Tier     `json:"tier,omitzero"`
-	Strategy Strategy `json:"strategy,omitzero"` // strategy of every task of the plan
+	Tier     Tier            `json:"tier,omitzero"`
+	Strategy WritingStrategy `json:"strategy,omitzero"` // strategy of every task of the plan
 
 	Depth    string `json:"depth,omitzero"`    // depth of the spec that is written for it
 	Research bool   `json:"research,omitzero"` // researchers write reports first
@@ -42,22 +42,22 @@ type Goal struct {
 	Origin string `json:"origin,omitzero"` // conversation of the client that sent it (docs/integrate.md)
 }
 
-// Mode is how a run gets its plan.
-type Mode string
+// PlanningMode is how a run gets its plan.
+type PlanningMode string
 
 // The modes.
 const (
-	Evolution Mode = "evolution" // a goal for an existing repository
-	Quick     Mode = "quick"     // one task with the same gates
-	Draft     Mode = "draft"     // a plan, without work
-	Interview Mode = "interview" // questions until the goal is clear, without work
-	Backlog   Mode = "backlog"   // no plan: all tasks come from items that are added
-	Specify   Mode = "specify"   // a spec of the goal, without work
-	Improve   Mode = "improve"   // a loop: each item of its work is a run of its own
+	Evolution PlanningMode = "evolution" // a goal for an existing repository
+	Quick     PlanningMode = "quick"     // one task with the same gates
+	Draft     PlanningMode = "draft"     // a plan, without work
+	Interview PlanningMode = "interview" // questions until the goal is clear, without work
+	Backlog   PlanningMode = "backlog"   // no plan: all tasks come from items that are added
+	Specify   PlanningMode = "specify"   // a spec of the goal, without work
+	Improve   PlanningMode = "improve"   // a loop: each item of its work is a run of its own
 )
 
 // WorksOnTasks reports whether a run of that mode works on tasks.
-func (m Mode) WorksOnTasks() bool {
+func (m PlanningMode) WorksOnTasks() bool {
 	return m != Draft && m != Interview && m != Specify && m != Improve
 }
 
@@ -190,18 +190,18 @@ type Limits struct {
 	RoleMoney     map[Role]Money   `json:"role_money,omitempty"`     // all sessions of a role
 	ProviderMoney map[string]Money `json:"provider_money,omitempty"` // all calls of a provider
 	// tokens for models without a known price; 0 means none
-	RunTokens   int64       `json:"run_tokens,omitzero"`
-	MajorsBlock int         `json:"majors_block"`      // major review findings that block; 0 means 1
-	Approval    Approval    `json:"approval,omitzero"` // actions that need a person's approval
-	Alerts      AlertLimits `json:"alerts,omitzero"`   // problems about which people are notified
+	RunTokens   int64           `json:"run_tokens,omitzero"`
+	MajorsBlock int             `json:"majors_block"`      // major review findings that block; 0 means 1
+	Approval    ApprovalMode    `json:"approval,omitzero"` // actions that need a person's approval
+	Alerts      AlertThresholds `json:"alerts,omitzero"`   // problems about which people are notified
 	// thresholds at which the continuation of a task is decided again
 	Replan ReplanLimits `json:"replan,omitzero"`
 	// items of the backlog that are worked on at once; 0: any number
 	Items int `json:"items,omitzero"`
 	// one task at a time, and a person is asked before each
-	Step   bool             `json:"step,omitzero"`
-	Points CheckpointPolicy `json:"points,omitzero"` // checkpoints that the run makes automatically
-	Review ChangeRules      `json:"review,omitzero"` // changes that people review before they land
+	Step   bool              `json:"step,omitzero"`
+	Points CheckpointPolicy  `json:"points,omitzero"` // checkpoints that the run makes automatically
+	Review PersonReviewRules `json:"review,omitzero"` // changes that people review before they land
 }
 
 // TaskSizeLimits is the maximum size of a planned task.
@@ -235,7 +235,7 @@ func DefaultLimits() Limits {
 		MajorsBlock: 1,
 		Approval:    ApproveNone,
 		Items:       3,
-		Alerts: AlertLimits{
+		Alerts: AlertThresholds{
 			Denials: 10, Failures: 5, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 25, Denied: ReactTell,
 			Memory: 95, Disk: 1 << 30, Lasting: 30 * time.Second,
 		},

@@ -143,8 +143,8 @@ func TestUsage(t *testing.T) {
 	if got := u.Add(nexus.Usage{Input: 16, Output: 32, CacheRead: 64, CacheWrite: 128}); got != (nexus.Usage{Input: 17, Output: 34, CacheRead: 68, CacheWrite: 136}) {
 		t.Errorf("Add = %+v", got)
 	}
-	if u.TotalTokens() != 15 || u.Prompt() != 13 {
-		t.Errorf("Total = %d, Prompt = %d", u.TotalTokens(), u.Prompt())
+	if u.TotalTokens() != 15 || u.PromptTokens() != 13 {
+		t.Errorf("Total = %d, Prompt = %d", u.TotalTokens(), u.PromptTokens())
 	}
 }
 
@@ -171,16 +171,16 @@ func TestErrorIs(t *testing.T) {
 }
 
 func TestZeroIsSafe(t *testing.T) {
-	if (nexus.Evidence{}).Passed() || (nexus.Evidence{State: nexus.Pass}).Passed() {
+	if (nexus.GateEvidence{}).Passed() || (nexus.GateEvidence{State: nexus.Pass}).Passed() {
 		t.Error("evidence of no tree passed")
 	}
-	if (nexus.Verdict{}).Passed {
+	if (nexus.GatesVerdict{}).Passed {
 		t.Error("a verdict nobody gave passed")
 	}
 	if nexus.TaskStatus("").HasEnded() || nexus.RunStatus("").HasEnded() {
 		t.Error("what nobody ended has ended")
 	}
-	if (nexus.ReviewGiven{}).Reviewed || (nexus.ReviewGiven{}).Approved {
+	if (nexus.ReviewerVerdictGiven{}).Reviewed || (nexus.ReviewerVerdictGiven{}).Approved {
 		t.Error("a review nobody gave approves")
 	}
 }
@@ -197,7 +197,7 @@ func TestObjection(t *testing.T) {
 		"split it":           "split it",
 		"nein: anders":       "nein: anders",
 	} {
-		if got := nexus.ObjectionIn(answer); got != want {
+		if got := nexus.RequestedChangeIn(answer); got != want {
 			t.Errorf("%q: %q, want %q", answer, got, want)
 		}
 	}
@@ -210,7 +210,7 @@ func FuzzObjection(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, answer string) {
-		got := nexus.ObjectionIn(answer)
+		got := nexus.RequestedChangeIn(answer)
 		if !strings.Contains(answer, got) || strings.TrimSpace(got) != got {
 			t.Errorf("%q: %q", answer, got)
 		}

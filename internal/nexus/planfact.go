@@ -2,34 +2,34 @@ package nexus
 
 // Facts about the plan.
 type (
-	// PlanSought records the intent to make a plan from the goal.
-	PlanSought struct {
+	// PlanningStarted records the intent to make a plan from the goal.
+	PlanningStarted struct {
 		Attempt AttemptID `json:"attempt"` // "plan.1": the sessions that make it
 	}
-	// CheckTried records how the command of a criterion ended on the tree that a plan is made
+	// CriterionCommandTried records how the command of a criterion ended on the tree that a plan is made
 	// for.
-	CheckTried struct {
-		Attempt  AttemptID `json:"attempt"` // the planning
-		Evidence Evidence  `json:"evidence"`
+	CriterionCommandTried struct {
+		Attempt  AttemptID    `json:"attempt"` // the planning
+		Evidence GateEvidence `json:"evidence"`
 	}
 	// PlanProposed proposes a plan. Its tasks follow as facts of their own.
 	PlanProposed struct {
-		Plan  string     `json:"plan"` // blob
-		Tasks int        `json:"tasks"`
-		Cover *PlanCover `json:"cover,omitempty"` // result of the coverage check; nil: not checked
+		Plan  string        `json:"plan"` // blob
+		Tasks int           `json:"tasks"`
+		Cover *PlanCoverage `json:"cover,omitempty"` // result of the coverage check; nil: not checked
 
 		Assumptions []string   `json:"assumptions,omitempty"` // its assumptions
 		Foreseen    []PlanRisk `json:"foreseen,omitempty"`    // risks that the planner sees
 	}
-	// PlanLooked records the coverage check of a plan that is still being made. Missing parts
+	// PlanCoverageChecked records the coverage check of a plan that is still being made. Missing parts
 	// go back to the planner.
-	PlanLooked struct {
-		Attempt AttemptID `json:"attempt"` // the planning
-		Session SessionID `json:"session"` // of the checker
-		Cover   PlanCover `json:"cover"`
+	PlanCoverageChecked struct {
+		Attempt AttemptID    `json:"attempt"` // the planning
+		Session SessionID    `json:"session"` // of the checker
+		Cover   PlanCoverage `json:"cover"`
 	}
-	// PlanFailed records that no plan was made.
-	PlanFailed struct {
+	// PlanningFailed records that no plan was made.
+	PlanningFailed struct {
 		Why     string  `json:"why"`
 		Outcome Outcome `json:"outcome,omitzero"`
 	}
@@ -41,9 +41,9 @@ type (
 	PlanApproved struct {
 		By string `json:"by"` // "policy" if no approval was needed
 	}
-	// PlanRefused rejects a proposed plan: its tasks are removed from the run, and another
+	// PlanRejected rejects a proposed plan: its tasks are removed from the run, and another
 	// plan is made.
-	PlanRefused struct {
+	PlanRejected struct {
 		Question string `json:"question"`
 		Why      string `json:"why"` // the reason that the planner gets
 		By       string `json:"by"`

@@ -19,25 +19,25 @@ func PluginKinds() []PluginKind {
 	return []PluginKind{PluginRouter, PluginReviewer, PluginContext, PluginReporter, PluginDiscovery}
 }
 
-// PluginState is how a plugin answered. The zero PluginState is none of these.
-type PluginState string
+// PluginAnswerState is how a plugin answered. The zero PluginState is none of these.
+type PluginAnswerState string
 
 // Values of PluginState.
 const (
-	PluginOK     PluginState = "ok"
-	PluginFailed PluginState = "failed" // it reported that it cannot answer
+	PluginOK     PluginAnswerState = "ok"
+	PluginFailed PluginAnswerState = "failed" // it reported that it cannot answer
 	// its output does not follow the protocol, or does not fit the request.
-	PluginInvalid PluginState = "invalid"
-	PluginEnded   PluginState = "ended" // it ended before it answered
+	PluginInvalid PluginAnswerState = "invalid"
+	PluginEnded   PluginAnswerState = "ended" // it ended before it answered
 	// it reached its time limit and was killed with all its child processes.
-	PluginTimeout   PluginState = "timeout"
-	PluginKilled    PluginState = "killed"    // it used too much memory or wrote too much, and was killed
-	PluginNotRun    PluginState = "not run"   // there is no such program, or it could not be started
-	PluginUntrusted PluginState = "untrusted" // nobody has trusted it in its present form
+	PluginTimeout   PluginAnswerState = "timeout"
+	PluginKilled    PluginAnswerState = "killed"    // it used too much memory or wrote too much, and was killed
+	PluginNotRun    PluginAnswerState = "not run"   // there is no such program, or it could not be started
+	PluginUntrusted PluginAnswerState = "untrusted" // nobody has trusted it in its present form
 )
 
 // FailureEffect returns the consequence of a plugin's failure, or "" if it did not fail.
-func (s PluginState) FailureEffect() string {
+func (s PluginAnswerState) FailureEffect() string {
 	if s == PluginOK || s == PluginFailed {
 		return ""
 	}
@@ -49,17 +49,17 @@ type (
 	// PluginAnswered records the answer of a plugin that takes part in a decision. Reporters
 	// and discovery plugins decide nothing and are not recorded.
 	PluginAnswered struct {
-		Plugin   string        `json:"plugin"` // its name in the configuration
-		Kind     PluginKind    `json:"kind"`
-		Version  string        `json:"version,omitzero"` // the version that it reports
-		Task     TaskID        `json:"task,omitzero"`
-		Attempt  AttemptID     `json:"attempt,omitzero"`
-		Session  SessionID     `json:"session,omitzero"` // session whose first message contains its text
-		State    PluginState   `json:"state"`
-		Why      string        `json:"why,omitzero"`    // why there is no answer
-		Output   string        `json:"output,omitzero"` // blob: its answer, as JSON, without keys
-		About    string        `json:"about,omitzero"`  // the answer in a few words
-		Duration time.Duration `json:"duration"`
+		Plugin   string            `json:"plugin"` // its name in the configuration
+		Kind     PluginKind        `json:"kind"`
+		Version  string            `json:"version,omitzero"` // the version that it reports
+		Task     TaskID            `json:"task,omitzero"`
+		Attempt  AttemptID         `json:"attempt,omitzero"`
+		Session  SessionID         `json:"session,omitzero"` // session whose first message contains its text
+		State    PluginAnswerState `json:"state"`
+		Why      string            `json:"why,omitzero"`    // why there is no answer
+		Output   string            `json:"output,omitzero"` // blob: its answer, as JSON, without keys
+		About    string            `json:"about,omitzero"`  // the answer in a few words
+		Duration time.Duration     `json:"duration"`
 	}
 )
 

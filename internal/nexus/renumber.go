@@ -7,10 +7,10 @@ func RenumberFact(f Fact, seq func(int64) int64) Fact {
 	case RequestSettled:
 		f.Seq = seq(f.Seq)
 		return f
-	case AdditionSought:
+	case AdditionPlanningStarted:
 		f.Request = seq(f.Request)
 		return f
-	case AdditionFailed:
+	case AdditionPlanningFailed:
 		f.Request = seq(f.Request)
 		return f
 	case TasksAdded:

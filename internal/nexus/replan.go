@@ -50,8 +50,8 @@ type CrossedThreshold struct {
 
 // Facts about plans that change while a task is worked on.
 type (
-	// ReplanAsked records that an agent asks for a new plan of its task.
-	ReplanAsked struct {
+	// ReplanRequested records that an agent asks for a new plan of its task.
+	ReplanRequested struct {
 		Session    SessionID `json:"session"`
 		Task       TaskID    `json:"task"`
 		Reason     string    `json:"reason"`

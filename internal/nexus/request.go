@@ -1,34 +1,34 @@
 package nexus
 
-// RequestVerb is the kind of a request.
-type RequestVerb string
+// RequestKind is the kind of a request.
+type RequestKind string
 
 // The verbs.
 const (
-	VerbPause   RequestVerb = "pause"
-	VerbResume  RequestVerb = "resume"
-	VerbStop    RequestVerb = "stop"
-	VerbSkip    RequestVerb = "skip"
-	VerbRetry   RequestVerb = "retry"
-	VerbTell    RequestVerb = "tell"
-	VerbAnswer  RequestVerb = "answer"
-	VerbApprove RequestVerb = "approve"
-	VerbRevise  RequestVerb = "revise"
-	VerbLand    RequestVerb = "land"   // land the commits on a branch
-	VerbReject  RequestVerb = "reject" // a person reviewed it, and a criterion is not met
-	VerbAmend   RequestVerb = "amend"  // replace the plan that waits for approval by another one
-	VerbAdd     RequestVerb = "add"    // add work to the run
+	VerbPause   RequestKind = "pause"
+	VerbResume  RequestKind = "resume"
+	VerbStop    RequestKind = "stop"
+	VerbSkip    RequestKind = "skip"
+	VerbRetry   RequestKind = "retry"
+	VerbTell    RequestKind = "tell"
+	VerbAnswer  RequestKind = "answer"
+	VerbApprove RequestKind = "approve"
+	VerbRevise  RequestKind = "revise"
+	VerbLand    RequestKind = "land"   // land the commits on a branch
+	VerbReject  RequestKind = "reject" // a person reviewed it, and a criterion is not met
+	VerbAmend   RequestKind = "amend"  // replace the plan that waits for approval by another one
+	VerbAdd     RequestKind = "add"    // add work to the run
 
-	VerbCheckpoint RequestVerb = "checkpoint" // name the present point of the run
-	VerbUndo       RequestVerb = "undo"       // revert landed changes
-	VerbReview     RequestVerb = "review"     // a person's review of a task's change
-	VerbInterrupt  RequestVerb = "interrupt"  // interrupt the present turn of a task's agent
+	VerbCheckpoint RequestKind = "checkpoint" // name the present point of the run
+	VerbUndo       RequestKind = "undo"       // revert landed changes
+	VerbReview     RequestKind = "review"     // a person's review of a task's change
+	VerbInterrupt  RequestKind = "interrupt"  // interrupt the present turn of a task's agent
 )
 
 // Request is a request of a person or a program. Any process may append one; only the
 // conductor carries it out.
 type Request struct {
-	Verb RequestVerb `json:"verb"`
+	Verb RequestKind `json:"verb"`
 	Task TaskID      `json:"task,omitzero"` // for skip, retry, tell, interrupt; for pause and resume: only this one
 	// the question, for answer and amend; the criterion, for approve and revise; the branch,
 	// for land; the name, for checkpoint; tasks separated by commas, for undo

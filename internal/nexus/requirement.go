@@ -3,10 +3,10 @@ package nexus
 // Requirement is one requirement that a person has. Its state (validated, implemented,
 // verified) is computed from the landed commits, never stored.
 type Requirement struct {
-	ID       string      `json:"id"` // REQ-1, REQ-2, ...; unique in a spec
-	Text     string      `json:"text"`
-	Category ReqCategory `json:"category,omitzero"` // zero means functional
-	Priority MoSCoW      `json:"priority,omitzero"` // zero means should
+	ID       string              `json:"id"` // REQ-1, REQ-2, ...; unique in a spec
+	Text     string              `json:"text"`
+	Category RequirementCategory `json:"category,omitzero"` // zero means functional
+	Priority RequirementPriority `json:"priority,omitzero"` // zero means should
 	// probability from 0 to 1 that the person meant it; 0: unknown
 	Confidence float64 `json:"confidence,omitzero"`
 	Area       string  `json:"area,omitzero"`  // one of the areas of decide/spec, or of the person's own
@@ -14,60 +14,62 @@ type Requirement struct {
 	Later      bool    `json:"later,omitzero"` // wanted, but not in the first version
 }
 
-// ReqCategory is the category of a requirement.
-type ReqCategory string
+// RequirementCategory is the category of a requirement.
+type RequirementCategory string
 
 // The categories of requirements.
 const (
-	ReqFunctional    ReqCategory = "functional"
-	ReqNonFunctional ReqCategory = "non-functional"
-	ReqDesign        ReqCategory = "ui-ux"
-	ReqTechnical     ReqCategory = "technical"
-	ReqBusiness      ReqCategory = "business-logic"
-	ReqIntegration   ReqCategory = "integration"
-	ReqConstraint    ReqCategory = "constraint"
-	ReqAssumption    ReqCategory = "assumption" // not stated; valid until a person objects
+	ReqFunctional    RequirementCategory = "functional"
+	ReqNonFunctional RequirementCategory = "non-functional"
+	ReqDesign        RequirementCategory = "ui-ux"
+	ReqTechnical     RequirementCategory = "technical"
+	ReqBusiness      RequirementCategory = "business-logic"
+	ReqIntegration   RequirementCategory = "integration"
+	ReqConstraint    RequirementCategory = "constraint"
+	ReqAssumption    RequirementCategory = "assumption" // not stated; valid until a person objects
 )
 
-// ReqCategories returns all categories.
-func ReqCategories() []ReqCategory {
-	return []ReqCategory{ReqFunctional, ReqNonFunctional, ReqDesign, ReqTechnical, ReqBusiness, ReqIntegration, ReqConstraint, ReqAssumption}
+// RequirementCategories returns all categories.
+func RequirementCategories() []RequirementCategory {
+	return []RequirementCategory{ReqFunctional, ReqNonFunctional, ReqDesign, ReqTechnical, ReqBusiness, ReqIntegration, ReqConstraint, ReqAssumption}
 }
 
-// MoSCoW is the priority of a requirement.
-type MoSCoW string
+// RequirementPriority is the priority of a requirement.
+type RequirementPriority string
 
 // The priorities of requirements, most important first.
 const (
-	Must   MoSCoW = "must"
-	Should MoSCoW = "should"
-	Could  MoSCoW = "could"
-	Wont   MoSCoW = "wont" // declared out of scope
+	Must   RequirementPriority = "must"
+	Should RequirementPriority = "should"
+	Could  RequirementPriority = "could"
+	Wont   RequirementPriority = "wont" // declared out of scope
 )
 
-// MoSCoWs lists the priorities of requirements, most important first.
-func MoSCoWs() []MoSCoW { return []MoSCoW{Must, Should, Could, Wont} }
-
-// PlanCover is the result of a plan's coverage check: the parts of the plan that serve each
-// statement of the goal.
-type PlanCover struct {
-	State      CoverState       `json:"state"`
-	Why        string           `json:"why,omitzero"` // why the check has no result
-	Statements []StatementCover `json:"statements,omitempty"`
+// RequirementPriorities lists the priorities of requirements, most important first.
+func RequirementPriorities() []RequirementPriority {
+	return []RequirementPriority{Must, Should, Could, Wont}
 }
 
-// CoverState is whether a plan covers its goal.
-type CoverState string
+// PlanCoverage is the result of a plan's coverage check: the parts of the plan that serve each
+// statement of the goal.
+type PlanCoverage struct {
+	State      PlanCoverageState   `json:"state"`
+	Why        string              `json:"why,omitzero"` // why the check has no result
+	Statements []StatementCoverage `json:"statements,omitempty"`
+}
+
+// PlanCoverageState is whether a plan covers its goal.
+type PlanCoverageState string
 
 // The zero value counts as unchecked.
 const (
-	CoverFull   CoverState = "covered"
-	CoverGaps   CoverState = "gaps"        // a statement of the goal is missing in the plan
-	CoverUnsure CoverState = "not checked" // the check failed, or its output could not be read
+	CoverFull   PlanCoverageState = "covered"
+	CoverGaps   PlanCoverageState = "gaps"        // a statement of the goal is missing in the plan
+	CoverUnsure PlanCoverageState = "not checked" // the check failed, or its output could not be read
 )
 
-// StatementCover lists the parts of a plan that serve one statement of a goal.
-type StatementCover struct {
+// StatementCoverage lists the parts of a plan that serve one statement of a goal.
+type StatementCoverage struct {
 	ID       string   `json:"id"` // of decide/spec
 	Text     string   `json:"text"`
 	Tasks    []TaskID `json:"tasks,omitempty"`
@@ -79,7 +81,7 @@ type StatementCover struct {
 }
 
 // UncoveredStatements returns the statements that the plan does not cover.
-func (c *PlanCover) UncoveredStatements() (all []StatementCover) {
+func (c *PlanCoverage) UncoveredStatements() (all []StatementCoverage) {
 	if c == nil || c.State != CoverGaps {
 		return nil
 	}
@@ -92,7 +94,7 @@ func (c *PlanCover) UncoveredStatements() (all []StatementCover) {
 }
 
 // BackgroundStatements returns the statements that ask for no work.
-func (c *PlanCover) BackgroundStatements() (all []StatementCover) {
+func (c *PlanCoverage) BackgroundStatements() (all []StatementCoverage) {
 	if c == nil {
 		return nil
 	}

@@ -1,29 +1,29 @@
 package nexus
 
-// SpecReport is a researcher's report.
-type SpecReport struct {
+// ResearcherReport is a researcher's report.
+type ResearcherReport struct {
 	Topic string `json:"topic"`
 	Text  string `json:"text"` // blob
 }
 
 // Facts about a spec.
 type (
-	// SpecSought records the intent to start the sessions that write the spec of the goal.
-	SpecSought struct {
+	// SpecWritingStarted records the intent to start the sessions that write the spec of the goal.
+	SpecWritingStarted struct {
 		Attempt AttemptID `json:"attempt"` // "spec.1"
 	}
 	// SpecWritten records the spec that the sessions wrote.
 	SpecWritten struct {
-		Attempt AttemptID    `json:"attempt"`
-		Spec    string       `json:"spec"` // blob of the Markdown
-		Warning string       `json:"warning,omitzero"`
-		Reports []SpecReport `json:"reports,omitempty"`
+		Attempt AttemptID          `json:"attempt"`
+		Spec    string             `json:"spec"` // blob of the Markdown
+		Warning string             `json:"warning,omitzero"`
+		Reports []ResearcherReport `json:"reports,omitempty"`
 	}
-	// SpecFailed records why there is no spec.
-	SpecFailed struct {
-		Attempt AttemptID    `json:"attempt"`
-		Why     string       `json:"why"`
-		Code    Code         `json:"code,omitzero"`
-		Reports []SpecReport `json:"reports,omitempty"` // reports that were finished before
+	// SpecWritingFailed records why there is no spec.
+	SpecWritingFailed struct {
+		Attempt AttemptID          `json:"attempt"`
+		Why     string             `json:"why"`
+		Code    ErrorCode          `json:"code,omitzero"`
+		Reports []ResearcherReport `json:"reports,omitempty"` // reports that were finished before
 	}
 )

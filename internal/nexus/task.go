@@ -12,10 +12,10 @@ type Plan struct {
 	Goal    string `json:"goal"`
 	// the run that only made this plan; its cost counts within the budget of the run that
 	// carries it out
-	Run      RunID      `json:"run,omitzero"`
-	Estimate *Estimate  `json:"estimate,omitempty"` // forecast of time and cost; nothing depends on it
-	Cover    *PlanCover `json:"cover,omitempty"`    // result of the coverage check; nil: not checked
-	Tasks    []Task     `json:"tasks"`
+	Run      RunID         `json:"run,omitzero"`
+	Estimate *PlanEstimate `json:"estimate,omitempty"` // forecast of time and cost; nothing depends on it
+	Cover    *PlanCoverage `json:"cover,omitempty"`    // result of the coverage check; nil: not checked
+	Tasks    []Task        `json:"tasks"`
 
 	// the planner's assumptions about points that the goal does not mention
 	Assumptions []string   `json:"assumptions,omitempty"`
@@ -57,17 +57,17 @@ type Task struct {
 	// directory of its package, in a repository with several packages
 	Package string `json:"package,omitzero"`
 	// slash-separated paths that it will touch, relative to the root
-	Files      []string    `json:"files,omitempty"`
-	Criteria   []Criterion `json:"criteria,omitempty"`  // conditions that must be true when it is done
-	Minutes    int         `json:"minutes,omitzero"`    // estimate; 0 is unknown
-	Complexity Complexity  `json:"complexity,omitzero"` // estimated difficulty; zero: routing decides
-	Tier       Tier        `json:"tier,omitzero"`       // starting tier; zero: routing decides
-	Model      string      `json:"model,omitzero"`      // pins provider/model
-	Strategy   Strategy    `json:"strategy,omitzero"`   // zero: routing decides
-	Tags       []string    `json:"tags,omitempty"`      // topics: ui, cli, ...
-	Reason     string      `json:"reason,omitzero"`     // why it needs no test
-	Depth      int         `json:"depth,omitzero"`      // number of splits between it and an original task
-	Keep       []string    `json:"keep,omitempty"`      // files that its work does not change
+	Files      []string        `json:"files,omitempty"`
+	Criteria   []Criterion     `json:"criteria,omitempty"`  // conditions that must be true when it is done
+	Minutes    int             `json:"minutes,omitzero"`    // estimate; 0 is unknown
+	Complexity Complexity      `json:"complexity,omitzero"` // estimated difficulty; zero: routing decides
+	Tier       Tier            `json:"tier,omitzero"`       // starting tier; zero: routing decides
+	Model      string          `json:"model,omitzero"`      // pins provider/model
+	Strategy   WritingStrategy `json:"strategy,omitzero"`   // zero: routing decides
+	Tags       []string        `json:"tags,omitempty"`      // topics: ui, cli, ...
+	Reason     string          `json:"reason,omitzero"`     // why it needs no test
+	Depth      int             `json:"depth,omitzero"`      // number of splits between it and an original task
+	Keep       []string        `json:"keep,omitempty"`      // files that its work does not change
 }
 
 // Priority is the importance of a task: of the tasks that can start, the most important one
@@ -91,9 +91,9 @@ func Priorities() []Priority {
 // IsKnown reports whether p is one of [Priorities].
 func (p Priority) IsKnown() bool { return slices.Contains(Priorities(), p) }
 
-// Score returns the priority as a number, from 1000 for critical down to 200 for trivial
+// NumericScore returns the priority as a number, from 1000 for critical down to 200 for trivial
 // (spec/predecessors.md 1B.2). The zero Priority counts as medium.
-func (p Priority) Score() int {
+func (p Priority) NumericScore() int {
 	switch p {
 	case PriorityCritical:
 		return 1000
@@ -148,8 +148,10 @@ const (
 	TieAPI    DependencyReason = "api"    // it calls an API that the other adds
 )
 
-// AllTies lists the ties.
-func AllTies() []DependencyReason { return []DependencyReason{TieBlocks, TieFile, TieSchema, TieAPI} }
+// AllDependencyReasons lists the ties.
+func AllDependencyReasons() []DependencyReason {
+	return []DependencyReason{TieBlocks, TieFile, TieSchema, TieAPI}
+}
 
 // Criterion is one thing that must be true when a task is done.
 type Criterion struct {
@@ -171,9 +173,9 @@ type Criterion struct {
 // AskedFor is the reason for no-test if a person requested it for a whole plan.
 const AskedFor = "a person asked for it"
 
-// SetStart sets the starting tier and the strategy, if they are given. With force they replace
+// SetStartTier sets the starting tier and the strategy, if they are given. With force they replace
 // the task's own values.
-func (t *Task) SetStart(tier Tier, s Strategy, force bool) {
+func (t *Task) SetStartTier(tier Tier, s WritingStrategy, force bool) {
 	if tier != "" && (force || t.Tier == "") {
 		t.Tier = tier
 	}

@@ -52,23 +52,23 @@ type runConductor struct {
 	inbox   chan workerMessage
 	workers sync.WaitGroup
 	stops   map[WorkKey]context.CancelCauseFunc
-	spare   cancelScope // of work that can be repeated
-	paid    cancelScope // the same for work that paid work depends on
+	spare   workCancelScope // of work that can be repeated
+	paid    workCancelScope // the same for work that paid work depends on
 }
 
-// cancelScope cancels all work of a kind, of all workers.
-type cancelScope struct {
+// workCancelScope cancels all work of a kind, of all workers.
+type workCancelScope struct {
 	ctx context.Context //nolint:containedctx // it is the workers' and ends with them
 	end context.CancelCauseFunc
 }
 
-func newCancelScope(ctx context.Context) cancelScope {
+func newCancelScope(ctx context.Context) workCancelScope {
 	ctx, end := context.WithCancelCause(ctx)
-	return cancelScope{ctx, end}
+	return workCancelScope{ctx, end}
 }
 
 // cancelCause returns the cause of the cancellation, nil before.
-func (b cancelScope) cancelCause() error { return context.Cause(b.ctx) }
+func (b workCancelScope) cancelCause() error { return context.Cause(b.ctx) }
 
 // workerMessage is a message of a worker: notes to record, or a function handle to run on the
 // goroutine that owns the core. An error of handle ends the run.
@@ -128,7 +128,7 @@ func (h *runConductor) recordMessages(ctx context.Context, group []workerMessage
 // their own, which ends after the last message was received.
 func (h *runConductor) serveUntilDone(ctx, work context.Context, sig RunSignals) error {
 	for {
-		start, cancel, err := h.core.Decide(ctx, h.world.Now())
+		start, cancel, err := h.core.DecideUntilDone(ctx, h.world.Now())
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (h *runConductor) serveUntilDone(ctx, work context.Context, sig RunSignals)
 		h.stopOnDrain()
 		for _, key := range cancel {
 			if stop := h.stops[key]; stop != nil {
-				stop(stoppedError{"somebody asked"})
+				stop(workerStoppedError{"somebody asked"})
 			}
 		}
 		if h.core.IsOver() {
@@ -189,11 +189,11 @@ func (h *runConductor) nextAlarm() <-chan time.Time {
 }
 
 // startWorker gives work to a goroutine, which drainWorkers waits for.
-func (h *runConductor) startWorker(ctx context.Context, w WorkItem) {
+func (h *runConductor) startWorker(ctx context.Context, w RecordedIntent) {
 	ctx, stop := context.WithCancelCause(ctx)
 	h.stops[w.Key] = stop
 	h.workers.Go(func() {
-		facts, err := h.world.ExecuteIntent(ctx, w.Intent, w.View, coreDesk{h})
+		facts, err := h.world.ExecuteIntent(ctx, w.Intent, w.View, workerCoreConnection{h})
 		switch cause := context.Cause(ctx); {
 		case err != nil && cause != nil:
 			err = cause
@@ -232,13 +232,13 @@ func (h *runConductor) drainWorkers(ctx context.Context, record bool) {
 	}
 }
 
-// coreDesk is a worker's connection to the core.
-type coreDesk struct{ h *runConductor }
+// workerCoreConnection is a worker's connection to the core.
+type workerCoreConnection struct{ h *runConductor }
 
 // callCore sends a message and waits until it was handled.
-func (d coreDesk) callCore(ctx context.Context, handle func(context.Context) error) error {
+func (d workerCoreConnection) callCore(ctx context.Context, handle func(context.Context) error) error {
 	heard := make(chan error, 1)
-	return d.send(ctx, heard, workerMessage{handle: func(ctx context.Context) error {
+	return d.sendMessage(ctx, heard, workerMessage{handle: func(ctx context.Context) error {
 		err := handle(ctx)
 		heard <- err
 		if isFatal(err) {
@@ -248,7 +248,7 @@ func (d coreDesk) callCore(ctx context.Context, handle func(context.Context) err
 	}})
 }
 
-func (d coreDesk) send(ctx context.Context, heard <-chan error, m workerMessage) error {
+func (d workerCoreConnection) sendMessage(ctx context.Context, heard <-chan error, m workerMessage) error {
 	select {
 	case d.h.inbox <- m:
 	case <-ctx.Done():
@@ -263,48 +263,48 @@ func (d coreDesk) send(ctx context.Context, heard <-chan error, m workerMessage)
 }
 
 // Record implements [worker.AttemptRecorder].
-func (d coreDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
+func (d workerCoreConnection) Record(ctx context.Context, facts ...nexus.Fact) error {
 	if areSessionNotes(facts) {
 		heard := make(chan error, 1)
-		return d.send(ctx, heard, workerMessage{notes: facts, heard: heard})
+		return d.sendMessage(ctx, heard, workerMessage{notes: facts, heard: heard})
 	}
 	return d.callCore(ctx, func(ctx context.Context) error { return d.h.core.Record(ctx, facts...) })
 }
 
 // Reserve implements [worker.AttemptRecorder].
-func (d coreDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
-	a, err := d.waitForAnswer(ctx, func(own context.Context, answer func(WaiterAnswer)) error {
+func (d workerCoreConnection) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
+	a, err := d.waitForAnswer(ctx, func(own context.Context, answer func(WaitingWorkerReply)) error {
 		return d.h.core.Reserve(own, r, done, func() bool { return ctx.Err() != nil }, answer)
 	})
 	return a.Guidance, err
 }
 
 // Ask implements [worker.AttemptRecorder].
-func (d coreDesk) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
-	a, err := d.waitForAnswer(ctx, func(own context.Context, answer func(WaiterAnswer)) error {
+func (d workerCoreConnection) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
+	a, err := d.waitForAnswer(ctx, func(own context.Context, answer func(WaitingWorkerReply)) error {
 		return d.h.core.Ask(own, q, func() bool { return ctx.Err() != nil }, answer)
 	})
 	return a.Text, err
 }
 
-func (d coreDesk) waitForAnswer(ctx context.Context, queue func(context.Context, func(WaiterAnswer)) error) (WaiterAnswer, error) {
-	answers := make(chan WaiterAnswer, 1)
+func (d workerCoreConnection) waitForAnswer(ctx context.Context, queue func(context.Context, func(WaitingWorkerReply)) error) (WaitingWorkerReply, error) {
+	answers := make(chan WaitingWorkerReply, 1)
 	err := d.callCore(ctx, func(ctx context.Context) error {
-		return queue(ctx, func(a WaiterAnswer) { answers <- a })
+		return queue(ctx, func(a WaitingWorkerReply) { answers <- a })
 	})
 	if err != nil {
-		return WaiterAnswer{}, err
+		return WaitingWorkerReply{}, err
 	}
 	select {
 	case a := <-answers:
 		return a, a.Err
 	case <-ctx.Done():
-		return WaiterAnswer{}, context.Cause(ctx)
+		return WaitingWorkerReply{}, context.Cause(ctx)
 	}
 }
 
 // Spare implements [worker.AttemptRecorder].
-func (d coreDesk) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
+func (d workerCoreConnection) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
 	b := d.h.spare
 	if paid {
 		b = d.h.paid
@@ -318,8 +318,8 @@ func (d coreDesk) Spare(ctx context.Context, paid bool) (context.Context, contex
 }
 
 // Known implements [worker.AttemptRecorder].
-func (d coreDesk) Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool) {
-	found := make(chan nexus.Evidence, 1) // a cancelled worker no longer reads it
+func (d workerCoreConnection) Known(ctx context.Context, tree, gate string) (nexus.GateEvidence, bool) {
+	found := make(chan nexus.GateEvidence, 1) // a cancelled worker no longer reads it
 	err := d.callCore(ctx, func(context.Context) error {
 		if e, ok := d.h.core.State.KnownEvidence(tree, gate); ok {
 			found <- e
@@ -327,12 +327,12 @@ func (d coreDesk) Known(ctx context.Context, tree, gate string) (nexus.Evidence,
 		return nil
 	})
 	if err != nil {
-		return nexus.Evidence{}, false
+		return nexus.GateEvidence{}, false
 	}
 	select {
 	case e := <-found:
 		return e, true
 	default:
-		return nexus.Evidence{}, false
+		return nexus.GateEvidence{}, false
 	}
 }

@@ -47,7 +47,7 @@ func (m *memory) ends(task nexus.TaskID) string {
 			if strings.HasPrefix(string(f.Attempt), string(task)+".") {
 				all = append(all, "lost: "+f.Why)
 			}
-		case nexus.AttemptBroken:
+		case nexus.AttemptInfrastructureFailed:
 			if strings.HasPrefix(string(f.Attempt), string(task)+".") {
 				all = append(all, "broken: "+f.Why)
 			}
@@ -155,7 +155,7 @@ func TestConductLetsGo(t *testing.T) {
 						case <-ctx.Done():
 							err = context.Cause(ctx)
 						case <-time.After(30 * time.Minute): // its next turn
-							if err = d.Record(ctx, nexus.ToolAnswered{Session: "T3.1/coder.1", Call: "c"}); err == nil {
+							if err = d.Record(ctx, nexus.ToolCallEnded{Session: "T3.1/coder.1", Call: "c"}); err == nil {
 								_, err = d.Reserve(ctx, nexus.BudgetReserved{ID: "R1", Task: task, Session: "T3.1/coder.1", Money: 1})
 							}
 						}
@@ -297,7 +297,7 @@ func TestDeskAnswers(t *testing.T) {
 			}
 			session := opening(task)
 			say("recorded %v", d.Record(ctx, session))
-			say("recorded %v", d.Record(ctx, nexus.RoundStarted{Attempt: session.Attempt, Round: 1, Role: nexus.Coder}, nexus.GateJudged{Attempt: session.Attempt, Evidence: nexus.Evidence{Gate: "test", Tree: "t1", State: nexus.Pass}}))
+			say("recorded %v", d.Record(ctx, nexus.RoundStarted{Attempt: session.Attempt, Round: 1, Role: nexus.Coder}, nexus.GateJudged{Attempt: session.Attempt, Evidence: nexus.GateEvidence{Gate: "test", Tree: "t1", State: nexus.Pass}}))
 			say("nonsense is refused %v", d.Record(ctx, nexus.AttemptEnded{Attempt: "T9.1"}) != nil)
 			e, ok := d.Known(ctx, "t1", "test")
 			say("known %s %v", e.State, ok)
@@ -314,7 +314,7 @@ func TestDeskAnswers(t *testing.T) {
 			say("answered %s, %v", text, err)
 			gone, leave := context.WithCancelCause(ctx)
 			leave(stop)
-			say("left %v", errors.Is(d.Record(gone, nexus.ToolAnswered{Session: session.Session, Call: "c"}), stop))
+			say("left %v", errors.Is(d.Record(gone, nexus.ToolCallEnded{Session: session.Session, Call: "c"}), stop))
 			_, ok = d.Known(gone, "t1", "test")
 			say("known %v", ok)
 			gone, leave = context.WithCancelCause(ctx)
@@ -336,12 +336,12 @@ func TestDeskAnswers(t *testing.T) {
 // purse is the day's money in memory.
 type purse struct {
 	claims []string
-	shared nexus.BudgetShared
+	shared nexus.OtherRunsSpendingRecorded
 	refuse bool
 	broken error
 }
 
-func (p *purse) Claim(_ context.Context, own, limit nexus.Money) (nexus.BudgetShared, bool, error) {
+func (p *purse) Claim(_ context.Context, own, limit nexus.Money) (nexus.OtherRunsSpendingRecorded, bool, error) {
 	p.claims = append(p.claims, fmt.Sprintf("%d of %d", own, limit))
 	return p.shared, !p.refuse, p.broken
 }
@@ -353,7 +353,7 @@ func TestTheDaysMoneyIsShared(t *testing.T) {
 	full := errors.New("no purse")
 	for name, c := range map[string]struct {
 		day    nexus.Money // its cap
-		known  nexus.BudgetShared
+		known  nexus.OtherRunsSpendingRecorded
 		purse  purse
 		asked  nexus.Money
 		claims []string
@@ -363,12 +363,12 @@ func TestTheDaysMoneyIsShared(t *testing.T) {
 	}{
 		"within it":            {day: 100, asked: 10, claims: []string{"15 of 105"}, told: "leave", facts: []string{"budget.reserved"}},
 		"no cap":               {asked: 10, told: "leave", facts: []string{"budget.reserved"}},
-		"others are new":       {day: 100, asked: 10, purse: purse{shared: nexus.BudgetShared{Day: "d", Others: 20}}, claims: []string{"15 of 105"}, told: "leave", facts: []string{"budget.shared", "budget.reserved"}},
-		"others took the rest": {day: 100, asked: 10, purse: purse{shared: nexus.BudgetShared{Day: "d", Others: 95}, refuse: true}, claims: []string{"15 of 105", "0 of 0"}, told: "over", facts: []string{"budget.shared", "budget.refused"}},
+		"others are new":       {day: 100, asked: 10, purse: purse{shared: nexus.OtherRunsSpendingRecorded{Day: "d", Others: 20}}, claims: []string{"15 of 105"}, told: "leave", facts: []string{"budget.shared", "budget.reserved"}},
+		"others took the rest": {day: 100, asked: 10, purse: purse{shared: nexus.OtherRunsSpendingRecorded{Day: "d", Others: 95}, refuse: true}, claims: []string{"15 of 105", "0 of 0"}, told: "over", facts: []string{"budget.shared", "budget.refused"}},
 		"others may give back": {day: 100, asked: 10, purse: purse{refuse: true}, claims: slices.Repeat([]string{"15 of 105"}, 20)},
-		"a new day":            {day: 100, asked: 10, known: nexus.BudgetShared{Day: "c", Others: 95}, purse: purse{shared: nexus.BudgetShared{Day: "d", Others: 5}}, claims: []string{"0 of 0", "15 of 105"}, told: "leave", facts: []string{"budget.shared", "budget.reserved"}},
-		"the same day":         {day: 100, asked: 10, known: nexus.BudgetShared{Day: "d", Others: 95}, purse: purse{shared: nexus.BudgetShared{Day: "d", Others: 95}}, claims: []string{"0 of 0"}, told: "over", facts: []string{"budget.refused"}},
-		"another cap":          {day: 100, asked: 99, known: nexus.BudgetShared{Day: "d", Others: 0}, told: "over", facts: []string{"budget.refused"}},
+		"a new day":            {day: 100, asked: 10, known: nexus.OtherRunsSpendingRecorded{Day: "c", Others: 95}, purse: purse{shared: nexus.OtherRunsSpendingRecorded{Day: "d", Others: 5}}, claims: []string{"0 of 0", "15 of 105"}, told: "leave", facts: []string{"budget.shared", "budget.reserved"}},
+		"the same day":         {day: 100, asked: 10, known: nexus.OtherRunsSpendingRecorded{Day: "d", Others: 95}, purse: purse{shared: nexus.OtherRunsSpendingRecorded{Day: "d", Others: 95}}, claims: []string{"0 of 0"}, told: "over", facts: []string{"budget.refused"}},
+		"another cap":          {day: 100, asked: 99, known: nexus.OtherRunsSpendingRecorded{Day: "d", Others: 0}, told: "over", facts: []string{"budget.refused"}},
 		"no purse":             {day: 100, asked: 10, purse: purse{broken: full}, claims: []string{"15 of 105"}, err: full},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -388,7 +388,7 @@ func TestTheDaysMoneyIsShared(t *testing.T) {
 			m.appends = nil
 			told := ""
 			r := nexus.BudgetReserved{ID: "R1", Task: "T1", Role: nexus.Coder, Money: c.asked}
-			err = core.Reserve(t.Context(), r, nil, func() bool { return false }, func(a WaiterAnswer) {
+			err = core.Reserve(t.Context(), r, nil, func() bool { return false }, func(a WaitingWorkerReply) {
 				if told = "leave"; errors.Is(a.Err, &nexus.Error{Code: nexus.CodeBudget}) {
 					told = "over"
 				}

@@ -36,8 +36,8 @@ const (
 	startKey  WorkKey = "start"
 )
 
-// WorkItem is a recorded intent that must be executed.
-type WorkItem struct {
+// RecordedIntent is a recorded intent that must be executed.
+type RecordedIntent struct {
 	Key    WorkKey
 	Intent nexus.Fact
 	View   state.WorkerView
@@ -58,7 +58,7 @@ type RunCore struct {
 // BeginRun replays a run and resumes it: it writes off the work that a dead process was doing, and
 // counts its unpaid calls at their worst case.
 func BeginRun(ctx context.Context, j Journal, run nexus.RunID, o StartOptions) (*RunCore, error) {
-	s, err := state.Replay(run, j.Events(ctx, 0))
+	s, err := state.ReplayRun(run, j.Events(ctx, 0))
 	if err != nil {
 		return nil, fmt.Errorf("replay run %s: %w", run, err)
 	}
@@ -81,13 +81,13 @@ func BeginRun(ctx context.Context, j Journal, run nexus.RunID, o StartOptions) (
 		facts := []nexus.Fact{nexus.RunStarted{
 			Process: o.Process, Fence: o.Fence, Spent: o.Spent, Sandbox: o.Sandbox, Hooks: o.Hooks, Alone: o.Alone, Patience: o.Patience,
 		}}
-		facts = append(facts, c.unpaidCalls()...) // of a run that went back to before it began
-		err = c.record(ctx, append(facts, c.staleRequests()...)...)
+		facts = append(facts, c.unpaidCallFacts()...) // of a run that went back to before it began
+		err = c.record(ctx, append(facts, c.staleRequestFacts()...)...)
 	} else {
 		err = c.recoverRun(ctx, o)
 	}
 	if err == nil && o.Stop != "" && s.Drain == nil {
-		err = c.record(ctx, nexus.RunDrained{To: nexus.StatusStopped, Why: o.Stop})
+		err = c.record(ctx, nexus.RunDrainStarted{To: nexus.StatusStopped, Why: o.Stop})
 	}
 	return c, err
 }
@@ -129,25 +129,25 @@ func (c *RunCore) recoverRun(ctx context.Context, o StartOptions) error {
 	if b := s.CurrentLanding; b != nil && b.Merge.Stage == state.Working {
 		facts = append(facts, nexus.AttemptLost{Attempt: b.Merge.ID, Why: "its process died", Counted: true})
 	}
-	facts = append(facts, c.unpaidCalls()...)
-	facts = append(facts, c.staleRequests()...)
+	facts = append(facts, c.unpaidCallFacts()...)
+	facts = append(facts, c.staleRequestFacts()...)
 	facts = append(facts, c.orphanAnswers()...)
 	return c.record(ctx, append(facts, nexus.RunResumed{})...)
 }
 
-// unpaidCalls counts a dead process's unpaid calls at their worst case.
-func (c *RunCore) unpaidCalls() []nexus.Fact {
+// unpaidCallFacts counts a dead process's unpaid calls at their worst case.
+func (c *RunCore) unpaidCallFacts() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, id := range c.State.Ledger.UnsettledIDs() {
 		r, _ := c.State.Ledger.ReservationByID(id)
-		facts = append(facts, nexus.BudgetSpent{ID: id, Money: r.Money, Estimated: true})
+		facts = append(facts, nexus.BudgetSettled{ID: id, Money: r.Money, Estimated: true})
 	}
 	return facts
 }
 
-// staleRequests settles the requests to a process that has ended: resuming the run means that
+// staleRequestFacts settles the requests to a process that has ended: resuming the run means that
 // it continues.
-func (c *RunCore) staleRequests() []nexus.Fact {
+func (c *RunCore) staleRequestFacts() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, r := range c.State.Requests {
 		if r.Task == "" && (r.Verb == nexus.VerbPause || r.Verb == nexus.VerbResume) || r.Verb == nexus.VerbStop {
@@ -157,9 +157,9 @@ func (c *RunCore) staleRequests() []nexus.Fact {
 	return facts
 }
 
-// Decide decides until nothing more follows, records each decision, and returns the work to
-// start and the work to cancel.
-func (c *RunCore) Decide(ctx context.Context, now time.Time) (start []WorkItem, cancel []WorkKey, err error) {
+// DecideUntilDone decides until nothing more follows, records each decision, and returns the work to
+// startIntent and the work to cancel.
+func (c *RunCore) DecideUntilDone(ctx context.Context, now time.Time) (start []RecordedIntent, cancel []WorkKey, err error) {
 	for !c.drained {
 		facts := schedule.NextFacts(c.State, now)
 		if len(facts) == 0 {
@@ -195,7 +195,7 @@ func (c *RunCore) Decide(ctx context.Context, now time.Time) (start []WorkItem, 
 // paused.
 func startsLanding(f nexus.Fact) bool {
 	switch f.(type) {
-	case nexus.TrainDeparted, nexus.LandingSought:
+	case nexus.LandingStarted, nexus.TargetMergeStarted:
 		return true
 	default:
 		return false
@@ -247,51 +247,51 @@ func (c *RunCore) StopReason(paid bool) error {
 	case d == nil, paid && d.To != nexus.StatusStopped:
 		return nil
 	default:
-		return stoppedError{d.Why}
+		return workerStoppedError{d.Why}
 	}
 }
 
 // addWork converts a recorded decision to work.
-func (c *RunCore) addWork(start []WorkItem, f nexus.Fact) []WorkItem {
-	add := func(key WorkKey, task nexus.TaskID) []WorkItem {
+func (c *RunCore) addWork(start []RecordedIntent, f nexus.Fact) []RecordedIntent {
+	add := func(key WorkKey, task nexus.TaskID) []RecordedIntent {
 		c.working[key] = true
-		return append(start, WorkItem{key, f, c.State.WorkerView(task)})
+		return append(start, RecordedIntent{key, f, c.State.WorkerView(task)})
 	}
-	with := func(id nexus.AttemptID, task nexus.TaskID, a *state.Attempt) []WorkItem {
+	with := func(id nexus.AttemptID, task nexus.TaskID, a *state.AttemptState) []RecordedIntent {
 		start := add(WorkKey(id), task)
 		start[len(start)-1].View.Attempt = a.Clone()
 		return start
 	}
 	switch f := f.(type) {
-	case nexus.StartSought:
+	case nexus.StartHooksAsked:
 		return add(startKey, "")
-	case nexus.PlanSought:
+	case nexus.PlanningStarted:
 		return add(WorkKey(f.Attempt), "")
-	case nexus.InterviewSought:
+	case nexus.InterviewRoundStarted:
 		return add(WorkKey(f.Attempt), "")
-	case nexus.SpecSought:
+	case nexus.SpecWritingStarted:
 		return add(WorkKey(f.Attempt), "")
-	case nexus.RoutesSought:
+	case nexus.ComplexityRatingStarted:
 		return with(f.Attempt, "", c.State.Judging)
-	case nexus.FaultsSought:
+	case nexus.FaultSearchStarted:
 		return with(f.Attempt, "", c.State.Mending)
-	case nexus.LandingSought:
+	case nexus.TargetMergeStarted:
 		start = add(WorkKey(f.Attempt), "")
 		start[len(start)-1].View.Merge = c.State.TargetMerge.Work.Clone()
 		return start
-	case nexus.UndoSought:
+	case nexus.UndoStarted:
 		return with(f.Attempt, "", c.State.Undo.Work)
-	case nexus.AdditionSought:
+	case nexus.AdditionPlanningStarted:
 		start = add(WorkKey(f.Attempt), "")
 		v := &start[len(start)-1].View
 		v.Attempt, v.Added = c.State.AttemptByID(f.Attempt).Clone(), c.State.AdditionBySeq(f.Request).Task
 		return start
-	case nexus.SplitSought:
+	case nexus.TaskSplitStarted:
 		return with(f.Attempt, f.Task, c.State.AttemptByID(f.Attempt))
 	case nexus.AttemptStarted:
 		return add(WorkKey(f.Attempt), f.Task)
-	case nexus.TrainDeparted:
-		return add(WorkKey(state.MergeID(f.Attempt)), f.Task)
+	case nexus.LandingStarted:
+		return add(WorkKey(state.MergerAttemptID(f.Attempt)), f.Task)
 	case nexus.AttemptResumed:
 		task := c.State.AttemptByID(f.Attempt).Task
 		if b := c.State.CurrentLanding; b != nil && b.Merge.ID == f.Attempt {
@@ -300,9 +300,9 @@ func (c *RunCore) addWork(start []WorkItem, f nexus.Fact) []WorkItem {
 		return add(WorkKey(f.Attempt), task)
 	case nexus.TaskSkipped:
 		c.cancelTaskWork(f.Task)
-	case nexus.AttemptInterrupted:
+	case nexus.AgentTurnInterrupted:
 		c.cancelAttempt(f.Attempt)
-	case nexus.RequestSettled, nexus.RunDrained, nexus.TaskPaused:
+	case nexus.RequestSettled, nexus.RunDrainStarted, nexus.TaskPaused:
 		// The workers notice a stop when they next ask for permission.
 	default:
 	}
@@ -314,7 +314,7 @@ func (c *RunCore) cancelTaskWork(id nexus.TaskID) {
 	if a := c.State.TaskByID(id).CurrentAttempt(); a != nil {
 		c.cancelAttempt(a.ID)
 	}
-	if e := c.State.Splits.ForTask(id); e != nil {
+	if e := c.State.Splits.SplitOfTask(id); e != nil {
 		c.cancelAttempt(e.Attempt)
 	}
 }
@@ -328,21 +328,21 @@ func (c *RunCore) cancelAttempt(id nexus.AttemptID) {
 
 // addResultWork starts the delivery of the result. It has no attempt of its own that could be
 // resumed.
-func (c *RunCore) addResultWork(start []WorkItem) []WorkItem {
+func (c *RunCore) addResultWork(start []RecordedIntent) []RecordedIntent {
 	s := c.State
 	var f nexus.Fact
 	switch {
 	case c.working[resultKey]:
 		return start
 	case s.Status == nexus.StatusReviewing && s.Result == nil && !s.Undo.IsOpen():
-		f = nexus.ResultReviewed{}
+		f = nexus.FinalGatesStarted{}
 	case s.Status == nexus.StatusLanding && s.Published == nil && !s.TargetMerge.NeedsMerge():
-		f = nexus.ResultOffered{Commit: s.Tip}
+		f = nexus.ResultPublishingStarted{Commit: s.Tip}
 	default:
 		return start
 	}
 	c.working[resultKey] = true
-	return append(start, WorkItem{resultKey, f, s.WorkerView("")})
+	return append(start, RecordedIntent{resultKey, f, s.WorkerView("")})
 }
 
 // Record appends a worker's facts.
@@ -359,14 +359,14 @@ func (c *RunCore) ApplyRequest(e nexus.Event) error {
 				c.cancel = append(c.cancel, key)
 			}
 		}
-		c.noteEvent(e)
+		c.advanceReadPosition(e)
 		return c.State.Apply(e)
 	}
 	return nil
 }
 
-// noteEvent advances the read position, as long as no other process appended in between.
-func (c *RunCore) noteEvent(e nexus.Event) {
+// advanceReadPosition advances the read position, as long as no other process appended in between.
+func (c *RunCore) advanceReadPosition(e nexus.Event) {
 	if e.Seq == c.read+1 {
 		c.read = e.Seq
 	}
@@ -387,7 +387,7 @@ func (c *RunCore) record(ctx context.Context, facts ...nexus.Fact) error {
 		return fmt.Errorf("record %s: %w", nexus.FactKind(facts[0]), err)
 	}
 	for _, e := range events {
-		c.noteEvent(e)
+		c.advanceReadPosition(e)
 		if err := c.State.Apply(e); err != nil {
 			return err
 		}

@@ -85,7 +85,7 @@ func begun(t *testing.T, n int) (*RunCore, *memory) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start, _, err := c.Decide(t.Context(), time.Unix(1, 0))
+	start, _, err := c.DecideUntilDone(t.Context(), time.Unix(1, 0))
 	if err != nil || len(start) != n {
 		t.Fatalf("%d of %d start: %v", len(start), n, err)
 	}
@@ -96,8 +96,8 @@ func begun(t *testing.T, n int) (*RunCore, *memory) {
 func results(n int) []nexus.Fact {
 	s := nexus.SessionID(fmt.Sprintf("T%d.1/coder.1", n))
 	return []nexus.Fact{
-		nexus.ToolAnswered{Session: s, Call: "c"},
-		nexus.ToolsAnswered{Session: s, Message: "m"},
+		nexus.ToolCallEnded{Session: s, Call: "c"},
+		nexus.ToolResultsSent{Session: s, Message: "m"},
 	}
 }
 
@@ -121,7 +121,7 @@ func TestNotesAreGrouped(t *testing.T) {
 		h := &runConductor{core: c, inbox: make(chan workerMessage)}
 		told := make(chan error, n)
 		for i := range n {
-			go func() { told <- coreDesk{h}.Record(t.Context(), results(i+1)...) }()
+			go func() { told <- workerCoreConnection{h}.Record(t.Context(), results(i+1)...) }()
 		}
 		synctest.Wait()
 		if err := h.receiveMessages(t.Context(), <-h.inbox); err != nil {
@@ -145,9 +145,9 @@ func TestOneBadNoteSpoilsNoOther(t *testing.T) {
 		m.appends = nil
 		h := &runConductor{core: c, inbox: make(chan workerMessage)}
 		good, bad := make(chan error, 1), make(chan error, 1)
-		go func() { good <- coreDesk{h}.Record(t.Context(), opened(1)) }()
+		go func() { good <- workerCoreConnection{h}.Record(t.Context(), opened(1)) }()
 		go func() {
-			bad <- coreDesk{h}.Record(t.Context(), nexus.SessionStarted{Session: "T9.1/coder.1", Attempt: "T9.1", Role: nexus.Coder, Model: "m"})
+			bad <- workerCoreConnection{h}.Record(t.Context(), nexus.SessionStarted{Session: "T9.1/coder.1", Attempt: "T9.1", Role: nexus.Coder, Model: "m"})
 		}()
 		synctest.Wait()
 		if err := h.receiveMessages(t.Context(), <-h.inbox); err != nil {
@@ -173,7 +173,7 @@ func TestGroupHearsOfFailure(t *testing.T) {
 		h := &runConductor{core: c, inbox: make(chan workerMessage)}
 		told := make(chan error, 2)
 		for i := range 2 {
-			go func() { told <- coreDesk{h}.Record(t.Context(), opened(i+1)) }()
+			go func() { told <- workerCoreConnection{h}.Record(t.Context(), opened(i+1)) }()
 		}
 		synctest.Wait()
 		if err := h.receiveMessages(t.Context(), <-h.inbox); !isFatal(err) {
@@ -207,7 +207,7 @@ func TestReserveRecordsWhatWasDone(t *testing.T) {
 				err = c.ApplyRequest(events[0])
 			}
 			if err == nil {
-				_, _, err = c.Decide(t.Context(), time.Unix(2, 0))
+				_, _, err = c.DecideUntilDone(t.Context(), time.Unix(2, 0))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -224,9 +224,9 @@ func TestReserveRecordsWhatWasDone(t *testing.T) {
 				tt.before(t, c, m)
 			}
 			m.appends = nil
-			var answers []WaiterAnswer
+			var answers []WaitingWorkerReply
 			r := nexus.BudgetReserved{ID: "R1", Task: "T1", Session: "T1.1/coder.1", Role: nexus.Coder, Money: tt.money}
-			err := c.Reserve(t.Context(), r, results(1), func() bool { return false }, func(a WaiterAnswer) { answers = append(answers, a) })
+			err := c.Reserve(t.Context(), r, results(1), func() bool { return false }, func(a WaitingWorkerReply) { answers = append(answers, a) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -260,8 +260,8 @@ func TestGuidanceIsForAuthors(t *testing.T) {
 		{Role: nexus.Coder},
 	} {
 		r.ID, r.Session, r.Money = fmt.Sprint(r.Task, r.Role), nexus.SessionID(r.Task+".1/x.1"), 1
-		var got *WaiterAnswer
-		err := c.Reserve(t.Context(), r, nil, func() bool { return false }, func(a WaiterAnswer) { got = &a })
+		var got *WaitingWorkerReply
+		err := c.Reserve(t.Context(), r, nil, func() bool { return false }, func(a WaitingWorkerReply) { got = &a })
 		if err != nil || got == nil || got.Err != nil {
 			t.Fatalf("%s of %s: %+v, %v", r.Role, r.Task, got, err)
 		}
@@ -279,10 +279,10 @@ func TestGuidanceIsForAuthors(t *testing.T) {
 // nobody answered is.
 func TestAFallbackIsNoAnswerToTheNextQuestion(t *testing.T) {
 	c, _ := begun(t, 1)
-	ask := func(mark string) (told *WaiterAnswer) {
+	ask := func(mark string) (told *WaitingWorkerReply) {
 		t.Helper()
 		q := nexus.QuestionAsked{ID: mark, Attempt: "T1.1", Text: "tabs?", Fallback: "no"}
-		if err := c.Ask(t.Context(), q, func() bool { return false }, func(a WaiterAnswer) { told = &a }); err != nil {
+		if err := c.Ask(t.Context(), q, func() bool { return false }, func(a WaitingWorkerReply) { told = &a }); err != nil {
 			t.Fatal(err)
 		}
 		return told

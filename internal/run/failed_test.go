@@ -33,8 +33,8 @@ func TestEachLostFactIsHeard(t *testing.T) {
 	now, there := time.Unix(1, 0), func() bool { return false }
 	story := func(n int) (total int, lost bool) {
 		j := &failing{memory: planned(t, 1), n: n}
-		ctx, told := t.Context(), []WaiterAnswer{}
-		answer := func(a WaiterAnswer) { told = append(told, a) }
+		ctx, told := t.Context(), []WaitingWorkerReply{}
+		answer := func(a WaitingWorkerReply) { told = append(told, a) }
 		var c *RunCore
 		reserve := func(id, done string) func() error {
 			return func() error {
@@ -46,7 +46,7 @@ func TestEachLostFactIsHeard(t *testing.T) {
 				return c.Reserve(ctx, r, facts, there, answer)
 			}
 		}
-		pass := func() error { _, _, err := c.Decide(ctx, now); return err }
+		pass := func() error { _, _, err := c.DecideUntilDone(ctx, now); return err }
 		for step, do := range []func() error{
 			func() (err error) {
 				c, err = BeginRun(ctx, j, "r", StartOptions{Fence: 1, Stop: map[bool]string{true: "enough"}[n < 0]})
@@ -64,7 +64,7 @@ func TestEachLostFactIsHeard(t *testing.T) {
 			func() error { return c.Record(ctx, nexus.RunResumed{}) },
 			pass, // and is let go on
 			func() error {
-				w := WorkItem{Key: "T1.1", Intent: nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}}
+				w := RecordedIntent{Key: "T1.1", Intent: nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}}
 				return c.FinishWork(ctx, w, []nexus.Fact{nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "c", Tree: "t"}}, nil)
 			},
 			pass,
@@ -113,8 +113,8 @@ func TestEachLostFactIsHeard(t *testing.T) {
 func TestWhatMoreIsSaidIsRecordedFirst(t *testing.T) {
 	for done, want := range map[nexus.Fact]string{
 		nexus.QuestionAsked{ID: "q7", Text: "odd", Fallback: "no"}: "[question.asked budget.reserved]",
-		nexus.ToolAnswered{Session: "T1.1/coder.1", Call: "c"}:     "[tool.answered budget.reserved]",
-		nexus.BudgetSpent{ID: "R0", Money: 1}:                      "[budget.spent budget.reserved]",
+		nexus.ToolCallEnded{Session: "T1.1/coder.1", Call: "c"}:    "[tool.answered budget.reserved]",
+		nexus.BudgetSettled{ID: "R0", Money: 1}:                    "[budget.spent budget.reserved]",
 	} {
 		c, m := begun(t, 1)
 		if err := c.Record(t.Context(), opened(1), nexus.BudgetReserved{ID: "R0", Model: "m", Money: 1}); err != nil {
@@ -123,7 +123,7 @@ func TestWhatMoreIsSaidIsRecordedFirst(t *testing.T) {
 		m.appends = nil
 		granted := 0
 		r := nexus.BudgetReserved{ID: "R1", Task: "T1", Session: "T1.1/coder.1", Money: 1}
-		err := c.Reserve(t.Context(), r, []nexus.Fact{done}, func() bool { return false }, func(a WaiterAnswer) {
+		err := c.Reserve(t.Context(), r, []nexus.Fact{done}, func() bool { return false }, func(a WaitingWorkerReply) {
 			if a.Err == nil {
 				granted++
 			}
@@ -131,7 +131,7 @@ func TestWhatMoreIsSaidIsRecordedFirst(t *testing.T) {
 		if err != nil || granted != 1 {
 			t.Errorf("%s: granted %d times, %v", nexus.FactKind(done), granted, err)
 		}
-		_, note := done.(nexus.ToolAnswered)
+		_, note := done.(nexus.ToolCallEnded)
 		if got := fmt.Sprint(m.appends); got != want || (len(m.appends) == 1) != note {
 			t.Errorf("%d appends, %s, want %s", len(m.appends), got, want)
 		}
@@ -147,9 +147,9 @@ func TestWhatIsReopened(t *testing.T) {
 		_, m := begun(t, 1)
 		if landed {
 			m.events = append(m.events, event(m, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "x"}))
-			m.events = append(m.events, event(m, nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}))
-			m.events = append(m.events, event(m, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b"}))
-			m.events = append(m.events, event(m, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "b"}))
+			m.events = append(m.events, event(m, nexus.LandingQueued{Task: "T1", Attempt: "T1.1"}))
+			m.events = append(m.events, event(m, nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "b"}))
+			m.events = append(m.events, event(m, nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "b"}))
 		}
 		m.events = append(m.events, event(m, nexus.RunEnded{Status: nexus.StatusFailed}))
 		if _, err := BeginRun(t.Context(), m, "r", StartOptions{Fence: 2, Deliver: true}); err != nil || len(m.appends) > 0 {

@@ -29,7 +29,7 @@ func TestAWorkersResultIsRecorded(t *testing.T) {
 	} {
 		core, m := begun(t, 1)
 		intent := core.State.AttemptByID("T1.1")
-		w := WorkItem{Key: "T1.1", Intent: nexus.AttemptStarted{Attempt: intent.ID, Task: intent.Task}}
+		w := RecordedIntent{Key: "T1.1", Intent: nexus.AttemptStarted{Attempt: intent.ID, Task: intent.Task}}
 		if err := core.FinishWork(t.Context(), w, c.facts, c.err); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -50,7 +50,7 @@ func TestNothingIsToldToAConductorThatIsGone(t *testing.T) {
 	gone := errors.New("the run is over")
 	cancel(gone)
 	for name, inbox := range map[string]chan workerMessage{"nobody reads what it says": make(chan workerMessage), "nobody answers": make(chan workerMessage, 9)} {
-		d := coreDesk{h: &runConductor{inbox: inbox}}
+		d := workerCoreConnection{h: &runConductor{inbox: inbox}}
 		if err := d.Record(ctx, opened(1)); !errors.Is(err, gone) {
 			t.Errorf("%s: recorded: %v", name, err)
 		}
@@ -73,15 +73,15 @@ func TestNothingIsToldToAConductorThatIsGone(t *testing.T) {
 func TestAnInterruptedRunStartsNothing(t *testing.T) {
 	for _, interrupted := range []bool{false, true} {
 		core, _ := begun(t, 1)
-		if err := core.Record(t.Context(), nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.GaveUp}, nexus.TaskSkipped{Task: "T1"}, nexus.ResultReviewed{}); err != nil {
+		if err := core.Record(t.Context(), nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.GaveUp}, nexus.TaskSkipped{Task: "T1"}, nexus.FinalGatesStarted{}); err != nil {
 			t.Fatal(err)
 		}
 		core.working = map[WorkKey]bool{}
 		if interrupted {
 			core.DrainWorkers()
 		}
-		start, _, err := core.Decide(t.Context(), time.Unix(9, 0))
-		if err != nil || (len(start) == 0) != interrupted || !interrupted && start[0].Intent != (nexus.ResultReviewed{}) {
+		start, _, err := core.DecideUntilDone(t.Context(), time.Unix(9, 0))
+		if err != nil || (len(start) == 0) != interrupted || !interrupted && start[0].Intent != (nexus.FinalGatesStarted{}) {
 			t.Errorf("interrupted %v: %+v, %v", interrupted, start, err)
 		}
 	}
@@ -109,7 +109,7 @@ func TestAReviewIsHeardBeforeItsChangeLands(t *testing.T) {
 	moments := 0
 	situations(t, func(events []nexus.Event) {
 		m := &memory{events: slices.Clone(events)}
-		s, err := state.Replay("r", m.Events(t.Context(), 0))
+		s, err := state.ReplayRun("r", m.Events(t.Context(), 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,23 +117,23 @@ func TestAReviewIsHeardBeforeItsChangeLands(t *testing.T) {
 		if len(decided) == 0 {
 			return
 		}
-		landing, ok := decided[0].(nexus.TrainDeparted)
+		landing, ok := decided[0].(nexus.LandingStarted)
 		if !ok || schedule.UnreviewableReason(s, s.TaskByID(landing.Task)) != "" {
 			return
 		}
 		moments++
 		c := &RunCore{State: s, journal: m, working: map[WorkKey]bool{}, read: s.Seq}
 		must := nexus.Request{Verb: nexus.VerbReview, Task: landing.Task, By: "ana", Review: &nexus.ChangeReview{
-			Commit: s.AttemptByID(landing.Attempt).Commit, Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: "not like this"}},
+			Commit: s.AttemptByID(landing.Attempt).Commit, Comments: []nexus.ReviewComment{{Kind: nexus.MustComment, Body: "not like this"}},
 		}}
 		if _, err := m.Append(t.Context(), nexus.RequestMade{Request: must}); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := c.Decide(t.Context(), time.Unix(1, 0)); err != nil {
+		if _, _, err := c.DecideUntilDone(t.Context(), time.Unix(1, 0)); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range m.events[len(events):] {
-			if f, ok := e.Fact.(nexus.TrainDeparted); ok && f.Task == landing.Task {
+			if f, ok := e.Fact.(nexus.LandingStarted); ok && f.Task == landing.Task {
 				t.Errorf("after %s, %s lands against the word of a person", statetest.FormatFact(events[len(events)-1].Fact), f.Task)
 			}
 		}

@@ -11,21 +11,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// LoopWorker executes the decisions of a loop.
-type LoopWorker interface {
+// LoopIntentExecutor executes the decisions of a loop.
+type LoopIntentExecutor interface {
 	// DecisionInputs returns the inputs of a decision: the time, and the settings of people.
-	DecisionInputs() improve.DecisionInputs
+	DecisionInputs() improve.LoopDecisionInputs
 	// TimerAt returns a channel that delivers once at or after t, nil for never.
 	TimerAt(t time.Time) <-chan time.Time
 	// ExecuteIntent executes the intent and returns the facts that confirm it. It may be called again for
 	// an intent that a dead process did not confirm, and then first checks which parts are
 	// done. The loop is a copy. If the context was cancelled, the error is its cause. Facts
 	// that cannot wait until the end go to tell: they are recorded when tell returns.
-	ExecuteIntent(ctx context.Context, intent nexus.Fact, l *improve.ImproveLoop, tell RecordFunc) ([]nexus.Fact, error)
+	ExecuteIntent(ctx context.Context, intent nexus.Fact, l *improve.ImproveLoop, tell LoopRecordFunc) ([]nexus.Fact, error)
 }
 
-// RecordFunc records facts about work in progress.
-type RecordFunc func(facts ...nexus.Fact) error
+// LoopRecordFunc records facts about work in progress.
+type LoopRecordFunc func(facts ...nexus.Fact) error
 
 // LoopSignals are the channels of inputs from outside while a loop runs. A nil channel never
 // delivers.
@@ -42,22 +42,22 @@ var ErrStopped = errors.New("the loop was stopped")
 // RunLoop finds and does work, from the loop's current state, until the loop ends. Like
 // [ConductRun], it decides from the facts, records the decision, and only then acts on it. The
 // caller must not use the loop until RunLoop returns.
-func RunLoop(ctx context.Context, j Journal, h LoopWorker, l *improve.ImproveLoop, sig LoopSignals) error {
-	t := &loopRunner{journal: j, hands: h, loop: l, inbox: make(chan loopResult), stops: map[WorkKey]context.CancelCauseFunc{}}
+func RunLoop(ctx context.Context, j Journal, h LoopIntentExecutor, l *improve.ImproveLoop, sig LoopSignals) error {
+	t := &improveLoopRunner{journal: j, hands: h, loop: l, inbox: make(chan loopIntentResult), stops: map[WorkKey]context.CancelCauseFunc{}}
 	err := t.serveUntilDone(ctx, sig)
-	t.close(context.WithoutCancel(ctx), err == nil || errors.Is(err, ErrInterrupted))
+	t.drainWork(context.WithoutCancel(ctx), err == nil || errors.Is(err, ErrInterrupted))
 	if err == nil && l.Status == "" {
 		err = ErrInterrupted
 	}
 	return err
 }
 
-// loopRunner is owned by the goroutine in serve; workers reach it through the inbox.
-type loopRunner struct {
+// improveLoopRunner is owned by the goroutine in serve; workers reach it through the inbox.
+type improveLoopRunner struct {
 	journal Journal
-	hands   LoopWorker
+	hands   LoopIntentExecutor
 	loop    *improve.ImproveLoop
-	inbox   chan loopResult
+	inbox   chan loopIntentResult
 	workers sync.WaitGroup
 	stops   map[WorkKey]context.CancelCauseFunc // of the work in progress
 	woken   string
@@ -65,8 +65,8 @@ type loopRunner struct {
 	seen    int64 // the last request
 }
 
-// loopResult is the result of an intent.
-type loopResult struct {
+// loopIntentResult is the result of an intent.
+type loopIntentResult struct {
 	key    WorkKey
 	intent nexus.Fact
 	facts  []nexus.Fact
@@ -76,7 +76,7 @@ type loopResult struct {
 	told chan<- error // receives the result of recording while the work continues; nil: the work is over
 }
 
-func (t *loopRunner) serveUntilDone(ctx context.Context, sig LoopSignals) error {
+func (t *improveLoopRunner) serveUntilDone(ctx context.Context, sig LoopSignals) error {
 	for {
 		world, err := t.decideAndStart(ctx)
 		if err != nil || t.loop.Status != "" {
@@ -113,7 +113,7 @@ func (t *loopRunner) serveUntilDone(ctx context.Context, sig LoopSignals) error 
 	}
 }
 
-func (t *loopRunner) nextAlarm(w improve.DecisionInputs) <-chan time.Time {
+func (t *improveLoopRunner) nextAlarm(w improve.LoopDecisionInputs) <-chan time.Time {
 	at := t.loop.NextWakeTime(w)
 	if at.IsZero() || t.drained {
 		return nil
@@ -122,7 +122,7 @@ func (t *loopRunner) nextAlarm(w improve.DecisionInputs) <-chan time.Time {
 }
 
 // decideAndStart decides until nothing more follows, and starts the decided work.
-func (t *loopRunner) decideAndStart(ctx context.Context) (improve.DecisionInputs, error) {
+func (t *improveLoopRunner) decideAndStart(ctx context.Context) (improve.LoopDecisionInputs, error) {
 	w := t.hands.DecisionInputs()
 	for !t.drained {
 		w.Woken = t.woken
@@ -133,7 +133,7 @@ func (t *loopRunner) decideAndStart(ctx context.Context) (improve.DecisionInputs
 		if err := t.record(ctx, facts...); err != nil {
 			return w, err
 		}
-		if _, ok := facts[len(facts)-1].(nexus.CycleStarted); ok {
+		if _, ok := facts[len(facts)-1].(nexus.ImproveCycleStarted); ok {
 			t.woken = "" // reasons to wake during a cycle are handled after it
 		}
 		w = t.hands.DecisionInputs()
@@ -142,7 +142,7 @@ func (t *loopRunner) decideAndStart(ctx context.Context) (improve.DecisionInputs
 		return w, nil
 	}
 	for _, intent := range t.loop.OpenIntents() {
-		t.start(ctx, intent)
+		t.startIntent(ctx, intent)
 	}
 	if t.loop.Drain != "" {
 		t.cancelWork(ErrStopped, false)
@@ -151,7 +151,7 @@ func (t *loopRunner) decideAndStart(ctx context.Context) (improve.DecisionInputs
 }
 
 // cancelWork cancels the work in progress: on items, or all of it.
-func (t *loopRunner) cancelWork(why error, all bool) {
+func (t *improveLoopRunner) cancelWork(why error, all bool) {
 	for key, stop := range t.stops {
 		if i := t.loop.ItemByID(nexus.RunID(key)); all || i == nil || i.Stage == improve.Working {
 			stop(why)
@@ -160,9 +160,9 @@ func (t *loopRunner) cancelWork(why error, all bool) {
 }
 
 // workKeyOf returns the item of an intent: no item has two workers at once.
-func workKeyOf(intent nexus.Fact) WorkKey { return WorkKey(improve.ItemOf(intent)) }
+func workKeyOf(intent nexus.Fact) WorkKey { return WorkKey(improve.ItemOfIntent(intent)) }
 
-func (t *loopRunner) start(ctx context.Context, intent nexus.Fact) {
+func (t *improveLoopRunner) startIntent(ctx context.Context, intent nexus.Fact) {
 	key := workKeyOf(intent)
 	if t.stops[key] != nil {
 		return
@@ -173,16 +173,16 @@ func (t *loopRunner) start(ctx context.Context, intent nexus.Fact) {
 	t.workers.Go(func() {
 		facts, err := t.hands.ExecuteIntent(ctx, intent, loop, func(facts ...nexus.Fact) error {
 			told := make(chan error, 1)
-			t.inbox <- loopResult{key: key, intent: intent, facts: facts, told: told}
+			t.inbox <- loopIntentResult{key: key, intent: intent, facts: facts, told: told}
 			return <-told
 		})
-		t.inbox <- loopResult{key: key, intent: intent, facts: facts, err: err, cause: context.Cause(ctx)}
+		t.inbox <- loopIntentResult{key: key, intent: intent, facts: facts, err: err, cause: context.Cause(ctx)}
 	})
 }
 
 // receiveResult records the result of an intent. Interrupted work is done by the process that
 // resumes the loop.
-func (t *loopRunner) receiveResult(ctx context.Context, d loopResult) error {
+func (t *improveLoopRunner) receiveResult(ctx context.Context, d loopIntentResult) error {
 	if d.told != nil {
 		err := t.record(ctx, d.facts...)
 		d.told <- err
@@ -201,7 +201,7 @@ func (t *loopRunner) receiveResult(ctx context.Context, d loopResult) error {
 	return t.record(ctx, append(d.facts, improve.FailureFacts(d.intent, d.err.Error())...)...)
 }
 
-func (t *loopRunner) record(ctx context.Context, facts ...nexus.Fact) error {
+func (t *improveLoopRunner) record(ctx context.Context, facts ...nexus.Fact) error {
 	if len(facts) == 0 {
 		return nil
 	}
@@ -215,8 +215,8 @@ func (t *loopRunner) record(ctx context.Context, facts ...nexus.Fact) error {
 	return nil
 }
 
-// close waits for the work in progress, and records its last facts if the journal is reliable.
-func (t *loopRunner) close(ctx context.Context, record bool) {
+// drainWork waits for the work in progress, and records its last facts if the journal is reliable.
+func (t *improveLoopRunner) drainWork(ctx context.Context, record bool) {
 	gone := make(chan struct{})
 	go func() {
 		t.workers.Wait()

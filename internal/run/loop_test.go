@@ -42,7 +42,7 @@ func open(t *testing.T, j *ledger, rules nexus.ImproveRules) *improve.ImproveLoo
 	if l.Run == "" {
 		facts = append(facts, nexus.GoalAccepted{Goal: nexus.Goal{Text: "improve", Mode: nexus.Improve}, Target: "main"})
 	}
-	events, err := j.Append(t.Context(), append(facts, nexus.LoopOpened{Rules: rules})...)
+	events, err := j.Append(t.Context(), append(facts, nexus.LoopRulesSet{Rules: rules})...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,9 +237,9 @@ func TestRests(t *testing.T) {
 		var rests []string
 		for e := range j.Events(t.Context(), 0) {
 			switch f := e.Fact.(type) {
-			case nexus.LoopRested:
+			case nexus.LoopPauseStarted:
 				rests = append(rests, f.For.Round(time.Minute).String())
-			case nexus.ItemTaken:
+			case nexus.LoopItemWorkStarted:
 				rests = append(rests, "work")
 			default:
 			}

@@ -91,7 +91,7 @@ func (j *ledger) Events(_ context.Context, after int64) iter.Seq2[nexus.Event, e
 
 // yardRun is what the world knows of one piece of work.
 type yardRun struct {
-	want    nexus.WantedItem
+	want    nexus.CandidateWorkItem
 	done    bool
 	spent   nexus.Money
 	worked  int // times that its model was paid
@@ -149,19 +149,19 @@ func newYard(seed uint64, lines int) *yard {
 	return y
 }
 
-// DecisionInputs implements [run.LoopWorker].
-func (y *yard) DecisionInputs() improve.DecisionInputs {
-	return improve.DecisionInputs{Now: time.Now().UTC(), Quiet: y.quiet}
+// DecisionInputs implements [run.LoopIntentExecutor].
+func (y *yard) DecisionInputs() improve.LoopDecisionInputs {
+	return improve.LoopDecisionInputs{Now: time.Now().UTC(), Quiet: y.quiet}
 }
 
-// TimerAt implements [run.LoopWorker].
+// TimerAt implements [run.LoopIntentExecutor].
 func (y *yard) TimerAt(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }
 
-// ExecuteIntent implements [run.LoopWorker].
-func (y *yard) ExecuteIntent(ctx context.Context, intent nexus.Fact, l *improve.ImproveLoop, tell run.RecordFunc) ([]nexus.Fact, error) {
+// ExecuteIntent implements [run.LoopIntentExecutor].
+func (y *yard) ExecuteIntent(ctx context.Context, intent nexus.Fact, l *improve.ImproveLoop, tell run.LoopRecordFunc) ([]nexus.Fact, error) {
 	y.mu.Lock()
 	pause := time.After(time.Duration(2+y.rnd.IntN(12)) * time.Second)
-	if _, work := intent.(nexus.ItemTaken); work && y.stuck {
+	if _, work := intent.(nexus.LoopItemWorkStarted); work && y.stuck {
 		pause = nil
 	}
 	y.mu.Unlock()
@@ -179,15 +179,15 @@ func (y *yard) ExecuteIntent(ctx context.Context, intent nexus.Fact, l *improve.
 		return nil, errors.New("the machinery failed")
 	}
 	switch f := intent.(type) {
-	case nexus.CycleStarted:
+	case nexus.ImproveCycleStarted:
 		return y.look(f, l), nil
-	case nexus.ItemTaken:
+	case nexus.LoopItemWorkStarted:
 		return y.work(f), nil
-	case nexus.ItemOffered:
+	case nexus.LoopItemLandingStarted:
 		return y.land(f, l), nil
-	case nexus.LandingWatched:
+	case nexus.CheckAfterLandingStarted:
 		return y.weigh(f, l), nil
-	case nexus.RevertSought:
+	case nexus.LoopItemRevertStarted:
 		return y.revert(f, l), nil
 	default:
 		return nil, fmt.Errorf("no worker does %T", intent)
@@ -213,13 +213,13 @@ func at(file string) int {
 	return n
 }
 
-func (y *yard) wanted(n int) (nexus.WantedItem, bool) {
+func (y *yard) wanted(n int) (nexus.CandidateWorkItem, bool) {
 	text := y.lines[n]
 	strategy := map[byte]string{'a': "taste", 'b': "taste", 'x': "mistakes"}[text[len(text)-1]]
 	if strategy == "" {
-		return nexus.WantedItem{}, false
+		return nexus.CandidateWorkItem{}, false
 	}
-	w := nexus.WantedItem{
+	w := nexus.CandidateWorkItem{
 		Finding: fmt.Sprintf("%s/%d%c", strategy, n, text[len(text)-1]), Strategy: strategy, Title: text,
 		Files: []string{fmt.Sprintf("f%d", n)}, Mark: text,
 	}
@@ -229,8 +229,8 @@ func (y *yard) wanted(n int) (nexus.WantedItem, bool) {
 	return w, true
 }
 
-func (y *yard) look(f nexus.CycleStarted, l *improve.ImproveLoop) []nexus.Fact {
-	looked := nexus.CycleLooked{Cycle: f.Cycle, Tip: fmt.Sprint(y.tip)}
+func (y *yard) look(f nexus.ImproveCycleStarted, l *improve.ImproveLoop) []nexus.Fact {
+	looked := nexus.ImproveCycleSearched{Cycle: f.Cycle, Tip: fmt.Sprint(y.tip)}
 	var facts []nexus.Fact
 	for _, i := range l.WaitingItems() { // people look at results now and then
 		if y.rnd.Float64() < y.people/4 {
@@ -259,7 +259,7 @@ func (y *yard) look(f nexus.CycleStarted, l *improve.ImproveLoop) []nexus.Fact {
 	return append(facts, looked)
 }
 
-func (y *yard) work(f nexus.ItemTaken) []nexus.Fact {
+func (y *yard) work(f nexus.LoopItemWorkStarted) []nexus.Fact {
 	r := y.runs[f.Item]
 	if r == nil {
 		n := at(f.Wanted.Files[0])
@@ -279,19 +279,19 @@ func (y *yard) work(f nexus.ItemTaken) []nexus.Fact {
 		}
 	}
 	if r.is == "" {
-		return []nexus.Fact{nexus.ItemWorked{Item: f.Item, Status: nexus.StatusFailed, Spent: r.spent, Why: "no idea"}}
+		return []nexus.Fact{nexus.LoopItemWorkEnded{Item: f.Item, Status: nexus.StatusFailed, Spent: r.spent, Why: "no idea"}}
 	}
 	s := f.Wanted.Strategy
-	return []nexus.Fact{nexus.ItemWorked{
+	return []nexus.Fact{nexus.LoopItemWorkEnded{
 		Item: f.Item, Status: nexus.StatusDone, Spent: r.spent, Branch: "nexus/" + string(f.Item), Start: fmt.Sprint(r.start), Commit: string(f.Item),
-		Change: nexus.ItemChange{Files: f.Wanted.Files, Lines: 2, Touched: []string{s + " " + r.was, s + " " + r.is}},
+		Change: nexus.LoopItemChange{Files: f.Wanted.Files, Lines: 2, Touched: []string{s + " " + r.was, s + " " + r.is}},
 	}}
 }
 
-func (y *yard) land(f nexus.ItemOffered, l *improve.ImproveLoop) []nexus.Fact {
+func (y *yard) land(f nexus.LoopItemLandingStarted, l *improve.ImproveLoop) []nexus.Fact {
 	i, r := l.ItemByID(f.Item), y.runs[f.Item]
 	n := at(i.Wanted.Files[0])
-	landed := []nexus.Fact{nexus.ItemLanded{Item: f.Item, Target: f.Target, Before: fmt.Sprint(y.tip), Commit: fmt.Sprint(y.tip + 1)}}
+	landed := []nexus.Fact{nexus.LoopItemLanded{Item: f.Item, Target: f.Target, Before: fmt.Sprint(y.tip), Commit: fmt.Sprint(y.tip + 1)}}
 	switch {
 	case r.landed > 0:
 		return landed // a process that died did it
@@ -299,7 +299,7 @@ func (y *yard) land(f nexus.ItemOffered, l *improve.ImproveLoop) []nexus.Fact {
 		return y.wait(f, i, r, landed)
 	case y.lines[n] != r.was:
 		r.kept = true
-		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(improve.Yielded), Why: "somebody changed it"}}
+		return []nexus.Fact{nexus.LoopItemLandingConfirmed{Item: f.Item, Rule: string(improve.Yielded), Why: "somebody changed it"}}
 	}
 	y.set(i.Wanted.Strategy, n, r.is)
 	r.landed++
@@ -336,14 +336,14 @@ func (y *yard) renew(branch string) bool {
 }
 
 // wait puts a result on the branch of its theme.
-func (y *yard) wait(f nexus.ItemOffered, i *improve.LoopItem, r *yardRun, landed []nexus.Fact) []nexus.Fact {
+func (y *yard) wait(f nexus.LoopItemLandingStarted, i *improve.LoopItem, r *yardRun, landed []nexus.Fact) []nexus.Fact {
 	n := at(i.Wanted.Files[0])
 	if y.themes[f.Target] == nil {
 		y.themes[f.Target] = &theme{at: slices.Clone(y.lines), changes: map[int]string{}}
 	}
 	if y.line(f.Target, n) != r.was {
 		r.kept = true
-		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(improve.Yielded), Why: "somebody changed it"}}
+		return []nexus.Fact{nexus.LoopItemLandingConfirmed{Item: f.Item, Rule: string(improve.Yielded), Why: "somebody changed it"}}
 	}
 	y.themes[f.Target].changes[n] = r.is
 	r.landed++
@@ -355,7 +355,7 @@ func (y *yard) settle(l *improve.ImproveLoop, i *improve.LoopItem) (facts []nexu
 	branch := i.Target
 	t := y.themes[branch]
 	if t == nil && !strings.HasPrefix(branch, nexus.Theme) {
-		return []nexus.Fact{nexus.ResultSettled{Item: i.ID, How: []string{nexus.ResultMerged, nexus.ResultRejected}[y.rnd.IntN(2)]}}
+		return []nexus.Fact{nexus.WaitingResultDecided{Item: i.ID, How: []string{nexus.ResultMerged, nexus.ResultRejected}[y.rnd.IntN(2)]}}
 	}
 	if t == nil { // it was settled with another result
 		return nil
@@ -371,7 +371,7 @@ func (y *yard) settle(l *improve.ImproveLoop, i *improve.LoopItem) (facts []nexu
 		}
 	}
 	for _, i := range l.LandedItemsOn(branch) {
-		facts = append(facts, nexus.ResultSettled{Item: i.ID, How: how, Left: left})
+		facts = append(facts, nexus.WaitingResultDecided{Item: i.ID, How: how, Left: left})
 		if how == nexus.ResultMerged {
 			y.seen++
 		}
@@ -380,15 +380,15 @@ func (y *yard) settle(l *improve.ImproveLoop, i *improve.LoopItem) (facts []nexu
 	return facts
 }
 
-func (y *yard) weigh(f nexus.LandingWatched, _ *improve.ImproveLoop) []nexus.Fact {
-	w := nexus.LandingWeighed{Item: f.Item}
+func (y *yard) weigh(f nexus.CheckAfterLandingStarted, _ *improve.ImproveLoop) []nexus.Fact {
+	w := nexus.LandingCheckEnded{Item: f.Item}
 	if y.rnd.Float64() < y.spoils {
 		w.Worse = []nexus.WorsenedFinding{{Finding: "mistakes/new", Strategy: "mistakes", Title: "new", After: 1}}
 	}
 	return []nexus.Fact{w}
 }
 
-func (y *yard) revert(f nexus.RevertSought, l *improve.ImproveLoop) []nexus.Fact {
+func (y *yard) revert(f nexus.LoopItemRevertStarted, l *improve.ImproveLoop) []nexus.Fact {
 	i, r := l.ItemByID(f.Item), y.runs[f.Item]
 	n := at(i.Wanted.Files[0])
 	switch t := y.themes[i.Target]; {
@@ -397,14 +397,14 @@ func (y *yard) revert(f nexus.RevertSought, l *improve.ImproveLoop) []nexus.Fact
 		delete(t.changes, n)
 		r.landed = 2
 	case i.Target != l.Target:
-		return []nexus.Fact{nexus.RevertFailed{Item: f.Item, Why: "somebody changed it since"}}
+		return []nexus.Fact{nexus.LoopItemRevertFailed{Item: f.Item, Why: "somebody changed it since"}}
 	case y.lines[n] != r.is:
-		return []nexus.Fact{nexus.RevertFailed{Item: f.Item, Why: "somebody changed it since"}}
+		return []nexus.Fact{nexus.LoopItemRevertFailed{Item: f.Item, Why: "somebody changed it since"}}
 	default:
 		y.set("", n, r.was)
 		r.landed = 2
 	}
-	return []nexus.Fact{nexus.ItemReverted{Item: f.Item, Commit: fmt.Sprint(y.tip)}}
+	return []nexus.Fact{nexus.LoopItemReverted{Item: f.Item, Commit: fmt.Sprint(y.tip)}}
 }
 
 // again returns the changes of a line for the same reason within a week that no person's
@@ -436,14 +436,14 @@ func (y *yard) account(events iter.Seq2[nexus.Event, error]) (all []string, fact
 		}
 		facts++
 		switch f := e.Fact.(type) {
-		case nexus.ItemTaken:
+		case nexus.LoopItemWorkStarted:
 			taken[f.Item]++
-		case nexus.ItemWorked:
+		case nexus.LoopItemWorkEnded:
 			ended[f.Item]++
 			spent += f.Spent
-		case nexus.ItemLanded:
+		case nexus.LoopItemLanded:
 			landed[f.Item]++
-		case nexus.ItemKept:
+		case nexus.LoopItemLandingConfirmed:
 			unknown[f.Item] = strings.Contains(f.Why, "it is unknown whether it landed")
 		default:
 		}

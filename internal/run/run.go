@@ -48,20 +48,20 @@ type DailyBudget interface {
 	// Claim sets the amount that this run has spent and reserved today, if the sum with all
 	// other runs is within the limit; a limit of 0 is none. It returns the amount of the
 	// others, and whether the claim succeeded.
-	Claim(ctx context.Context, own, limit nexus.Money) (nexus.BudgetShared, bool, error)
+	Claim(ctx context.Context, own, limit nexus.Money) (nexus.OtherRunsSpendingRecorded, bool, error)
 }
 
 // ErrInterrupted is returned by a run that was drained. It can be resumed.
 var ErrInterrupted = errors.New("interrupted; the run can be resumed")
 
-// stoppedError is the cause with which a worker is cancelled when it must not continue.
-type stoppedError struct{ why string }
+// workerStoppedError is the cause with which a worker is cancelled when it must not continue.
+type workerStoppedError struct{ why string }
 
-func (e stoppedError) Error() string { return "stopped: " + e.why }
+func (e workerStoppedError) Error() string { return "stopped: " + e.why }
 
-// IsStop reports whether an error means that a worker must stop, rather than that something
+// IsWorkerStop reports whether an error means that a worker must stop, rather than that something
 // failed.
-func IsStop(err error) bool {
-	_, ok := errors.AsType[stoppedError](err)
+func IsWorkerStop(err error) bool {
+	_, ok := errors.AsType[workerStoppedError](err)
 	return ok || errors.Is(err, ErrInterrupted) || errors.Is(err, context.Canceled)
 }

@@ -47,7 +47,7 @@ func situations(t *testing.T, show func(events []nexus.Event)) {
 				t.Fatalf("%s: %s: %v", file, line, err)
 			}
 			n := len(events) + 1
-			events = append(events, nexus.Event{Seq: int64(n), Run: "r", At: statetest.TapeStart().Add(time.Duration(n) * time.Second), Fact: f})
+			events = append(events, nexus.Event{Seq: int64(n), Run: "r", At: statetest.TapeStartTime().Add(time.Duration(n) * time.Second), Fact: f})
 			show(events)
 		}
 	}
@@ -131,7 +131,7 @@ func TestReturned(t *testing.T) {
 		"without a word":         nil,
 		"it failed":              errors.New("it failed"),
 		"it was interrupted":     ErrInterrupted,
-		"it was told to stop":    fmt.Errorf("work: %w", stoppedError{"no money"}),
+		"it was told to stop":    fmt.Errorf("work: %w", workerStoppedError{"no money"}),
 		"it was cancelled":       context.Canceled,
 		"nobody has a key":       &nexus.Error{Code: nexus.CodeNoKey, Message: "no key", Hint: "Set one."},
 		"a person is needed":     &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "may it?"},
@@ -148,7 +148,7 @@ func TestReturned(t *testing.T) {
 		}
 		fresh := func() (*RunCore, *memory) {
 			m := &memory{events: slices.Clone(events)}
-			s, err := state.Replay("r", m.Events(t.Context(), 0))
+			s, err := state.ReplayRun("r", m.Events(t.Context(), 0))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +159,7 @@ func TestReturned(t *testing.T) {
 			intents = append(intents, last)
 		}
 		for n := range len(intents) + 1 {
-			work := func(c *RunCore) []WorkItem {
+			work := func(c *RunCore) []RecordedIntent {
 				if n == len(intents) {
 					return c.addResultWork(nil)
 				}

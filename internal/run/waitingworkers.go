@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/landingupdates"
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/updates"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -15,11 +15,11 @@ type waitingWorker struct {
 	reserve  nexus.BudgetReserved
 	question string      // ID, when it waits for a person
 	gone     func() bool // the worker no longer waits
-	answer   func(WaiterAnswer)
+	answer   func(WaitingWorkerReply)
 }
 
-// WaiterAnswer is the reply to a waiting worker.
-type WaiterAnswer struct {
+// WaitingWorkerReply is the reply to a waiting worker.
+type WaitingWorkerReply struct {
 	Guidance []state.Guidance
 	Text     string
 	Err      error
@@ -28,7 +28,7 @@ type WaiterAnswer struct {
 // Reserve records a worker's results and queues it for permission to call a model. It calls
 // answer during this call or a later one, and never once gone returns true. If permission can
 // be given at once, all of it is one append.
-func (c *RunCore) Reserve(ctx context.Context, r nexus.BudgetReserved, done []nexus.Fact, gone func() bool, answer func(WaiterAnswer)) error {
+func (c *RunCore) Reserve(ctx context.Context, r nexus.BudgetReserved, done []nexus.Fact, gone func() bool, answer func(WaitingWorkerReply)) error {
 	w := waitingWorker{reserve: r, gone: gone, answer: answer}
 	leave := schedule.CallPermission{}
 	if !gone() && len(c.held) == 0 && areSessionNotes(done) && !hasSpending(done) && !c.drained {
@@ -56,8 +56,8 @@ func (c *RunCore) Reserve(ctx context.Context, r nexus.BudgetReserved, done []ne
 func areSessionNotes(facts []nexus.Fact) bool {
 	for _, f := range facts {
 		switch f.(type) {
-		case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.TreeSnapshotted,
-			nexus.NetworkJudged, nexus.BudgetSpent, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentEnded:
+		case nexus.SessionStarted, nexus.PromptSent, nexus.ModelTurnRecorded, nexus.ToolCallStarted, nexus.ToolCallEnded, nexus.ToolResultsSent, nexus.TreeSnapshotted,
+			nexus.NetworkRequestsRecorded, nexus.BudgetSettled, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentConversationOpened, nexus.AgentProgramEnded:
 		default:
 			return false
 		}
@@ -68,7 +68,7 @@ func areSessionNotes(facts []nexus.Fact) bool {
 // hasSpending reports whether facts affect the permission to spend.
 func hasSpending(facts []nexus.Fact) bool {
 	return slices.ContainsFunc(facts, func(f nexus.Fact) bool {
-		_, ok := f.(nexus.BudgetSpent)
+		_, ok := f.(nexus.BudgetSettled)
 		return ok
 	})
 }
@@ -76,9 +76,9 @@ func hasSpending(facts []nexus.Fact) bool {
 // Ask records a question and queues the worker until it is answered. A question that the
 // attempt asked before its process died is not asked twice: the answer is the one that a person
 // gave meanwhile.
-func (c *RunCore) Ask(ctx context.Context, q nexus.QuestionAsked, gone func() bool, answer func(WaiterAnswer)) error {
+func (c *RunCore) Ask(ctx context.Context, q nexus.QuestionAsked, gone func() bool, answer func(WaitingWorkerReply)) error {
 	old := c.sameQuestion(q)
-	q.Mark, q.ID = q.ID, c.State.NextQuestion()
+	q.Mark, q.ID = q.ID, c.State.NextQuestionID()
 	if old != nil {
 		q.ID = old.ID
 	}
@@ -93,7 +93,7 @@ func (c *RunCore) Ask(ctx context.Context, q nexus.QuestionAsked, gone func() bo
 
 // sameQuestion returns the same question of the same attempt if it is open or has an answer
 // other than its default.
-func (c *RunCore) sameQuestion(q nexus.QuestionAsked) *state.Question {
+func (c *RunCore) sameQuestion(q nexus.QuestionAsked) *state.RunQuestion {
 	for _, old := range c.State.Questions {
 		if old.Mark == q.ID || old.Attempt == q.Attempt && old.Text == q.Text && old.By != "fallback" {
 			return old
@@ -123,20 +123,20 @@ func (c *RunCore) answerWaiters(ctx context.Context) error {
 	return nil
 }
 
-func (c *RunCore) tryAnswer(ctx context.Context, w waitingWorker) (a WaiterAnswer, done bool, err error) {
+func (c *RunCore) tryAnswer(ctx context.Context, w waitingWorker) (a WaitingWorkerReply, done bool, err error) {
 	if c.drained {
-		return WaiterAnswer{Err: ErrInterrupted}, true, nil
+		return WaitingWorkerReply{Err: ErrInterrupted}, true, nil
 	}
 	if w.question != "" {
 		for _, q := range c.State.Questions {
 			switch {
 			case q.ID != w.question:
 			case q.By != "":
-				return WaiterAnswer{Text: q.Answer}, true, nil
+				return WaitingWorkerReply{Text: q.Answer}, true, nil
 			case q.Left:
-				return WaiterAnswer{Text: nexus.Unapproved}, true, nil
+				return WaitingWorkerReply{Text: nexus.Unapproved}, true, nil
 			case q.Attempt != "" && c.State.Drain != nil: // the work after the answer may not spend
-				return WaiterAnswer{Err: stoppedError{c.State.Drain.Why}}, true, nil
+				return WaitingWorkerReply{Err: workerStoppedError{c.State.Drain.Why}}, true, nil
 			}
 		}
 		return a, false, nil
@@ -147,12 +147,12 @@ func (c *RunCore) tryAnswer(ctx context.Context, w waitingWorker) (a WaiterAnswe
 	}
 	switch {
 	case leave.Stop != "":
-		return WaiterAnswer{Err: stoppedError{leave.Stop}}, true, nil
+		return WaitingWorkerReply{Err: workerStoppedError{leave.Stop}}, true, nil
 	case leave.Refused != nil:
 		refusal := &nexus.Error{Code: nexus.CodeBudget, Message: schedule.ReachedCapText(*leave.Refused), Hint: "Raise the budget and run nexus resume."}
-		return WaiterAnswer{Err: refusal}, true, c.record(ctx, *leave.Refused)
+		return WaitingWorkerReply{Err: refusal}, true, c.record(ctx, *leave.Refused)
 	case leave.Instead != "":
-		return WaiterAnswer{Err: &schedule.OtherModelError{Model: leave.Instead, Why: schedule.OtherModelReason(c.State, w.reserve)}}, true, nil
+		return WaitingWorkerReply{Err: &schedule.SwitchModelError{Model: leave.Instead, Why: schedule.OtherModelReason(c.State, w.reserve)}}, true, nil
 	case !leave.Granted:
 		return a, false, nil
 	}
@@ -162,11 +162,11 @@ func (c *RunCore) tryAnswer(ctx context.Context, w waitingWorker) (a WaiterAnswe
 
 // recordReservation records a reservation after the results before it, and returns people's
 // guidance for the task.
-func (c *RunCore) recordReservation(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) (a WaiterAnswer, err error) {
+func (c *RunCore) recordReservation(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) (a WaitingWorkerReply, err error) {
 	if err := c.record(ctx, append(slices.Clip(done), r)...); err != nil {
 		return a, err
 	}
-	a.Guidance = updates.PendingUpdates(c.State, r)
+	a.Guidance = landingupdates.PendingUpdates(c.State, r)
 	return a, nil
 }
 
@@ -179,10 +179,10 @@ func (c *RunCore) requestPermission(ctx context.Context, r nexus.BudgetReserved)
 		if c.purse == nil || most <= 0 || !leave.Granted && !no {
 			return leave, nil
 		}
-		own, grace := c.State.Ledger.DayClaim(r)
+		own, grace := c.State.Ledger.DayBudgetClaim(r)
 		most += grace
 		if no { // by the last known spending of the others, perhaps of yesterday
-			own, _ = c.State.Ledger.DayClaim(nexus.BudgetReserved{})
+			own, _ = c.State.Ledger.DayBudgetClaim(nexus.BudgetReserved{})
 			most = 0
 		}
 		shared, granted, err := c.purse.Claim(ctx, own, most)
@@ -211,7 +211,7 @@ func (c *RunCore) reportFinalSpending(ctx context.Context) error {
 	if c.purse == nil {
 		return nil
 	}
-	own, _ := c.State.Ledger.DayClaim(nexus.BudgetReserved{})
+	own, _ := c.State.Ledger.DayBudgetClaim(nexus.BudgetReserved{})
 	_, _, err := c.purse.Claim(ctx, own, 0)
 	return err
 }

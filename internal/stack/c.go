@@ -6,7 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
 )
 
 func cmakeStack() Stack {
@@ -15,7 +15,7 @@ func cmakeStack() Stack {
 	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && cmake -S . -B "$d" && cmake --build "$d"`
 	return Stack{
 		Name: "cmake", Syntax: cSyntax, Markers: []string{"CMakeLists.txt"},
-		Tests: TestSyntax{
+		Tests: LanguageTestSyntax{
 			Weak:   `EXPECT_TRUE\(true`,
 			Quiets: `NOLINT`,
 			Ends:   []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}, Within: []string{".c", ".cc", ".cpp", ".cmake", ".txt"},
@@ -23,7 +23,7 @@ func cmakeStack() Stack {
 			Skips:    `GTEST_SKIP|DISABLED_|\bdoctest::skip|\[!?(?:hide|\.)`,
 			Asserts:  `\b(?:\w+_)?(?:ASSERT|EXPECT|CHECK|REQUIRE)\w*\(|\b(?:[a-z]+_)?assert\w*\(`,
 		},
-		Configs: []CheckConfig{
+		Configs: []CheckConfigPatterns{
 			{
 				Files:   []string{"cmakelists.txt"},
 				Runs:    `(?i)\b(?:add_test|set_tests_properties|enable_testing|gtest_discover_tests|catch_discover_tests)\b|include\(CTest\)`,
@@ -31,19 +31,19 @@ func cmakeStack() Stack {
 			},
 			{Files: []string{"ctestconfig.cmake", ".clang-tidy"}},
 		},
-		Namings: func() []TestNaming { return []TestNaming{regexpNaming(NameCTest, "^", "$")} },
+		Namings: func() []TestNameConverter { return []TestNameConverter{regexpNaming(NameCTest, "^", "$")} },
 		Running: func() []RunningTestFinder {
-			return []RunningTestFinder{{"ctest", suite.UnfinishedTestReader(`^\s*Start +\d+: (\S+)$`, `^\s*\d+/\d+ Test +#\d+: `)}}
+			return []RunningTestFinder{{"ctest", testrunners.UnfinishedTestReader(`^\s*Start +\d+: (\S+)$`, `^\s*\d+/\d+ Test +#\d+: `)}}
 		},
 		Environment: ToolEnvironment{Keeps: splitWords("CC CXX")},
 		Servers:     []LanguageServer{{Name: "clangd", Commands: [][]string{{"clangd", "--background-index", "--limit-results=500"}}, Ends: splitWords(".c .h .cc .cpp .cxx .hh .hpp .hxx"), Watch: splitWords("compile_commands.json compile_flags.txt .clangd")}},
 		Outlines:    cOutlines,
 		Programs:    splitWords("cmake ctest"),
 		Formats:     cFormats,
-		Steps: func() []GateStep {
-			return []GateStep{
+		Steps: func() []PackageCheckCommand {
+			return []PackageCheckCommand{
 				{Gate: "build", Args: shellCommand(made), Format: "gcc"},
-				{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shellCommand(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true, Alone: []SingleTest{{Name: NameCTest, Args: append(shellCommand(made+` && ctest --test-dir "$d" --output-on-failure -R "$1"`), "sh", "{test}")}}},
+				{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shellCommand(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true, Alone: []SingleTestCommand{{Name: NameCTest, Args: append(shellCommand(made+` && ctest --test-dir "$d" --output-on-failure -R "$1"`), "sh", "{test}")}}},
 			}
 		},
 	}
@@ -58,8 +58,8 @@ e=$?; sed "s#$(realpath --relative-to="$d/b" .)/##g" "$d/log"`
 	return Stack{
 		Name: "meson", Markers: []string{"meson.build"},
 		CommandRules: mesonCommandRules,
-		Steps: func() []GateStep {
-			return []GateStep{
+		Steps: func() []PackageCheckCommand {
+			return []PackageCheckCommand{
 				{Gate: "build", If: own, Args: shellCommand(made + `; exit $e`), Format: "gcc"},
 				{Gate: "test", If: own + " has:meson.build:test(|has:test/meson.build:test(|has:tests/meson.build:test(|has:src/meson.build:test(", Args: shellCommand(made + ` >&2; [ $e = 0 ] || exit $e
 meson test -C "$d/b" --no-rebuild --print-errorlogs >&2; e=$?; cat "$d/b/meson-logs/testlog.junit.xml"; exit $e`), Format: "junit", Tests: true},
@@ -73,11 +73,11 @@ func makefileStack() Stack {
 		Name: "make", Offers: func() []ScriptFile {
 			return []ScriptFile{{Files: splitWords("GNUmakefile makefile Makefile"), Run: "make", Names: makeTargets}}
 		}, Markers: []string{"Makefile", "GNUmakefile", "makefile"}, Alone: true,
-		Configs: []CheckConfig{
+		Configs: []CheckConfigPatterns{
 			{Files: []string{"makefile", "gnumakefile"}},
 		},
-		Steps: func() []GateStep {
-			return []GateStep{
+		Steps: func() []PackageCheckCommand {
+			return []PackageCheckCommand{
 				{Gate: "build", If: "file:*.c|file:*.cc|file:*.cpp|file:src/*.c|file:src/*.cc|file:src/*.cpp", Args: []string{"make"}, Format: "gcc"},
 				{Gate: "lint", If: "target:lint", Args: []string{"make", "lint"}, Format: "exit"},
 				{Gate: "test", If: "target:test", Args: []string{"make", "test"}, Format: "exit", Tests: true},
@@ -97,14 +97,14 @@ func makefileStack() Stack {
 // cFormats returns the output formats of its tools.
 func cFormats() []read.OutputFormat {
 	return []read.OutputFormat{
-		{Name: "gcc", About: "gcc, clang, the linker, make and CMake", Warns: true, Commands: []string{"gcc", "g++", "cc", "c++", "clang", "clang++"}, Starts: []string{"make", "cmake", "ninja"}, Marks: `(?m)^\S+\.(?:c|cc|cpp|cxx|h|hpp|m):\d+:\d+: [^\s:][^:\n]{0,40}: |^g?make(?:\[\d+\])?: \*\*\*|: undefined reference to|^\S+\.(?:c|cc|cpp|cxx):\(\.\w+[^)\n]*\)[ \x{a0}]?: `, Read: lint.GCC},
-		{Name: "ctest", About: "ctest", Tests: true, Commands: []string{"ctest"}, Marks: `(?m)^\d+% tests passed, \d+ tests? failed out of|^No tests were found!!!|^Test project /`, Over: `^\d+% tests passed, `, Read: suite.CTest},
+		{Name: "gcc", About: "gcc, clang, the linker, make and CMake", Warns: true, Commands: []string{"gcc", "g++", "cc", "c++", "clang", "clang++"}, Starts: []string{"make", "cmake", "ninja"}, Marks: `(?m)^\S+\.(?:c|cc|cpp|cxx|h|hpp|m):\d+:\d+: [^\s:][^:\n]{0,40}: |^g?make(?:\[\d+\])?: \*\*\*|: undefined reference to|^\S+\.(?:c|cc|cpp|cxx):\(\.\w+[^)\n]*\)[ \x{a0}]?: `, Read: lint.ReadGCC},
+		{Name: "ctest", About: "ctest", Tests: true, Commands: []string{"ctest"}, Marks: `(?m)^\d+% tests passed, \d+ tests? failed out of|^No tests were found!!!|^Test project /`, Over: `^\d+% tests passed, `, Read: testrunners.ReadCTest},
 	}
 }
 
 // cOutlines returns the declaration patterns of its files.
-func cOutlines() []FileOutline {
-	return []FileOutline{
+func cOutlines() []OutlinePatterns {
+	return []OutlinePatterns{
 		{Name: "C", Members: true, Ends: []string{".h", ".hpp", ".hh"}, Declares: []string{"class ", "struct ", "enum ", "typedef ", "namespace ", "template"}, Imports: []string{`#include "`}},
 	}
 }
@@ -120,7 +120,7 @@ allow | build    | ctest |  | !-S !--script !--build-and-test
 // cSyntax returns the syntax of its files.
 func cSyntax() []SourceSyntax {
 	s := braceSyntax(splitWords(".c .cc .cpp .cxx .h .hpp"), LineMutations{Calls: true, Nothing: ";"}).withExports(cExports).
-		withHeads(`^(?:[A-Za-z_][\w:<>,]*[\s*&]+)+((?:\w+::)*~?\w+) ?\([^;]*$`)
+		withFunctionHeads(`^(?:[A-Za-z_][\w:<>,]*[\s*&]+)+((?:\w+::)*~?\w+) ?\([^;]*$`)
 	s.Quotes, s.Unbuilt = `"`, true
 	return []SourceSyntax{s}
 }

@@ -105,7 +105,7 @@ func gates(s stack.Stack, tree fstest.MapFS) string {
 func means(t *testing.T, tree fstest.MapFS, name, text string) string {
 	t.Helper()
 	format, _, _ := strings.Cut(name, "/")
-	if _, ok := stack.OutputFormats().Find(format); !ok {
+	if _, ok := stack.OutputFormats().FindFormat(format); !ok {
 		t.Errorf("no format %q", format)
 	}
 	exit, out, _ := strings.Cut(text, "\n")
@@ -141,7 +141,7 @@ func wellFormed(t *testing.T, s stack.Stack) {
 			}
 		}
 		for _, f := range c.Files {
-			if is, ok := stack.ConfigOf(strings.ReplaceAll(f, "*", "x") + map[bool]string{true: "x"}[strings.HasSuffix(f, "/")]); !ok || !slices.Equal(is.Files, c.Files) {
+			if is, ok := stack.CheckConfigOf(strings.ReplaceAll(f, "*", "x") + map[bool]string{true: "x"}[strings.HasSuffix(f, "/")]); !ok || !slices.Equal(is.Files, c.Files) {
 				t.Errorf("%s is not found, or is another one's: %v", f, is.Files)
 			}
 		}
@@ -180,7 +180,7 @@ func wellFormed(t *testing.T, s stack.Stack) {
 			}
 		}
 		for _, c := range step.Cover {
-			if f, ok := stack.OutputFormats().Find(c.Format); !ok || !f.IsCoverage() || len(c.Args) == 0 || c.Name == "" {
+			if f, ok := stack.OutputFormats().FindFormat(c.Format); !ok || !f.IsCoverage() || len(c.Args) == 0 || c.Name == "" {
 				t.Errorf("cover %+v", c)
 			}
 		}
@@ -190,7 +190,7 @@ func wellFormed(t *testing.T, s stack.Stack) {
 // isNamed reports whether some stack knows what runners call a test by such a name.
 func isNamed(how string) bool {
 	return slices.ContainsFunc(stack.AllStacks(), func(s stack.Stack) bool {
-		return s.Namings != nil && slices.ContainsFunc(s.Namings(), func(n stack.TestNaming) bool { return n.Name == how && n.Word != nil })
+		return s.Namings != nil && slices.ContainsFunc(s.Namings(), func(n stack.TestNameConverter) bool { return n.Name == how && n.Word != nil })
 	})
 }
 
@@ -227,13 +227,13 @@ func surroundings(t *testing.T, s stack.Stack) {
 		}
 	}
 	for _, file := range s.Written {
-		if !stack.IsWritten(file) || file != strings.ToLower(file) {
+		if !stack.IsToolWrittenFile(file) || file != strings.ToLower(file) {
 			t.Errorf("%s is not told as a file that tools write", file)
 		}
 	}
 	if s.Running != nil {
 		for _, r := range s.Running() {
-			if _, ok := stack.OutputFormats().Find(r.Format); !ok || r.Test == nil {
+			if _, ok := stack.OutputFormats().FindFormat(r.Format); !ok || r.Test == nil {
 				t.Errorf("what runs in %q", r.Format)
 			}
 		}

@@ -15,8 +15,8 @@ func TestNeeds(t *testing.T) {
 			"example.com/c v0.2.0 // indirect\n)\n",
 		"package.json": `{"devDependencies":{"b":"1"},"dependencies":{"z":"1","@a/c":"2"}}`,
 	}
-	got := stack.DependencySources(func(file string) string { return files[file] })
-	want := []stack.DependencySource{
+	got := stack.PackageSourceDirs(func(file string) string { return files[file] })
+	want := []stack.PackageSourceDir{
 		{Dir: "github.com/!burnt!sushi/toml@v1.4.0", Cached: true},
 		{Dir: "example.com/b@v0.1.0", Cached: true},
 		{Dir: "node_modules/@a/c"},
@@ -26,7 +26,7 @@ func TestNeeds(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := stack.DependencySources(func(string) string { return "" }); len(got) > 0 {
+	if got := stack.PackageSourceDirs(func(string) string { return "" }); len(got) > 0 {
 		t.Errorf("a tree without manifests needs %+v", got)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack/licencename"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
-	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
 )
 
 func dotnetStack() Stack {
@@ -28,35 +28,35 @@ func dotnetStack() Stack {
 		Written:      []string{"packages.lock.json"},
 		CommandRules: dotnetCommandRules,
 		Outlines:     dotnetOutlines,
-		Licences:     []LicenceSource{{KindNuGet, nugetLicence}},
+		Licences:     []LicenceFinder{{KindNuGet, nugetLicence}},
 		Listings:     []PackageListFormat{{[]string{"packages.lock.json"}, nugetPackages}, {[]string{"*.csproj", "*.fsproj", "*.vbproj", "Directory.Packages.props"}, projectPackages}},
-		Stores: []FetchStore{
+		Stores: []PackageDownloadCache{
 			{Name: "nuget", Tools: []string{"dotnet"}, Home: ".nuget/packages", From: "NUGET_PACKAGES", Var: "NUGET_PACKAGES"},
 		},
 		Formats: dotnetFormats,
-		Steps: func() []GateStep {
-			return []GateStep{
+		Steps: func() []PackageCheckCommand {
+			return []PackageCheckCommand{
 				{Gate: "build", Args: []string{"dotnet", "build", "--nologo"}, Format: "dotnet"},
-				{Gate: "test", Args: []string{"dotnet", "test", "--nologo"}, Format: "dotnet-test", Tests: true, Alone: []SingleTest{{Name: NameDotted, Args: []string{"dotnet", "test", "--nologo", "--filter", "FullyQualifiedName={test}"}}}, Cover: dotnetCover()},
+				{Gate: "test", Args: []string{"dotnet", "test", "--nologo"}, Format: "dotnet-test", Tests: true, Alone: []SingleTestCommand{{Name: NameDotted, Args: []string{"dotnet", "test", "--nologo", "--filter", "FullyQualifiedName={test}"}}}, Cover: dotnetCoverageCommands()},
 			}
 		},
 	}
 }
 
-func dotnetCover() []CoverageCommand {
+func dotnetCoverageCommands() []CoverageCommand {
 	const line = `dotnet test --nologo --collect "XPlat Code Coverage" --results-directory "$d" >&2 || exit
 set -- "$d"/*/coverage.cobertura.xml
 [ -s "$1" ] || lack coverlet.collector "dotnet add package coverlet.collector"
 [ $# -eq 1 ] || { echo "$# projects wrote reports, of which one can be read: set done.coverage_command" >&2; exit 1; }
 show "$1"`
-	return []CoverageCommand{{Name: "Coverlet", Format: "cobertura", Args: coverageShell(line)}}
+	return []CoverageCommand{{Name: "Coverlet", Format: "cobertura", Args: coverageShellCommand(line)}}
 }
 
 // dotnetFormats returns the output formats of its tools.
 func dotnetFormats() []read.OutputFormat {
 	return []read.OutputFormat{
-		{Name: "dotnet", About: "dotnet build and msbuild", Warns: true, Commands: []string{"dotnet build", "dotnet format", "msbuild"}, Marks: `\(\d+,\d+\)\s*: (?:error|warning) [A-Z]+\d+: |(?m)^(?:` + strings.Join(lint.BuildSucceededTexts(), "|") + `)\W`, Well: strings.Join(lint.BuildSucceededTexts(), "|"), Read: lint.MSBuild},
-		{Name: "dotnet-test", About: "dotnet test", Tests: true, Commands: []string{"dotnet test"}, Marks: `(?:Passed|Failed)! +- Failed: +\d+, Passed: +\d+|(?m)^Total tests: \d+|^Test summary: total: \d+|! *[-:\x{2013}\x{2014}].*\d.* - \S.*\.dll(?: \(|$)`, Read: suite.DotNet},
+		{Name: "dotnet", About: "dotnet build and msbuild", Warns: true, Commands: []string{"dotnet build", "dotnet format", "msbuild"}, Marks: `\(\d+,\d+\)\s*: (?:error|warning) [A-Z]+\d+: |(?m)^(?:` + strings.Join(lint.BuildSucceededTexts(), "|") + `)\W`, Well: strings.Join(lint.BuildSucceededTexts(), "|"), Read: lint.ReadMSBuild},
+		{Name: "dotnet-test", About: "dotnet test", Tests: true, Commands: []string{"dotnet test"}, Marks: `(?:Passed|Failed)! +- Failed: +\d+, Passed: +\d+|(?m)^Total tests: \d+|^Test summary: total: \d+|! *[-:\x{2013}\x{2014}].*\d.* - \S.*\.dll(?: \(|$)`, Read: testrunners.ReadDotNet},
 	}
 }
 
@@ -85,7 +85,7 @@ func nugetPackages(text string) []ListedPackage {
 // projectPackages reads the packages that a .NET project references.
 func projectPackages(text string) []ListedPackage {
 	var all []ListedPackage
-	walkElements(text, func(path []string, e xml.StartElement, _ func() string) {
+	walkXMLElements(text, func(path []string, e xml.StartElement, _ func() string) {
 		name := e.Name.Local
 		if name != "PackageReference" && name != "PackageVersion" {
 			return
@@ -107,8 +107,8 @@ func projectPackages(text string) []ListedPackage {
 }
 
 // dotnetOutlines returns the declaration patterns of its files.
-func dotnetOutlines() []FileOutline {
-	return []FileOutline{
+func dotnetOutlines() []OutlinePatterns {
+	return []OutlinePatterns{
 		{Name: "C#", Members: true, Ends: []string{".cs"}, Tests: []string{"*Test.cs", "*Tests.cs", "*.Designer.cs", "*.g.cs"}, Declares: []string{"public class ", "public sealed class ", "public static class ", "public abstract class ", "public partial class ", "public interface ", "public enum ", "public record ", "public struct ", "public readonly struct "}, Imports: []string{"using "}, Between: "."},
 	}
 }
@@ -122,7 +122,7 @@ allow | build    | dotnet | build test clean restore --version --info
 `
 
 // nugetLicence reads the description of a fetched package.
-func nugetLicence(p PackageLocations, k ListedPackage) string {
+func nugetLicence(p PackageSearchPaths, k ListedPackage) string {
 	home := p.firstDirectory(p.lookupEnv("NUGET_PACKAGES"), ".nuget", "packages")
 	if home == "" || k.Version == "" {
 		return ""
@@ -141,18 +141,18 @@ func nugetLicence(p PackageLocations, k ListedPackage) string {
 	text := strings.TrimSpace(spec.License.Text)
 	switch {
 	case spec.License.Type == "expression":
-		return spdx.ExpressionFor(text)
+		return licencename.ExpressionFor(text)
 	case spec.License.Type == "file" && filepath.IsLocal(text):
-		return spdx.NameOfText(p.readText(dir, text))
+		return licencename.LicenceOfText(p.readText(dir, text))
 	}
 	if l, ok := strings.CutPrefix(strings.TrimSpace(spec.URL), "https://licenses.nuget.org/"); ok {
-		return spdx.ExpressionFor(l)
+		return licencename.ExpressionFor(l)
 	}
-	return spdx.KnownName(spec.URL)
+	return licencename.KnownName(spec.URL)
 }
 
 // dotnetSyntax returns the syntax of its files.
 func dotnetSyntax() []SourceSyntax {
 	sharp := braceSyntax([]string{".cs"}, LineMutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
-	return []SourceSyntax{sharp.withExports(classExports, `"""`).withHeads(typedHeads), {Ends: []string{".fs"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Exports: classExports}}
+	return []SourceSyntax{sharp.withExports(classExports, `"""`).withFunctionHeads(typedHeads), {Ends: []string{".fs"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Exports: classExports}}
 }

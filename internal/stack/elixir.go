@@ -7,7 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 func elixirStack() Stack {
@@ -18,11 +18,11 @@ func elixirStack() Stack {
 		},
 		Written:  []string{"mix.lock"},
 		Programs: splitWords("mix elixir iex"),
-		Stores:   []FetchStore{{Name: "hex", Tools: []string{"mix"}, Home: ".hex/packages", Below: "packages", Var: "HEX_HOME"}},
+		Stores:   []PackageDownloadCache{{Name: "hex", Tools: []string{"mix"}, Home: ".hex/packages", Below: "packages", Var: "HEX_HOME"}},
 		Listings: []PackageListFormat{{[]string{"mix.lock"}, func(text string) []ListedPackage {
-			return packageRows("hex", text, `^\s+"(\w+)": \{:hex, :\w+, "([\w.+-]+)"`)
+			return packagesByLinePattern("hex", text, `^\s+"(\w+)": \{:hex, :\w+, "([\w.+-]+)"`)
 		}}},
-		Tests: TestSyntax{
+		Tests: LanguageTestSyntax{
 			Ends:     []string{".ex", ".exs"},
 			Names:    []string{"*_spec.ex", "*_spec.exs"},
 			Declares: `(?m)^\s*(?:test|describe|property)\s*\(?\s*"([^"]+)"`,
@@ -30,15 +30,15 @@ func elixirStack() Stack {
 			Skips:    `@(?:module|describe)?tag\s+(?::skip|skip:)|\bexclude:`,
 			Asserts:  `\b(?:assert|refute|check all)\w*\b|\bexpect\(`,
 		},
-		Configs: []CheckConfig{
+		Configs: []CheckConfigPatterns{
 			{Files: []string{"mix.exs"}, Narrows: `\btest_(?:paths|pattern|coverage|ignore_filters)\b|\bwarnings_as_errors\b|\bexclude\b`, Loads: `\baliases\b|\bpreferred_cli_env\b|\belixirc_paths\b`},
 			{Files: []string{".formatter.exs", ".credo.exs", "coveralls.json"}},
 		},
 		CommandRules: "deny | publish | mix | hex.publish hex.user hex.organization hex.owner\n" +
 			"ask | deps.new | mix | archive.install escript.install igniter.install local.hex local.rebar\n" +
 			"allow | build | mix | test compile format credo dialyzer | !-e !--eval !-r !--require\n",
-		Outlines: func() []FileOutline {
-			return []FileOutline{{Name: "Elixir", Ends: []string{".ex"}, Tests: []string{"*_test.exs"}, Declares: []string{"defmodule "}}}
+		Outlines: func() []OutlinePatterns {
+			return []OutlinePatterns{{Name: "Elixir", Ends: []string{".ex"}, Tests: []string{"*_test.exs"}, Declares: []string{"defmodule "}}}
 		},
 		Formats: func() []read.OutputFormat {
 			return []read.OutputFormat{
@@ -47,12 +47,12 @@ func elixirStack() Stack {
 				{Name: "exunit", About: "mix test", Tests: true, Commands: []string{"mix test", "mix coveralls"}, Marks: `(?m)^Finished in [\d.]+ seconds.*\n(?:\d+ doctests?, )?(?:\d+ propert(?:y|ies), )?\d+ tests?, \d+ failures?`, Over: `^Randomized with seed \d+`, Read: readExUnit},
 			}
 		},
-		Steps: func() []GateStep {
-			return []GateStep{
+		Steps: func() []PackageCheckCommand {
+			return []PackageCheckCommand{
 				{Gate: "build", Args: splitWords("mix compile"), Format: "mix"},
 				{Gate: "lint", If: "has:mix.exs:{:credo,", Args: splitWords("mix credo --format sarif"), Format: "sarif"},
 				{Gate: "format", If: "file:.formatter.exs", Args: splitWords("mix format --check-formatted"), Format: "mix-format", Fix: []FixCommand{{Args: splitWords("mix format {files}"), Ends: []string{".ex", ".exs"}}}},
-				{Gate: "test", Args: splitWords("mix test"), Format: "exunit", Tests: true, Alone: []SingleTest{{Name: NameExact, Args: append(shellCommand(`exec mix test --only "test:$1"`), "sh", "{test}")}}},
+				{Gate: "test", Args: splitWords("mix test"), Format: "exunit", Tests: true, Alone: []SingleTestCommand{{Name: NameExact, Args: append(shellCommand(`exec mix test --only "test:$1"`), "sh", "{test}")}}},
 			}
 		},
 	}
@@ -60,7 +60,7 @@ func elixirStack() Stack {
 
 // readMixCompile reads the compiler's output: errors as exceptions, and, since Elixir 1.15,
 // together with the code in question.
-func readMixCompile(in read.ToolOutput) read.OutputReport {
+func readMixCompile(in read.ToolOutput) read.ParsedToolOutput {
 	raised := regexp.MustCompile(`^\*\* \(\w*(?:Error|Exception)\) (\S+\.exs?):(\d+)(?::(\d+))?: (.+)$`)
 	said := regexp.MustCompile(`^\s*(warning|error): (.+)$`)
 	place := regexp.MustCompile(`^\s+(?:\x{2514}\x{2500} )?(\S+\.exs?):(\d+)(?::(\d+))?(?::|$)`)
@@ -69,23 +69,23 @@ func readMixCompile(in read.ToolOutput) read.OutputReport {
 	for _, l := range in.AllLines() {
 		l = l[:min(len(l), 4<<10)]
 		if m := raised.FindStringSubmatch(l); m != nil {
-			found = append(found, nexus.Finding{Code: raw.CodeCompile, File: in.RelativePath(m[1]), Line: raw.ParseNumber(m[2]), Column: raw.ParseNumber(m[3]), Message: m[4]})
+			found = append(found, nexus.Finding{Code: parserbase.CodeCompile, File: in.RelativePath(m[1]), Line: parserbase.ParseNumber(m[2]), Column: parserbase.ParseNumber(m[3]), Message: m[4]})
 			open = nil
 		} else if m := said.FindStringSubmatch(l); m != nil {
-			open = &nexus.Finding{Code: raw.CodeCompile, Message: m[2]}
+			open = &nexus.Finding{Code: parserbase.CodeCompile, Message: m[2]}
 			if m[1] == "warning" {
 				open.Severity = nexus.Minor
 			}
 		} else if m := place.FindStringSubmatch(l); m != nil && open != nil {
-			open.File, open.Line, open.Column = in.RelativePath(m[1]), raw.ParseNumber(m[2]), raw.ParseNumber(m[3])
+			open.File, open.Line, open.Column = in.RelativePath(m[1]), parserbase.ParseNumber(m[2]), parserbase.ParseNumber(m[3])
 			found, open = append(found, *open), nil
 		}
 	}
-	return in.CheckReport(found, true)
+	return in.CheckerReport(found, true)
 }
 
 // readMixFormat reads the names of the files that are not formatted.
-func readMixFormat(in read.ToolOutput) read.OutputReport {
+func readMixFormat(in read.ToolOutput) read.ParsedToolOutput {
 	file := regexp.MustCompile(`^ {2}\* (\S+\.(?:exs?|heex))$`)
 	var found []nexus.Finding
 	for _, l := range in.AllLines() {
@@ -93,26 +93,26 @@ func readMixFormat(in read.ToolOutput) read.OutputReport {
 			found = append(found, nexus.Finding{Code: "format", File: in.RelativePath(m[1]), Message: "it is not formatted"})
 		}
 	}
-	return in.CheckReport(found, true)
+	return in.CheckerReport(found, true)
 }
 
 // readExUnit reads mix test. An umbrella project prints one summary per project.
-func readExUnit(in read.ToolOutput) read.OutputReport {
+func readExUnit(in read.ToolOutput) read.ParsedToolOutput {
 	head := regexp.MustCompile(`^ {1,3}\d+\) ((?:test|property|doctest) .+) \((\S+)\)$`)
 	place := regexp.MustCompile(`^ {5}(\S+\.exs?):(\d+)$`)
 	frame := regexp.MustCompile(`^ {7}(?:\(\S+ [\w.+-]+\) )?(\S+\.exs):(\d+): `)
 	sum := regexp.MustCompile(`^(?:(\d+) doctests?, )?(?:(\d+) propert(?:y|ies), )?(\d+) tests?, (\d+) failures?(?:, (\d+) excluded)?(?:, (\d+) invalid)?(?:, (\d+) skipped)?`)
-	r := raw.TestRun{Green: true}
+	r := parserbase.ParsedTestRun{Green: true}
 	inside := -1 // index of the failure that is being printed
 	for _, l := range in.AllLines() {
 		l = l[:min(len(l), 4<<10)]
 		if m := head.FindStringSubmatch(l); m != nil {
 			inside = len(r.Findings)
-			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeTest, Test: m[1]})
+			r.Findings = append(r.Findings, nexus.Finding{Code: parserbase.CodeTest, Test: m[1]})
 			continue
 		}
 		if m := sum.FindStringSubmatch(l); m != nil {
-			n := func(i int) int { return raw.ParseNumber(m[i]) }
+			n := func(i int) int { return parserbase.ParseNumber(m[i]) }
 			failed := n(4) + n(6)
 			r.Counted, inside = true, -1
 			r.Counts.Failed += failed
@@ -125,9 +125,9 @@ func readExUnit(in read.ToolOutput) read.OutputReport {
 		}
 		f := &r.Findings[inside]
 		if m := place.FindStringSubmatch(l); m != nil && f.File == "" {
-			f.File, f.Line = in.RelativePath(m[1]), raw.ParseNumber(m[2])
+			f.File, f.Line = in.RelativePath(m[1]), parserbase.ParseNumber(m[2])
 		} else if m := frame.FindStringSubmatch(l); m != nil && in.RelativePath(m[1]) == f.File {
-			f.Line = raw.ParseNumber(m[2])
+			f.Line = parserbase.ParseNumber(m[2])
 		} else if text, ok := strings.CutPrefix(l, "     "); ok && f.Message == "" {
 			f.Message = strings.TrimSpace(text)
 		} else if v, ok := strings.CutPrefix(l, "     left:  "); ok {
@@ -142,7 +142,7 @@ func readExUnit(in read.ToolOutput) read.OutputReport {
 		}
 	}
 	r.Empty = r.Counted && r.Counts.Passed+r.Counts.Failed == 0
-	return in.SuiteReport(r)
+	return in.TestRunReport(r)
 }
 
 // elixirSyntax returns the syntax of its files.
@@ -151,7 +151,7 @@ func elixirSyntax() []SourceSyntax {
 		Ends: []string{".ex", ".exs"}, Comments: []string{"#"}, Long: []string{`"""`}, Quotes: "\"'",
 		Heads: `^\s*def(?:p|macrop?)? (\w+[?!]?)`, Dented: true,
 		Faults: LineMutations{
-			Swaps: slices.Concat(compareSwaps(), signSwaps(), wordSwaps(), booleanSwaps("true", "false")),
+			Swaps: slices.Concat(comparisonSwaps(), signSwaps(), wordSwaps(), booleanSwaps("true", "false")),
 			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
 		},
 	}}

@@ -32,11 +32,11 @@ type ToolEnvironment struct {
 	// Proxied applies behind a proxy, for tools that read none of the usual variables. {url},
 	// {host} and {port} are replaced by those of the proxy.
 	Proxied   []string
-	Trusts    []string        // names of the user's variables that choose the trusted certificates
-	Unreached []string        // patterns of the output of clients that found no network
-	Adds      []string        // appended to the user's variable of that name
-	Shows     []UserDirectory // the user's directories that commands can read, with variables that name them
-	Roots     []string        // programs whose installation commands can read: the directory above the program's
+	Trusts    []string            // names of the user's variables that choose the trusted certificates
+	Unreached []string            // patterns of the output of clients that found no network
+	Adds      []string            // appended to the user's variable of that name
+	Shows     []UserToolDirectory // the user's directories that commands can read, with variables that name them
+	Roots     []string            // programs whose installation commands can read: the directory above the program's
 	// Caches are directories that Nexus keeps for the gates of a tree, each below one common
 	// directory: commands that run there may have written them.
 	Caches []CacheDirectory
@@ -71,16 +71,16 @@ func MergedEnvironment() ToolEnvironment {
 	return all
 }
 
-// UserDirectory is a directory of the user: a toolchain, or a cache of packages that all
+// UserToolDirectory is a directory of the user: a toolchain, or a cache of packages that all
 // projects share.
-type UserDirectory struct {
+type UserToolDirectory struct {
 	Var string   // variable that passes the path to commands
 	At  []string // its path, with a variable in front, such as $HOME; the first whose variable is set
 }
 
 // Resolve returns the path of the directory, "" if it is unknown. Of a list of directories the
 // first one counts.
-func (s UserDirectory) Resolve(env func(name string) string) string {
+func (s UserToolDirectory) Resolve(env func(name string) string) string {
 	for _, at := range s.At {
 		name, below, _ := strings.Cut(strings.TrimPrefix(at, "$"), "/")
 		if dir, _, _ := strings.Cut(env(name), ":"); dir != "" {
@@ -90,8 +90,8 @@ func (s UserDirectory) Resolve(env func(name string) string) string {
 	return ""
 }
 
-// IsWritten reports whether a file is written by tools and not by people: a lock file.
-func IsWritten(base string) bool {
+// IsToolWrittenFile reports whether a file is written by tools and not by people: a lock file.
+func IsToolWrittenFile(base string) bool {
 	base = strings.ToLower(base)
 	for _, s := range AllStacks() {
 		for _, name := range s.Written {

@@ -10,33 +10,33 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 )
 
 // mostPackages limits the number of packages of a tree that get gates of their own.
 const mostPackages = 500
 
-// GateCommand is a command that checks a package of a tree.
-type GateCommand struct {
+// PackageGateCommand is a command that checks a package of a tree.
+type PackageGateCommand struct {
 	Stack string
 	Dir   string // of the package, "." for the root
 	Name  string // of the gate: "test", "test-web" in a package, "test-node" beside another stack
-	GateStep
-	First bool            // it runs before the build
-	Part  PartialRun      // command for some of its tests; zero if there is none
-	Lone  SingleTest      // command for one test; zero if there is none
-	Hold  OpenHandleCheck // command that finds the handles that keep it from exiting; zero if there is none
-	Goes  CoverageCommand // command that measures the coverage of its tests; zero if there is none
+	PackageCheckCommand
+	First bool                    // it runs before the build
+	Part  PartialTestCommand      // expandRunPlaceholder for some of its tests; zero if there is none
+	Lone  SingleTestCommand       // expandRunPlaceholder for one test; zero if there is none
+	Hold  OpenResourceTestCommand // expandRunPlaceholder that finds the handles that keep it from exiting; zero if there is none
+	Goes  CoverageCommand         // expandRunPlaceholder that measures the coverage of its tests; zero if there is none
 	Fix   []FixCommand
-	Else  string // command that runs the same tests without the step's program; empty if unknown
+	Else  string // expandRunPlaceholder that runs the same tests without the step's program; empty if unknown
 	Piece string // tells several gates of one kind apart; empty for the first
 }
 
 // FindGateCommands returns the commands that check the packages of a tree, those of the root first. A
 // package within another one of its stack has only the steps that the outer one lacks, if the
 // outer one checks it: a workspace checks its members. Find runs nothing and writes nothing.
-func FindGateCommands(tree fs.FS) []GateCommand {
-	var found []GateCommand
+func FindGateCommands(tree fs.FS) []PackageGateCommand {
+	var found []PackageGateCommand
 	var used []string
 	for _, s := range AllStacks() {
 		if s.find == nil {
@@ -46,16 +46,16 @@ func FindGateCommands(tree fs.FS) []GateCommand {
 			found, used = append(found, f), append(used, f.Name)
 		}
 	}
-	for _, f := range commandsBySteps(tree) {
+	for _, f := range gateCommandsByStack(tree) {
 		f.Name = f.uniqueName(used)
 		found, used = append(found, f), append(used, f.Name)
 	}
 	return found
 }
 
-// commandsBySteps returns the commands that check the packages of a tree according to the steps of
+// gateCommandsByStack returns the commands that check the packages of a tree according to the steps of
 // their stacks, without names.
-func commandsBySteps(tree fs.FS) []GateCommand {
+func gateCommandsByStack(tree fs.FS) []PackageGateCommand {
 	files := SourceFiles(tree)
 	within := map[string][]string{} // the files of each directory and below, relative to it, found by prefix
 	for _, f := range files {
@@ -71,7 +71,7 @@ func commandsBySteps(tree fs.FS) []GateCommand {
 		}
 		return strings.Compare(a, b)
 	})
-	var found []GateCommand
+	var found []PackageGateCommand
 	taken := map[string]bool{} // stack, gate and directory
 	packages := 0
 	stacks := slices.Clone(AllStacks())
@@ -85,7 +85,7 @@ func commandsBySteps(tree fs.FS) []GateCommand {
 		return -1
 	})
 	for _, d := range dirs {
-		p := packageProbe{tree: tree, dir: d, files: files}
+		p := packageInspector{tree: tree, dir: d, files: files}
 		some := false
 		for _, s := range stacks {
 			if s.Alone && (some || d != ".") || !matchesAny(s.Markers, within[d]) || matchesAny(s.Yields, within[d]) {
@@ -98,27 +98,27 @@ func commandsBySteps(tree fs.FS) []GateCommand {
 			if packages++; packages > mostPackages {
 				return found
 			}
-			found = append(found, s.gateCommands(p, taken)...)
+			found = append(found, s.gateCommandsOfPackage(p, taken)...)
 		}
 	}
-	root := packageProbe{tree: tree, dir: ".", files: files}
-	found = append(found, commandsByMake(root, found)...)
+	root := packageInspector{tree: tree, dir: ".", files: files}
+	found = append(found, makefileTestCommand(root, found)...)
 	for _, s := range stacks {
-		found = append(found, s.commandsByTests(root, found, taken)...)
+		found = append(found, s.rootTestCommands(root, found, taken)...)
 	}
 	return found
 }
 
-// commandsByTests returns the commands for a root that has tests of the stack but none of its markers,
+// rootTestCommands returns the commands for a root that has tests of the stack but none of its markers,
 // if no other command there runs tests: for example a script with a test beside it.
-func (s Stack) commandsByTests(root packageProbe, found []GateCommand, taken map[string]bool) []GateCommand {
+func (s Stack) rootTestCommands(root packageInspector, found []PackageGateCommand, taken map[string]bool) []PackageGateCommand {
 	if len(s.Unmarked) == 0 || hasRootTests(root, found) || matchesAny(s.Markers, baseNames(root.files)) {
 		return nil
 	}
 	declares := regexp.MustCompile(s.Tests.Declares)
 	for _, f := range root.files {
-		if matchesPatterns(append(slices.Clone(s.Unmarked), samples), f) && declares.MatchString(root.read(f)) {
-			return s.gateCommands(root, taken)
+		if matchesPatterns(append(slices.Clone(s.Unmarked), samples), f) && declares.MatchString(root.readText(f)) {
+			return s.gateCommandsOfPackage(root, taken)
 		}
 	}
 	return nil
@@ -128,8 +128,8 @@ func (s Stack) commandsByTests(root packageProbe, found []GateCommand, taken map
 const samples = "!**/{example,examples,sample,samples,template,templates,demo,demos,playground,playgrounds,benchmark,benchmarks,bench}/**"
 
 // hasRootTests reports whether one of the commands found for the root runs tests.
-func hasRootTests(root packageProbe, found []GateCommand) bool {
-	return slices.ContainsFunc(found, func(f GateCommand) bool { return f.Gate == "test" && f.Dir == "." }) || root.conditionHolds("file:go.mod|file:go.work")
+func hasRootTests(root packageInspector, found []PackageGateCommand) bool {
+	return slices.ContainsFunc(found, func(f PackageGateCommand) bool { return f.Gate == "test" && f.Dir == "." }) || root.conditionHolds("file:go.mod|file:go.work")
 }
 
 // baseNames returns the last elements of paths.
@@ -141,16 +141,16 @@ func baseNames(files []string) []string {
 	return names
 }
 
-// commandsByMake returns the test command of a tree's Makefile, or nothing if a command that was
+// makefileTestCommand returns the test command of a tree's Makefile, or nothing if a command that was
 // found already runs the tests of the same root.
-func commandsByMake(p packageProbe, found []GateCommand) []GateCommand {
+func makefileTestCommand(p packageInspector, found []PackageGateCommand) []PackageGateCommand {
 	s := makefileStack()
 	if len(found) == 0 || hasRootTests(p, found) {
 		return nil
 	}
-	for _, step := range rowsOf(s.Steps) {
+	for _, step := range rowsOfPart(s.Steps) {
 		if step.Gate == "test" && p.conditionHolds(step.If) {
-			return []GateCommand{{Stack: s.Name, Dir: p.dir, GateStep: step}}
+			return []PackageGateCommand{{Stack: s.Name, Dir: p.dir, PackageCheckCommand: step}}
 		}
 	}
 	return nil
@@ -161,17 +161,17 @@ func GateName(gate, dir string) string {
 	if dir == "." {
 		return gate
 	}
-	return gate + "-" + gateLabel(dir)
+	return gate + "-" + gateDirectoryLabel(dir)
 }
 
 // uniqueName returns the first unused name for a gate.
-func (f GateCommand) uniqueName(used []string) string {
+func (f PackageGateCommand) uniqueName(used []string) string {
 	at := ""
 	if f.Dir != "." {
-		at = "-" + gateLabel(f.Dir)
+		at = "-" + gateDirectoryLabel(f.Dir)
 	}
 	if f.Piece != "" {
-		at += "-" + gateLabel(f.Piece)
+		at += "-" + gateDirectoryLabel(f.Piece)
 	}
 	names := []string{f.Gate + at, f.Gate + at + "-" + f.Stack}
 	for n := 2; ; n++ {
@@ -182,8 +182,8 @@ func (f GateCommand) uniqueName(used []string) string {
 	}
 }
 
-// gateLabel returns a directory in the form that gate names use.
-func gateLabel(dir string) string {
+// gateDirectoryLabel returns a directory in the form that gate names use.
+func gateDirectoryLabel(dir string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
 			return r
@@ -205,18 +205,18 @@ func matchesAny(patterns, names []string) bool {
 	})
 }
 
-// gateCommands returns the steps that apply to a package, and marks them as taken.
-func (s Stack) gateCommands(p packageProbe, taken map[string]bool) []GateCommand {
-	var found []GateCommand
+// gateCommandsOfPackage returns the steps that apply to a package, and marks them as taken.
+func (s Stack) gateCommandsOfPackage(p packageInspector, taken map[string]bool) []PackageGateCommand {
+	var found []PackageGateCommand
 	have := map[string]bool{}
-	for _, step := range rowsOf(s.Steps) {
+	for _, step := range rowsOfPart(s.Steps) {
 		one := step.Gate + step.Beside
 		if have[one] || s.isCoveredAbove(p, one, taken) || !p.conditionHolds(step.If) {
 			continue
 		}
 		have[one] = true
-		step.Args = s.command(p, step.Args)
-		found = append(found, s.fillCommand(p, GateCommand{Stack: s.Name, Dir: p.dir, GateStep: step, Piece: step.Beside, First: step.Early != "" && p.conditionHolds(step.Early) && !s.isInsidePackage(p)}))
+		step.Args = s.expandRunPlaceholder(p, step.Args)
+		found = append(found, s.addTestAndFixCommands(p, PackageGateCommand{Stack: s.Name, Dir: p.dir, PackageCheckCommand: step, Piece: step.Beside, First: step.Early != "" && p.conditionHolds(step.Early) && !s.isInsidePackage(p)}))
 	}
 	if s.refine != nil {
 		found = s.refine(s, p, found, func(gate string) bool { return s.isCoveredAbove(p, gate, taken) })
@@ -227,28 +227,28 @@ func (s Stack) gateCommands(p packageProbe, taken map[string]bool) []GateCommand
 	return found
 }
 
-// fillCommand adds the test commands and the fixers of a step.
-func (s Stack) fillCommand(p packageProbe, f GateCommand) GateCommand {
-	step := f.GateStep
-	if part, ok := firstMatch(step.Related, func(x PartialRun) bool { return p.conditionHolds(x.If) }); ok {
-		part.Args, part.Format = s.command(p, part.Args), cmp.Or(part.Format, step.Format)
+// addTestAndFixCommands adds the test commands and the fixers of a step.
+func (s Stack) addTestAndFixCommands(p packageInspector, f PackageGateCommand) PackageGateCommand {
+	step := f.PackageCheckCommand
+	if part, ok := firstMatch(step.Related, func(x PartialTestCommand) bool { return p.conditionHolds(x.If) }); ok {
+		part.Args, part.Format = s.expandRunPlaceholder(p, part.Args), cmp.Or(part.Format, step.Format)
 		f.Part = part
 	}
-	if lone, ok := firstMatch(step.Alone, func(x SingleTest) bool { return p.conditionHolds(x.If) }); ok {
-		lone.Args, lone.Format = s.command(p, lone.Args), cmp.Or(lone.Format, step.Format)
+	if lone, ok := firstMatch(step.Alone, func(x SingleTestCommand) bool { return p.conditionHolds(x.If) }); ok {
+		lone.Args, lone.Format = s.expandRunPlaceholder(p, lone.Args), cmp.Or(lone.Format, step.Format)
 		f.Lone = lone
 	}
-	if held, ok := firstMatch(step.Held, func(x OpenHandleCheck) bool { return p.conditionHolds(x.If) }); ok {
-		held.Args, held.Format = s.command(p, held.Args), cmp.Or(held.Format, step.Format)
+	if held, ok := firstMatch(step.Held, func(x OpenResourceTestCommand) bool { return p.conditionHolds(x.If) }); ok {
+		held.Args, held.Format = s.expandRunPlaceholder(p, held.Args), cmp.Or(held.Format, step.Format)
 		f.Hold = held
 	}
 	if cover, ok := firstMatch(step.Cover, func(x CoverageCommand) bool { return p.conditionHolds(x.If) }); ok {
-		cover.Args = s.command(p, cover.Args)
+		cover.Args = s.expandRunPlaceholder(p, cover.Args)
 		f.Goes = cover
 	}
 	for _, fixer := range step.Fix {
 		if p.conditionHolds(fixer.If) {
-			fixer.Args = s.command(p, fixer.Args)
+			fixer.Args = s.expandRunPlaceholder(p, fixer.Args)
 			f.Fix = append(f.Fix, fixer)
 		}
 	}
@@ -264,10 +264,10 @@ func firstMatch[T any](all []T, holds func(T) bool) (x T, ok bool) {
 }
 
 // isInsidePackage reports whether a package is within another one of its stack.
-func (s Stack) isInsidePackage(p packageProbe) bool {
+func (s Stack) isInsidePackage(p packageInspector) bool {
 	for p.dir != "." {
 		p.dir = path.Dir(p.dir)
-		if slices.ContainsFunc(s.Markers, func(m string) bool { return p.wordHolds("file:" + m) }) {
+		if slices.ContainsFunc(s.Markers, func(m string) bool { return p.conditionWordHolds("file:" + m) }) {
 			return true
 		}
 	}
@@ -276,7 +276,7 @@ func (s Stack) isInsidePackage(p packageProbe) bool {
 
 // isCoveredAbove reports whether a directory above already has the step and checks the package with
 // it.
-func (s Stack) isCoveredAbove(p packageProbe, gate string, taken map[string]bool) bool {
+func (s Stack) isCoveredAbove(p packageInspector, gate string, taken map[string]bool) bool {
 	outer := p
 	for outer.dir != "." {
 		outer.dir = path.Dir(outer.dir)
@@ -288,12 +288,12 @@ func (s Stack) isCoveredAbove(p packageProbe, gate string, taken map[string]bool
 	return false
 }
 
-// command replaces {run} by the words that start the package's own tools.
-func (s Stack) command(p packageProbe, args []string) []string {
+// expandRunPlaceholder replaces {run} by the words that start the package's own tools.
+func (s Stack) expandRunPlaceholder(p packageInspector, args []string) []string {
 	if !slices.Contains(args, "{run}") && !slices.Contains(args, "{script}") {
 		return args
 	}
-	run, _ := firstMatch(s.Runners, func(r ToolRunner) bool { return p.conditionHoldsAbove(r.If) })
+	run, _ := firstMatch(s.Runners, func(r InstalledToolRunner) bool { return p.conditionHoldsAbove(r.If) })
 	var words []string
 	for _, a := range args {
 		switch a {
@@ -308,8 +308,8 @@ func (s Stack) command(p packageProbe, args []string) []string {
 	return words
 }
 
-// packageProbe gives access to the files and settings of a package.
-type packageProbe struct {
+// packageInspector gives access to the files and settings of a package.
+type packageInspector struct {
 	tree    fs.FS
 	dir     string
 	files   []string          // of the tree
@@ -318,7 +318,7 @@ type packageProbe struct {
 
 // conditionHoldsAbove reports whether a condition holds in the package or in a directory above it: lock files
 // are at the top of a workspace.
-func (p packageProbe) conditionHoldsAbove(cond string) bool {
+func (p packageInspector) conditionHoldsAbove(cond string) bool {
 	for {
 		if p.conditionHolds(cond) {
 			return true
@@ -330,24 +330,24 @@ func (p packageProbe) conditionHoldsAbove(cond string) bool {
 	}
 }
 
-func (p packageProbe) conditionHolds(cond string) bool {
+func (p packageInspector) conditionHolds(cond string) bool {
 	for words := range strings.FieldsSeq(cond) {
-		if !slices.ContainsFunc(strings.Split(words, "|"), p.wordHolds) {
+		if !slices.ContainsFunc(strings.Split(words, "|"), p.conditionWordHolds) {
 			return false
 		}
 	}
 	return true
 }
 
-func (p packageProbe) wordHolds(w string) bool {
+func (p packageInspector) conditionWordHolds(w string) bool {
 	if rest, not := strings.CutPrefix(w, "!"); not {
-		return !p.wordHolds(rest)
+		return !p.conditionWordHolds(rest)
 	}
 	kind, about, _ := strings.Cut(w, ":")
 	switch kind {
 	case "file":
 		if !strings.ContainsAny(about, "*?[") { // it may be in a directory that is not searched for packages
-			return gosrc.IsFile(p.tree, path.Join(p.dir, about))
+			return gosource.IsFile(p.tree, path.Join(p.dir, about))
 		}
 		return slices.ContainsFunc(p.files, func(f string) bool {
 			ok, _ := path.Match(path.Join(p.dir, about), f)
@@ -355,11 +355,11 @@ func (p packageProbe) wordHolds(w string) bool {
 		})
 	case "has":
 		name, text, _ := strings.Cut(about, ":")
-		return strings.Contains(p.read(name), strings.ReplaceAll(text, "_", " ")) || strings.Contains(p.read(name), text)
+		return strings.Contains(p.readText(name), strings.ReplaceAll(text, "_", " ")) || strings.Contains(p.readText(name), text)
 	case "plugin":
-		return isMavenCheckPlugin(p.read("pom.xml"), about)
+		return isMavenCheckPlugin(p.readText("pom.xml"), about)
 	case "rake":
-		return regexp.MustCompile(`(?m)^\s*task\b[ (]*[:'"]?` + regexp.QuoteMeta(about) + `\b`).MatchString(p.read("Rakefile"))
+		return regexp.MustCompile(`(?m)^\s*task\b[ (]*[:'"]?` + regexp.QuoteMeta(about) + `\b`).MatchString(p.readText("Rakefile"))
 	case "script":
 		_, ok := p.npmManifest().Scripts[about]
 		return ok
@@ -372,7 +372,7 @@ func (p packageProbe) wordHolds(w string) bool {
 		m := p.npmManifest()
 		return m.Dependencies[about] != "" || m.DevDependencies[about] != ""
 	case "target":
-		return slices.ContainsFunc(strings.Split(p.read("Makefile")+"\n"+p.read("GNUmakefile")+"\n"+p.read("makefile"), "\n"), func(l string) bool {
+		return slices.ContainsFunc(strings.Split(p.readText("Makefile")+"\n"+p.readText("GNUmakefile")+"\n"+p.readText("makefile"), "\n"), func(l string) bool {
 			return strings.HasPrefix(l, about+":") && !strings.HasPrefix(l, about+":=")
 		})
 	}
@@ -391,17 +391,17 @@ func isMavenCheckPlugin(pom, plugin string) bool {
 	})
 }
 
-// read returns the text of a small file of the package.
-func (p packageProbe) read(name string) string {
-	return gosrc.ReadSmall(p.tree, path.Join(p.dir, name))
+// readText returns the text of a small file of the package.
+func (p packageInspector) readText(name string) string {
+	return gosource.ReadRegularFile(p.tree, path.Join(p.dir, name))
 }
 
 type npmManifest struct {
 	Scripts, Dependencies, DevDependencies map[string]string
 }
 
-func (p packageProbe) npmManifest() (m npmManifest) {
-	if json.Unmarshal([]byte(p.read("package.json")), &m) != nil {
+func (p packageInspector) npmManifest() (m npmManifest) {
+	if json.Unmarshal([]byte(p.readText("package.json")), &m) != nil {
 		return npmManifest{}
 	}
 	if p.scripts != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
@@ -19,7 +19,7 @@ func goStack() Stack {
 		Names:        goPackageNaming,
 		Lent:         []DependencyDir{{Dir: "vendor", With: "modules.txt"}},
 		Syntax:       goSyntax,
-		Tests: TestSyntax{
+		Tests: LanguageTestSyntax{
 			Weak:     `\b(?:assert|require)\.(?:NotNil|NotEmpty|True\(t, true|NoError)`,
 			Swallows: `\bos\.Exit\(0\)|\bsyscall\.Exit\(0\)|^-\s*go test`,
 			Quiets:   `//\s*nolint`,
@@ -28,7 +28,7 @@ func goStack() Stack {
 			Skips:    `\b[a-z]{1,2}\.Skip(?:f|Now)?\(|^//go:build |^func Test\w*\((?:_ )?\*testing\.T\)`,
 			Asserts:  `\bt\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt|c)\.[A-Z]\w+\(|cmp\.(?:Diff|Equal)\(|// (?:Unordered )?[Oo]utput:`,
 		},
-		Configs: []CheckConfig{
+		Configs: []CheckConfigPatterns{
 			{Files: []string{"go.mod", "go.work"}, Runs: `^use\b`, Loads: `^replace\b|=> \.`},
 			{Files: []string{".golangci.*"}},
 		},
@@ -36,21 +36,21 @@ func goStack() Stack {
 			Keeps:     splitWords("GOROOT GOOS GOARCH GOAMD64 GOEXPERIMENT GOMAXPROCS CGO_ENABLED"),
 			Sets:      splitWords("GOPROXY=off GOTOOLCHAIN=local GOTELEMETRY=off"), // also where there is network access
 			Unreached: []string{`module lookup disabled by GOPROXY=off`},
-			Shows:     []UserDirectory{goModules()}, Roots: splitWords("go"),
+			Shows:     []UserToolDirectory{goModuleCache()}, Roots: splitWords("go"),
 			Adds:   splitWords("GOFLAGS=-buildvcs=false"), // its git directory is hidden
 			Caches: []CacheDirectory{{GoBuildCache, "GOCACHE"}, {GolangciCache, "GOLANGCI_LINT_CACHE"}},
-			Gates:  goGates, Online: goOnlineEnvironment,
+			Gates:  goGateEnvironment, Online: goOnlineEnvironment,
 		},
 		Hosts:    []RegistryHosts{{"go", goHosts()}},
 		Servers:  []LanguageServer{{Name: "gopls", Commands: [][]string{{"gopls"}}, Ends: []string{".go"}, Watch: splitWords("go.mod go.sum go.work"), Options: `{"symbolScope":"all","symbolMatcher":"CaseInsensitive"}`}},
 		Written:  []string{"go.sum"},
 		Outlines: goOutlines,
 		Programs: splitWords("go gofmt golangci-lint"),
-		Needs:    goDependencySources,
+		Needs:    goModuleSourceDirs,
 		Listings: []PackageListFormat{{[]string{"go.mod"}, goRequires}},
-		Licences: []LicenceSource{{KindGo, goLicence}},
+		Licences: []LicenceFinder{{KindGo, goLicence}},
 		Formats:  goFormats,
-		find:     goModuleGates, Warms: goWarmCommands, Counts: []string{"go test"},
+		find:     goModuleGates, Warms: goCacheWarmingCommands, Counts: []string{"go test"},
 	}
 }
 
@@ -60,11 +60,11 @@ const (
 	GolangciCache = "golangci"
 )
 
-// goGates limits the gates of a tree to the toolchain and the modules that the tree names and
+// goGateEnvironment limits the gates of a tree to the toolchain and the modules that the tree names and
 // this machine has.
-func goGates(tree fs.FS) []string {
+func goGateEnvironment(tree fs.FS) []string {
 	mod := "-mod=readonly"
-	if gosrc.IsFile(tree, "vendor/modules.txt") && !gosrc.IsFile(tree, "go.work") {
+	if gosource.IsFile(tree, "vendor/modules.txt") && !gosource.IsFile(tree, "go.work") {
 		mod = "-mod=vendor"
 	}
 	return append([]string{"GOFLAGS=" + mod + " -buildvcs=false"}, splitWords("GOPROXY=off GOTOOLCHAIN=local GOENV=off GOTELEMETRY=off")...)
@@ -85,9 +85,9 @@ func goOnlineEnvironment(value func(name string) string, private bool) []string 
 // goHosts returns the module proxy and the checksum database.
 func goHosts() []string { return splitWords("proxy.golang.org sum.golang.org") }
 
-// goWarmCommands compiles the dependencies of a tree's gates, including those of tests.
-func goWarmCommands(tree fs.FS) [][]string {
-	at := gosrc.PackagePatterns(tree, ".")
+// goCacheWarmingCommands compiles the dependencies of a tree's gates, including those of tests.
+func goCacheWarmingCommands(tree fs.FS) [][]string {
+	at := gosource.PackagePatterns(tree, ".")
 	if at == nil {
 		return nil
 	}
@@ -98,26 +98,26 @@ func goWarmCommands(tree fs.FS) [][]string {
 	}
 }
 
-// goModules returns the module cache.
-func goModules() UserDirectory {
-	return UserDirectory{Var: "GOMODCACHE", At: splitWords("$GOMODCACHE $GOPATH/pkg/mod $HOME/go/pkg/mod")}
+// goModuleCache returns the module cache.
+func goModuleCache() UserToolDirectory {
+	return UserToolDirectory{Var: "GOMODCACHE", At: splitWords("$GOMODCACHE $GOPATH/pkg/mod $HOME/go/pkg/mod")}
 }
 
 // goModuleGates returns the gates of the Go modules of a tree, those of the root first. Nested
 // modules with something to check have gates of their own: the go command of the root does not
 // include them.
-func goModuleGates(tree fs.FS) []GateCommand {
+func goModuleGates(tree fs.FS) []PackageGateCommand {
 	found := moduleGates(tree, "", "", true)
-	vendored := gosrc.IsFile(tree, "vendor/modules.txt")
-	for _, at := range gosrc.NestedModules(tree) {
+	vendored := gosource.IsFile(tree, "vendor/modules.txt")
+	for _, at := range gosource.NestedModules(tree) {
 		mod := ""
-		switch own := gosrc.IsFile(tree, path.Join(at, "vendor/modules.txt")); {
+		switch own := gosource.IsFile(tree, path.Join(at, "vendor/modules.txt")); {
 		case own && !vendored:
 			mod = "vendor"
 		case vendored && !own:
 			mod = "readonly"
 		}
-		code, tests := gosrc.CodeAndTests(tree, at)
+		code, tests := gosource.HasCodeAndTests(tree, at)
 		if code || tests {
 			found = append(found, moduleGates(tree, at, mod, tests)...)
 		}
@@ -127,8 +127,8 @@ func goModuleGates(tree fs.FS) []GateCommand {
 
 // moduleGates returns the gates of the module in a directory of the tree, "" for the root. Mod
 // is the -mod setting if it differs from the root's.
-func moduleGates(tree fs.FS, at, mod string, tests bool) []GateCommand {
-	patterns := gosrc.PackagePatterns(tree, at)
+func moduleGates(tree fs.FS, at, mod string, tests bool) []PackageGateCommand {
+	patterns := gosource.PackagePatterns(tree, at)
 	if patterns == nil {
 		return nil
 	}
@@ -136,7 +136,7 @@ func moduleGates(tree fs.FS, at, mod string, tests bool) []GateCommand {
 		if at == "" {
 			return gate
 		}
-		return gate + "-" + gateLabel(at)
+		return gate + "-" + gateDirectoryLabel(at)
 	}
 	with := func(flag string, words ...string) []string {
 		if mod != "" {
@@ -144,22 +144,22 @@ func moduleGates(tree fs.FS, at, mod string, tests bool) []GateCommand {
 		}
 		return append(words, patterns...)
 	}
-	step := func(gate string, s GateStep) GateCommand {
+	step := func(gate string, s PackageCheckCommand) PackageGateCommand {
 		s.Gate = gate
-		return GateCommand{Stack: "go", Dir: at, Name: name(gate), GateStep: s, Fix: s.Fix}
+		return PackageGateCommand{Stack: "go", Dir: at, Name: name(gate), PackageCheckCommand: s, Fix: s.Fix}
 	}
-	found := []GateCommand{
-		step("build", GateStep{Args: with("-mod=", "go", "build"), Format: read.GoBuild}),
-		step("lint", GateStep{Args: with("-mod=", "go", "vet"), Format: read.GoVet, Fix: []FixCommand{{Args: []string{"gofmt", "-w", "{files}"}, Ends: []string{".go"}, New: true}}}),
+	found := []PackageGateCommand{
+		step("build", PackageCheckCommand{Args: with("-mod=", "go", "build"), Format: read.GoBuild}),
+		step("lint", PackageCheckCommand{Args: with("-mod=", "go", "vet"), Format: read.GoVet, Fix: []FixCommand{{Args: []string{"gofmt", "-w", "{files}"}, Ends: []string{".go"}, New: true}}}),
 	}
 	if tests {
-		test := step("test", GateStep{Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: read.GoTestJSON, Tests: true})
-		test.Goes = goCover(with("-mod=", "go", "test", "-count=1")...)
+		test := step("test", PackageCheckCommand{Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: read.GoTestJSON, Tests: true})
+		test.Goes = goCoverageCommand(with("-mod=", "go", "test", "-count=1")...)
 		found = append(found, test)
 	}
 	for _, config := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"} {
-		if text := gosrc.ReadSmall(tree, path.Join(at, config)); text != "" {
-			found = append(found, step("golangci", GateStep{Args: with("--modules-download-mode=", golangciCommand(text)...), Format: read.GolangCI, Fix: []FixCommand{
+		if text := gosource.ReadRegularFile(tree, path.Join(at, config)); text != "" {
+			found = append(found, step("golangci", PackageCheckCommand{Args: with("--modules-download-mode=", golangciCommand(text)...), Format: read.GolangCI, Fix: []FixCommand{
 				{Args: append(golangciCommand(text), "--fix", "{dirs}"), Ends: []string{".go"}},
 			}}))
 			break
@@ -183,9 +183,9 @@ func golangciCommand(text string) []string {
 	return append(splitWords("golangci-lint run --out-format=json"), all...)
 }
 
-// goCover returns the coverage command for a go test command.
-func goCover(test ...string) CoverageCommand {
-	return CoverageCommand{Name: "go test -coverprofile", Format: "go-cover", Args: coverageShell(`"$@" "-coverprofile=$d/report" >&2 || exit; show "$d/report"`, test...)}
+// goCoverageCommand returns the coverage command for a go test command.
+func goCoverageCommand(test ...string) CoverageCommand {
+	return CoverageCommand{Name: "go test -coverprofile", Format: "go-cover", Args: coverageShellCommand(`"$@" "-coverprofile=$d/report" >&2 || exit; show "$d/report"`, test...)}
 }
 
 // goFormats returns the output formats of its tools.
@@ -227,16 +227,16 @@ func goRequires(text string) []ListedPackage {
 }
 
 // goOutlines returns the declaration patterns of its files.
-func goOutlines() []FileOutline {
-	return []FileOutline{
+func goOutlines() []OutlinePatterns {
+	return []OutlinePatterns{
 		{Name: "Go", Flat: true, Ends: []string{".go"}, Tests: []string{"*_test.go"}, Declares: []string{"func ", "type ", "var ", "const "}, Hides: "lower", Imports: []string{`"`, `import "`}, Generated: "// Code generated "},
 	}
 }
 
 // goLicence searches the module cache and the vendored modules.
-func goLicence(p PackageLocations, k ListedPackage) string {
-	if modules := goModules().Resolve(p.userVariable); modules != "" {
-		if l := p.licenceInText(path.Join(modules, escapedModule(k.Name)+"@"+escapedModule(k.Version))); l != "" {
+func goLicence(p PackageSearchPaths, k ListedPackage) string {
+	if modules := goModuleCache().Resolve(p.userVariable); modules != "" {
+		if l := p.licenceInText(path.Join(modules, escapeModulePath(k.Name)+"@"+escapeModulePath(k.Version))); l != "" {
 			return l
 		}
 	}
@@ -248,9 +248,9 @@ func goLicence(p PackageLocations, k ListedPackage) string {
 	return ""
 }
 
-// escapedModule writes a path as the module cache does: an exclamation mark and the small
+// escapeModulePath writes a path as the module cache does: an exclamation mark and the small
 // letter for each capital.
-func escapedModule(s string) string {
+func escapeModulePath(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		if r >= 'A' && r <= 'Z' {
@@ -264,7 +264,7 @@ func escapedModule(s string) string {
 
 // goSyntax returns the syntax of its files. Mutations are made in the syntax tree.
 func goSyntax() []SourceSyntax {
-	return []SourceSyntax{braceSyntax([]string{".go"}, LineMutations{}).withExports(goExports, "`").withHeads(`^func (?:\([^)]*\) )?(\w+)[\[(]`)}
+	return []SourceSyntax{braceSyntax([]string{".go"}, LineMutations{}).withExports(goExports, "`").withFunctionHeads(`^func (?:\([^)]*\) )?(\w+)[\[(]`)}
 }
 
 // goExports matches the names that its files export.

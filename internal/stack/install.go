@@ -49,7 +49,7 @@ func (i InstallMethod) ManualCommand() string { return cmp.Or(i.Command, strings
 func InstallMethods() []InstallMethod {
 	var all []InstallMethod
 	for _, s := range AllStacks() {
-		for _, i := range rowsOf(s.Installs) {
+		for _, i := range rowsOfPart(s.Installs) {
 			i.Family = s.Name
 			all = append(all, i)
 		}
@@ -57,8 +57,8 @@ func InstallMethods() []InstallMethod {
 	return all
 }
 
-// containsTest returns a function that reports whether a text contains part.
-func containsTest(part string) func(text string) bool {
+// containsTextFunc returns a function that reports whether a text contains part.
+func containsTextFunc(part string) func(text string) bool {
 	return func(text string) bool { return strings.Contains(text, part) }
 }
 
@@ -82,9 +82,9 @@ func IsProgram(name string) bool {
 // maxInstall is the size of the largest lock file that is read.
 const maxInstall = 32 << 20
 
-// ReadLock returns the text of a regular file of a tree, or "" if there is none or it is larger
+// ReadLockFile returns the text of a regular file of a tree, or "" if there is none or it is larger
 // than maxInstall.
-func ReadLock(tree fs.FS, name string) string {
+func ReadLockFile(tree fs.FS, name string) string {
 	name = path.Clean(name)
 	info, err := fs.Lstat(tree, name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxInstall {
@@ -99,16 +99,16 @@ func ReadLock(tree fs.FS, name string) string {
 
 // readSmallFile reads a file of the user's checkout that affects the installation.
 func readSmallFile(tree fs.FS, name ...string) (string, error) {
-	text := ReadLock(tree, path.Join(name...))
+	text := ReadLockFile(tree, path.Join(name...))
 	if text == "" {
 		return "", fmt.Errorf("there is no %s", path.Join(name...))
 	}
 	return text, nil
 }
 
-// FetchStore is the directory below the user's home in which tools store what they fetched. No store
+// PackageDownloadCache is the directory below the user's home in which tools store what they fetched. No store
 // contains a password: those are in files beside it.
-type FetchStore struct {
+type PackageDownloadCache struct {
 	Name  string
 	Tools []string // programs that use it
 	Home  string   // its path below the home
@@ -118,9 +118,9 @@ type FetchStore struct {
 	Value string   // value of Var, with @ for the directory; empty is the directory
 }
 
-// FetchStores returns the stores of all tools.
-func FetchStores() []FetchStore {
-	var all []FetchStore
+// PackageDownloadCaches returns the stores of all tools.
+func PackageDownloadCaches() []PackageDownloadCache {
+	var all []PackageDownloadCache
 	for _, s := range AllStacks() {
 		all = append(all, s.Stores...)
 	}

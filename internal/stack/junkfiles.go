@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// CacheDir returns the directory of a file that is, by its name, a cache or a directory of
+// EnclosingCacheDir returns the directory of a file that is, by its name, a cache or a directory of
 // installed packages; "" for none. It ends in a slash.
-func CacheDir(file string) string {
+func EnclosingCacheDir(file string) string {
 	dirs := strings.Split(path.Dir(file), "/")
 	for i, dir := range dirs {
 		next := ""
@@ -18,7 +18,7 @@ func CacheDir(file string) string {
 			next = path.Base(file)
 		}
 		if slices.Contains(cacheNames(), dir) || strings.HasSuffix(dir, ".egg-info") ||
-			dir == "target" && slices.Contains(targetNames(), next) ||
+			dir == "target" && slices.Contains(buildTargetFileNames(), next) ||
 			dir == "_build" && slices.Contains([]string{"dev", "test", "prod"}, next) {
 			return strings.Join(dirs[:i+1], "/") + "/"
 		}
@@ -26,17 +26,17 @@ func CacheDir(file string) string {
 	return ""
 }
 
-// IsJunk reports whether a name in small letters is that of a file which an editor, a system or
+// IsJunkFileName reports whether a name in small letters is that of a file which an editor, a system or
 // a cache writes.
-func IsJunk(base string) bool {
+func IsJunkFileName(base string) bool {
 	return slices.Contains(junkNames(), base) || slices.ContainsFunc(junkEndings(), func(end string) bool {
 		return len(base) > len(end) && strings.HasSuffix(base, end)
 	})
 }
 
-// targetNames returns the names of the files that cargo and maven write to a directory called
+// buildTargetFileNames returns the names of the files that cargo and maven write to a directory called
 // target.
-func targetNames() []string {
+func buildTargetFileNames() []string {
 	return []string{"debug", "release", "classes", "test-classes", "surefire-reports", "CACHEDIR.TAG", ".rustc_info.json"}
 }
 
@@ -63,9 +63,9 @@ func junkEndings() []string {
 	return []string{".pyc", ".pyo", ".swp", ".swo", "~", ".orig", ".rej", ".bak", ".tmp", ".tsbuildinfo", ".stackdump", ".hprof"}
 }
 
-// IsData reports whether a file is, by its name, data that programs write and read, and neither
+// IsDataFile reports whether a file is, by its name, data that programs write and read, and neither
 // source nor configuration nor text.
-func IsData(file string) bool {
+func IsDataFile(file string) bool {
 	return slices.Contains(dataExtensions(), strings.ToLower(path.Ext(file)))
 }
 

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack/licencename"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
-	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
 )
 
 func mavenStack() Stack {
@@ -19,10 +19,10 @@ func mavenStack() Stack {
 		Name: "maven", Markers: []string{"pom.xml"},
 		Syntax:  jvmSyntax,
 		Sources: jvmSources,
-		Runners: []ToolRunner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
-		covers:  func(outer packageProbe, rel, _ string) bool { return outer.isMavenModule(rel) },
+		Runners: []InstalledToolRunner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
+		covers:  func(outer packageInspector, rel, _ string) bool { return outer.isMavenModule(rel) },
 		Tests:   classTestSyntax([]string{"*Test.java", "*Tests.java", "*Spec.java", "*Test.kt", "*Tests.kt", "*Spec.kt", "*Test.scala", "*Tests.scala", "*Spec.scala"}, ".java", ".kt", ".kts", ".scala", ".groovy"),
-		Configs: []CheckConfig{
+		Configs: []CheckConfigPatterns{
 			{Files: []string{"gradlew", "mvnw", "gradle-wrapper.properties", "maven-wrapper.properties"}, Runner: true},
 			{Files: []string{"pom.xml", ".mvn/"}, Narrows: jvmNarrows, Loads: jvmLoads},
 			{Files: []string{"checkstyle.xml", "detekt.yml"}},
@@ -34,26 +34,26 @@ func mavenStack() Stack {
 			Proxied:   []string{"MAVEN_OPTS=" + javaProxy + " -Daether.connector.http.useSystemProperties=true", "SBT_OPTS=" + javaProxy},
 			Unreached: []string{`in offline mode`, `Could not transfer artifact`},
 		},
-		Namings: func() []TestNaming {
-			return []TestNaming{{NameMethod, suite.WordMember("#")}, {NameDotted, suite.WordMember(".")}}
+		Namings: func() []TestNameConverter {
+			return []TestNameConverter{{NameMethod, testrunners.MemberTestArgument("#")}, {NameDotted, testrunners.MemberTestArgument(".")}}
 		},
 		Hosts:        []RegistryHosts{{"maven", splitWords("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org")}},
 		CommandRules: mavenCommandRules,
 		Outlines:     jvmOutlines,
-		Licences:     []LicenceSource{{KindMaven, mavenLicence}},
+		Licences:     []LicenceFinder{{KindMaven, mavenLicence}},
 		Listings:     []PackageListFormat{{[]string{"pom.xml"}, pomPackages}},
-		Stores: []FetchStore{
+		Stores: []PackageDownloadCache{
 			{Name: "maven", Tools: []string{"mvn", "mvnw"}, Home: ".m2/repository", Var: "MAVEN_OPTS", Value: "-Dmaven.repo.local=@"},
 		},
 		Formats: jvmFormats,
-		Steps: func() []GateStep {
-			return []GateStep{
+		Steps: func() []PackageCheckCommand {
+			return []PackageCheckCommand{
 				{Gate: "build", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile"}, Format: "maven"},
 				{Gate: "lint", If: "has:pom.xml:maven-checkstyle-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "checkstyle:check"}, Format: "maven"},
 				{Gate: "lint", Beside: "pmd", If: "plugin:maven-pmd-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "pmd:check"}, Format: "maven"},
 				{Gate: "lint", Beside: "spotbugs", If: "plugin:spotbugs-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile", "spotbugs:check"}, Format: "maven"},
 				{Gate: "format", If: "plugin:spotless-maven-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "spotless:check"}, Format: "maven"},
-				{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test"}, Format: "maven-test", Tests: true, Reports: []string{"target/surefire-reports/TEST-*.xml", "*/target/surefire-reports/TEST-*.xml", "*/*/target/surefire-reports/TEST-*.xml"}, Related: []PartialRun{{By: "jvm", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dtest={classes}", "{modules}"}, Reports: true}}, Alone: []SingleTest{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}, Reports: true}}, Cover: mavenCover()},
+				{Gate: "test", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test"}, Format: "maven-test", Tests: true, Reports: []string{"target/surefire-reports/TEST-*.xml", "*/target/surefire-reports/TEST-*.xml", "*/*/target/surefire-reports/TEST-*.xml"}, Related: []PartialTestCommand{{By: "jvm", Args: []string{"{run}", "-B", "-o", "-ntp", "-fae", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dtest={classes}", "{modules}"}, Reports: true}}, Alone: []SingleTestCommand{{Name: NameMethod, Args: []string{"{run}", "-B", "-o", "-ntp", "test", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dsurefire.rerunFailingTestsCount=0", "-Dtest={test}"}, Reports: true}}, Cover: mavenCoverageCommands()},
 			}
 		},
 	}
@@ -73,10 +73,10 @@ func gradleStack() Stack {
 	return Stack{
 		Name: "gradle", Markers: []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
 		Sources: jvmSources,
-		Runners: []ToolRunner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
+		Runners: []InstalledToolRunner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
 		Yields:  []string{"pom.xml"},
-		covers:  func(outer packageProbe, rel, _ string) bool { return outer.isGradleProject(rel) },
-		Configs: []CheckConfig{
+		covers:  func(outer packageInspector, rel, _ string) bool { return outer.isGradleProject(rel) },
+		Configs: []CheckConfigPatterns{
 			{Files: []string{"gradle.properties", "*.gradle", "*.gradle.kts", "buildSrc/"}, Narrows: jvmNarrows, Loads: jvmLoads},
 		},
 		Programs: splitWords("gradle gradlew"),
@@ -86,15 +86,15 @@ func gradleStack() Stack {
 		Written:      []string{"gradle.lockfile"},
 		CommandRules: gradleCommandRules,
 		Listings:     []PackageListFormat{{[]string{"gradle.lockfile"}, gradlePackages}},
-		Stores: []FetchStore{
+		Stores: []PackageDownloadCache{
 			{Name: "gradle", Tools: []string{"gradle", "gradlew"}, Home: ".gradle/caches", Below: "caches", Var: "GRADLE_USER_HOME"},
 			{Name: "gradle-wrapper", Tools: []string{"gradlew"}, Home: ".gradle/wrapper", Below: "wrapper", Var: "GRADLE_USER_HOME"},
 		},
-		Steps: func() []GateStep {
-			return []GateStep{
+		Steps: func() []PackageCheckCommand {
+			return []PackageCheckCommand{
 				{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
 				{Gate: "format", If: "has:build.gradle:com.diffplug.spotless|has:build.gradle.kts:com.diffplug.spotless", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "spotlessCheck"}, Format: "maven"},
-				{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []PartialRun{{By: "jvm", Args: gradlePartialCommand(), Reports: true}}, Alone: []SingleTest{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
+				{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []PartialTestCommand{{By: "jvm", Args: gradlePartialCommand(), Reports: true}}, Alone: []SingleTestCommand{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCoverageCommands()},
 			}
 		},
 	}
@@ -108,33 +108,33 @@ const javaProxy = "-Dhttp.proxyHost={host} -Dhttps.proxyHost={host} -Dhttp.proxy
 const modular = `
 for f; do echo "<?nexus ${f%%/$end}?>"; show "$f"; echo; done`
 
-func mavenCover() []CoverageCommand {
+func mavenCoverageCommands() []CoverageCommand {
 	const line = `"$@" -B -o -ntp test jacoco:report >&2 || exit
 set -- $(find . -path '*/target/site/jacoco/jacoco.xml' -newer "$d")
 [ $# -gt 0 ] || show
 end=target/site/jacoco/jacoco.xml` + modular
 	return []CoverageCommand{
-		{If: "has:pom.xml:jacoco-maven-plugin", Name: "JaCoCo", Format: "jacoco", Args: coverageShell(line, "{run}")},
-		missingToolCover("", "jacoco-maven-plugin", "add it to pom.xml, with its goal prepare-agent"),
+		{If: "has:pom.xml:jacoco-maven-plugin", Name: "JaCoCo", Format: "jacoco", Args: coverageShellCommand(line, "{run}")},
+		coverageIfToolMissing("", "jacoco-maven-plugin", "add it to pom.xml, with its goal prepare-agent"),
 	}
 }
 
-// gradleCover returns commands that write the coverage report again: Gradle does not rewrite
+// gradleCoverageCommands returns commands that write the coverage report again: Gradle does not rewrite
 // one that is up to date, and neither do tasks that run after the tests by themselves.
-func gradleCover() []CoverageCommand {
+func gradleCoverageCommands() []CoverageCommand {
 	const line = `"$@" --offline --no-daemon --console=plain --no-build-cache cleanJacocoTestReport test jacocoTestReport >&2 || exit
 set -- $(find . -path '*/build/reports/jacoco/*.xml' -newer "$d")
 [ $# -gt 0 ] || lack "XML" "jacocoTestReport { reports { xml.required = true } }"
 end=build/reports/jacoco/*` + modular
 	return []CoverageCommand{
-		{If: "has:build.gradle:jacoco|has:build.gradle.kts:jacoco", Name: "JaCoCo", Format: "jacoco", Args: coverageShell(line, "{run}")},
-		missingToolCover("", "jacoco", "add the plugin jacoco to the build"),
+		{If: "has:build.gradle:jacoco|has:build.gradle.kts:jacoco", Name: "JaCoCo", Format: "jacoco", Args: coverageShellCommand(line, "{run}")},
+		coverageIfToolMissing("", "jacoco", "add the plugin jacoco to the build"),
 	}
 }
 
 // isMavenModule reports whether Maven builds a directory with the project above it.
-func (p packageProbe) isMavenModule(rel string) bool {
-	text := regexp.MustCompile(`(?s)<!--.*?-->|<profiles>.*?</profiles>`).ReplaceAllString(p.read("pom.xml"), "")
+func (p packageInspector) isMavenModule(rel string) bool {
+	text := regexp.MustCompile(`(?s)<!--.*?-->|<profiles>.*?</profiles>`).ReplaceAllString(p.readText("pom.xml"), "")
 	for _, m := range regexp.MustCompile(`<module>\s*([^<\s]+)\s*</module>`).FindAllStringSubmatch(text, -1) {
 		dir := path.Clean(strings.TrimSuffix(m[1], "/pom.xml"))
 		if rel == dir {
@@ -155,12 +155,12 @@ func (p packageProbe) isMavenModule(rel string) bool {
 // not if it only includes the directory as a build. Settings are a program: if they do more
 // than name projects, the answer is true. A directory that they do not name can only be built
 // with settings of its own.
-func (p packageProbe) isGradleProject(rel string) bool {
-	settings := p.read("settings.gradle") + p.read("settings.gradle.kts")
+func (p packageInspector) isGradleProject(rel string) bool {
+	settings := p.readText("settings.gradle") + p.readText("settings.gradle.kts")
 	settings = regexp.MustCompile(`(?s)/\*.*?\*/|(?m)//.*$`).ReplaceAllString(settings, "")
 	inner := p
 	inner.dir = path.Join(p.dir, rel)
-	if !inner.wordHolds("file:settings.gradle") && !inner.wordHolds("file:settings.gradle.kts") {
+	if !inner.conditionWordHolds("file:settings.gradle") && !inner.conditionWordHolds("file:settings.gradle.kts") {
 		return true
 	}
 	plain := !regexp.MustCompile(`\b(?:each|for|while|eachDir|fileTree|projectDir|walk)\b`).MatchString(settings)
@@ -179,15 +179,15 @@ func jvmFormats() []read.OutputFormat {
 	return []read.OutputFormat{
 		{Name: "javac", About: "javac and kotlinc", Warns: true, Commands: []string{"javac", "kotlinc"}, Marks: `(?m)^\S+\.java:\d+: [^\s:][^:\n]{0,40}: ?\S|^[ew]: (?:file://)?\S+\.kts?:|^\S+\.kts?:\d+:\d+: (?:error|warning): `, Read: lint.ReadJavac},
 		{Name: "maven", About: "mvn compile, checkstyle, PMD, SpotBugs and Spotless, and Gradle's compilation", Warns: true, Commands: []string{"mvn compile", "mvn checkstyle:check", "mvn pmd:check", "mvn spotbugs:check", "mvn spotless:check", "mvnw compile", "gradle assemble", "gradlew assemble"}, Marks: `(?m)^\[ERROR\] \S+\.(?:java|kt):\[\d+,\d+\]|^\[ERROR\] +The project .*\) has \d+ errors?$|^\[ERROR\] Failed to execute goal \S+:(?:maven-pmd|spotbugs-maven|spotless-maven)-plugin:\S+:check |^\* What went wrong:$`, Well: `BUILD SUCCESS`, Read: lint.ReadMaven},
-		{Name: "checkstyle", About: "Checkstyle's text", Warns: true, Commands: []string{"checkstyle"}, Marks: `(?m)^Audit done\.`, Read: lint.CheckstyleText},
-		{Name: "maven-test", About: "Surefire and Failsafe within Maven", Tests: true, Commands: []string{"mvn test", "mvn verify", "mvnw test", "mvnw verify"}, Marks: `Tests run: \d+, Failures: \d+, Errors: \d+|(?m)^\[INFO\] --- \S*surefire\S*:test `, Over: `^(?:\[INFO\] )?BUILD (?:SUCCESS|FAILURE)`, Read: suite.ReadMaven},
-		{Name: "gradle-test", About: "Gradle's test tasks", Tests: true, Commands: []string{"gradle test", "gradlew test", "gradle check", "gradlew check"}, Marks: `(?m)^\d+ tests? completed, |^> Task :\S*test|^:(?:[\w.-]+:)*test(?: [A-Z-]+)?$`, Over: `^BUILD (?:SUCCESSFUL|FAILED)`, Read: suite.ReadGradle},
+		{Name: "checkstyle", About: "Checkstyle's text", Warns: true, Commands: []string{"checkstyle"}, Marks: `(?m)^Audit done\.`, Read: lint.ReadCheckstyleText},
+		{Name: "maven-test", About: "Surefire and Failsafe within Maven", Tests: true, Commands: []string{"mvn test", "mvn verify", "mvnw test", "mvnw verify"}, Marks: `Tests run: \d+, Failures: \d+, Errors: \d+|(?m)^\[INFO\] --- \S*surefire\S*:test `, Over: `^(?:\[INFO\] )?BUILD (?:SUCCESS|FAILURE)`, Read: testrunners.ReadMaven},
+		{Name: "gradle-test", About: "Gradle's test tasks", Tests: true, Commands: []string{"gradle test", "gradlew test", "gradle check", "gradlew check"}, Marks: `(?m)^\d+ tests? completed, |^> Task :\S*test|^:(?:[\w.-]+:)*test(?: [A-Z-]+)?$`, Over: `^BUILD (?:SUCCESSFUL|FAILED)`, Read: testrunners.ReadGradle},
 	}
 }
 
 // gradlePackages reads rows such as org.slf4j:slf4j-api:2.0.9=runtimeClasspath.
 func gradlePackages(text string) []ListedPackage {
-	return packageRows(KindMaven, text, `^([\w.-]+:[\w.-]+):([\w.+-]+)=`)
+	return packagesByLinePattern(KindMaven, text, `^([\w.-]+:[\w.-]+):([\w.+-]+)=`)
 }
 
 // pomPackages reads the dependencies of a Maven project, with the properties in the same file.
@@ -195,7 +195,7 @@ func pomPackages(text string) []ListedPackage {
 	var all []ListedPackage
 	var at ListedPackage
 	properties := map[string]string{}
-	walkElements(text, func(path []string, e xml.StartElement, value func() string) {
+	walkXMLElements(text, func(path []string, e xml.StartElement, value func() string) {
 		depth := len(path)
 		managed := slices.Contains(path, "dependencyManagement") || slices.Contains(path, "plugin") || slices.Contains(path, "exclusion")
 		switch {
@@ -226,8 +226,8 @@ func pomPackages(text string) []ListedPackage {
 
 // classTestSyntax describes tests in languages whose frameworks mark methods of classes: those of
 // the JVM and of .NET.
-func classTestSyntax(names []string, ends ...string) TestSyntax {
-	return TestSyntax{
+func classTestSyntax(names []string, ends ...string) LanguageTestSyntax {
+	return LanguageTestSyntax{
 		Ends: ends, Names: names,
 		Weak:     `assertNotNull|Assert\.Pass|IsNotNull`,
 		Swallows: `-Dmaven\.test\.(?:skip|failure\.ignore)|ignoreFailures\s*=\s*true`,
@@ -248,8 +248,8 @@ const (
 )
 
 // jvmOutlines returns the declaration patterns of its files.
-func jvmOutlines() []FileOutline {
-	return []FileOutline{
+func jvmOutlines() []OutlinePatterns {
+	return []OutlinePatterns{
 		{Name: "Java", Members: true, Ends: []string{".java"}, Tests: []string{"*Test.java", "*Tests.java", "*IT.java", "package-info.java"}, Declares: []string{"public class ", "public final class ", "public abstract class ", "public sealed ", "public non-sealed ", "public interface ", "public enum ", "public record ", "public @interface ", "class ", "interface ", "enum ", "record ", "final class ", "abstract class "}, Imports: []string{"import "}, Between: "."},
 		{Name: "Kotlin", Ends: []string{".kt"}, Tests: []string{"*Test.kt"}, Declares: []string{"class ", "data class ", "sealed class ", "sealed interface ", "abstract class ", "open class ", "enum class ", "value class ", "interface ", "fun interface ", "object ", "fun ", "suspend fun ", "typealias "}, Imports: []string{"import "}, Between: "."},
 	}
@@ -271,7 +271,7 @@ allow | build    | gradle gradlew | build test check assemble compileJava compil
 const maxParents = 5
 
 // mavenLicence reads a POM of the local repository, and its parents.
-func mavenLicence(p PackageLocations, k ListedPackage) string {
+func mavenLicence(p PackageSearchPaths, k ListedPackage) string {
 	home := p.firstDirectory("", ".m2", "repository")
 	group, artifact, ok := strings.Cut(k.Name, ":")
 	if home == "" || !ok {
@@ -300,12 +300,12 @@ func mavenLicence(p PackageLocations, k ListedPackage) string {
 		var said []string
 		for _, l := range pom.Licenses {
 			name := l.Name
-			if spdx.KnownName(name) == "" && spdx.KnownName(l.URL) != "" {
+			if licencename.KnownName(name) == "" && licencename.KnownName(l.URL) != "" {
 				name = l.URL
 			}
 			said = append(said, name)
 		}
-		if l := spdx.Join(said, " AND "); l != "" { // nothing says that one of them is enough
+		if l := licencename.JoinExpression(said, " AND "); l != "" { // nothing says that one of them is enough
 			return l
 		}
 		group, artifact, version = strings.TrimSpace(pom.Parent.Group), strings.TrimSpace(pom.Parent.Artifact), strings.TrimSpace(pom.Parent.Version)
@@ -316,7 +316,7 @@ func mavenLicence(p PackageLocations, k ListedPackage) string {
 // jvmSyntax returns the syntax of its files. Scripts in Kotlin are mostly builds.
 func jvmSyntax() []SourceSyntax {
 	sources := braceSyntax(splitWords(".java .kt .scala .groovy"), LineMutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
-	sources = sources.withHeads(`^\s*(?:\w+ )*fun (?:<[^>]*> )?(?:[\w<>?, ]+\.)?(\w+)\(|` + typedHeads)
+	sources = sources.withFunctionHeads(`^\s*(?:\w+ )*fun (?:<[^>]*> )?(?:[\w<>?, ]+\.)?(\w+)\(|` + typedHeads)
 	scripts := sources
 	scripts.Ends, scripts.Faults = []string{".kts"}, LineMutations{}
 	return []SourceSyntax{sources.withExports(classExports, `"""`), scripts.withExports(classExports, `"""`)}

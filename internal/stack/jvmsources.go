@@ -7,44 +7,44 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 )
 
 // jvmSources describes how files of Java, Kotlin and Groovy depend on each other. In the words
 // of a PartialRun, {classes} is replaced by the test classes in the form of Surefire, a word
 // with {class} by one word per class, and {modules} by the words that limit Maven to their
 // modules.
-func jvmSources() []SourceRules {
-	return []SourceRules{{
+func jvmSources() []SourceDependencyRules {
+	return []SourceDependencyRules{{
 		Name: "jvm", Mine: isJVMSource, Test: isJVMTest, Chooses: surefireSelectionReason,
 		Uses: func(tree fs.FS, have map[string]bool) func(string) ([]string, bool) {
-			return readJVM(tree, have).usedFiles
+			return indexJVMSources(tree, have).filesUsedBy
 		},
 		Words: func(tree fs.FS, dir, word string, tests []string) ([]string, bool) {
 			switch {
 			case word == "{modules}":
-				return reactorArgs(tree, dir, tests), true
+				return mavenModuleArgs(tree, dir, tests), true
 			case strings.Contains(word, "{classes}"):
 				return []string{strings.ReplaceAll(word, "{classes}", surefireTestArg(tree, dir, tests))}, true
 			case strings.Contains(word, "{class}"):
-				return classArgs(tree, dir, word, tests), true
+				return testClassArgs(tree, dir, word, tests), true
 			}
 			return nil, false
 		},
 	}}
 }
 
-// jvmFiles holds files of Java, Kotlin and Groovy, which refer to each other in the same way:
+// jvmSourceIndex holds files of Java, Kotlin and Groovy, which refer to each other in the same way:
 // by their types, and by packages where those differ.
-type jvmFiles struct {
+type jvmSourceIndex struct {
 	tree  fs.FS
 	pkgs  map[string]string   // of files
 	types map[string][]string // files that declare a type, by its name
 	loose map[string][]string // Kotlin files, by package: they declare more than types
 }
 
-// jvmUnit holds the declarations and references of one file.
-type jvmUnit struct {
+// jvmSourceFile holds the declarations and references of one file.
+type jvmSourceFile struct {
 	pkg   string
 	types []string        // that it declares
 	words map[string]bool // that it contains
@@ -69,10 +69,10 @@ func isJVMTest(file string) bool {
 
 func fileStem(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 
-// usedFiles follows the names of types in the same package or in a named one, and the names of
+// filesUsedBy follows the names of types in the same package or in a named one, and the names of
 // tests: FooTest tests Foo. A container, or code that scans the classes, may refer to any file.
-func (l *jvmFiles) usedFiles(file string) (files []string, sure bool) {
-	u := parseUnit(gosrc.ReadSmall(l.tree, file), true)
+func (l *jvmSourceIndex) filesUsedBy(file string) (files []string, sure bool) {
+	u := parseJVMSource(gosource.ReadRegularFile(l.tree, file), true)
 	if isJVMTest(file) {
 		name := fileStem(file)
 		for _, mark := range []string{"TestCase", "Tests", "Test"} {
@@ -94,11 +94,11 @@ func (l *jvmFiles) usedFiles(file string) (files []string, sure bool) {
 	return files, u.sure
 }
 
-// readJVM reads the declarations in the source files of a tree.
-func readJVM(tree fs.FS, have map[string]bool) *jvmFiles {
-	l := &jvmFiles{tree: tree, pkgs: map[string]string{}, types: map[string][]string{}, loose: map[string][]string{}}
+// indexJVMSources reads the declarations in the source files of a tree.
+func indexJVMSources(tree fs.FS, have map[string]bool) *jvmSourceIndex {
+	l := &jvmSourceIndex{tree: tree, pkgs: map[string]string{}, types: map[string][]string{}, loose: map[string][]string{}}
 	for f := range have {
-		u := parseUnit(gosrc.ReadSmall(tree, f), false)
+		u := parseJVMSource(gosource.ReadRegularFile(tree, f), false)
 		l.pkgs[f] = u.pkg
 		for _, t := range u.types {
 			l.types[t] = append(l.types[t], f)
@@ -110,10 +110,10 @@ func readJVM(tree fs.FS, have map[string]bool) *jvmFiles {
 	return l
 }
 
-// parseUnit reads a file's declarations and, on demand, its references. Names in comments and
+// parseJVMSource reads a file's declarations and, on demand, its references. Names in comments and
 // strings count, too.
-func parseUnit(text string, uses bool) jvmUnit {
-	u := jvmUnit{sure: true}
+func parseJVMSource(text string, uses bool) jvmSourceFile {
+	u := jvmSourceFile{sure: true}
 	if uses {
 		u.words, u.far = map[string]bool{}, map[string]bool{}
 	}
@@ -137,7 +137,7 @@ func parseUnit(text string, uses bool) jvmUnit {
 			end++
 		}
 		word := text[i:end]
-		u.noteWord(last, word, i > 0 && text[i-1] == '@')
+		u.recordWord(last, word, i > 0 && text[i-1] == '@')
 		if start < 0 {
 			start = i
 		} else if uses {
@@ -158,8 +158,8 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// noteWord records a word and the word before it.
-func (u *jvmUnit) noteWord(last, word string, annotation bool) {
+// recordWord records a word and the word before it.
+func (u *jvmSourceFile) recordWord(last, word string, annotation bool) {
 	if u.words != nil {
 		u.words[word] = true
 	}
@@ -187,7 +187,7 @@ func surefireSelectionReason(tree fs.FS, files []string) string {
 		if path.Base(f) != "pom.xml" {
 			continue
 		}
-		for _, plugin := range picks.FindAllString(gosrc.ReadSmall(tree, f), -1) {
+		for _, plugin := range picks.FindAllString(gosource.ReadRegularFile(tree, f), -1) {
 			if rules.MatchString(plugin) {
 				return f + " selects test classes itself"
 			}
@@ -202,7 +202,7 @@ func surefireTestArg(tree fs.FS, dir string, files []string) string {
 	var names []string
 	for _, f := range files {
 		names = append(names, fileStem(f))
-		if strings.Contains(gosrc.ReadSmall(tree, path.Join(dir, f)), "@Nested") {
+		if strings.Contains(gosource.ReadRegularFile(tree, path.Join(dir, f)), "@Nested") {
 			names = append(names, fileStem(f)+"$*")
 		}
 	}
@@ -210,12 +210,12 @@ func surefireTestArg(tree fs.FS, dir string, files []string) string {
 	return strings.Join(slices.Compact(names), ",")
 }
 
-// classArgs returns the word once per class of the test files, with its full name.
-func classArgs(tree fs.FS, dir, word string, files []string) []string {
+// testClassArgs returns the word once per class of the test files, with its full name.
+func testClassArgs(tree fs.FS, dir, word string, files []string) []string {
 	var words []string
 	for _, f := range files {
 		name := fileStem(f)
-		if u := parseUnit(gosrc.ReadSmall(tree, path.Join(dir, f)), false); u.pkg != "" {
+		if u := parseJVMSource(gosource.ReadRegularFile(tree, path.Join(dir, f)), false); u.pkg != "" {
 			name = u.pkg + "." + name
 		}
 		words = append(words, strings.ReplaceAll(word, "{class}", name))
@@ -224,16 +224,16 @@ func classArgs(tree fs.FS, dir, word string, files []string) []string {
 	return slices.Compact(words)
 }
 
-// reactorArgs returns the words that limit Maven to the modules of some files and to their
+// mavenModuleArgs returns the words that limit Maven to the modules of some files and to their
 // dependencies; none if one of them is not known to be a module of the build.
-func reactorArgs(tree fs.FS, at string, files []string) []string {
+func mavenModuleArgs(tree fs.FS, at string, files []string) []string {
 	modules := map[string]bool{}
-	reactorModules(tree, path.Clean(at), ".", modules)
+	collectMavenModules(tree, path.Clean(at), ".", modules)
 	var picked []string
 	for _, f := range files {
 		owner := "."
 		for _, dir := range DirectoriesAbove(f) {
-			if gosrc.IsFile(tree, path.Join(at, dir, "pom.xml")) {
+			if gosource.IsFile(tree, path.Join(at, dir, "pom.xml")) {
 				owner = dir
 				break
 			}
@@ -249,15 +249,15 @@ func reactorArgs(tree fs.FS, at string, files []string) []string {
 	return []string{"-pl", strings.Join(picked, ","), "-am"}
 }
 
-// reactorModules records the modules of the project in a directory below root, of all profiles.
-func reactorModules(tree fs.FS, root, dir string, known map[string]bool) {
-	text := gosrc.ReadSmall(tree, path.Join(root, dir, "pom.xml"))
+// collectMavenModules records the modules of the project in a directory below root, of all profiles.
+func collectMavenModules(tree fs.FS, root, dir string, known map[string]bool) {
+	text := gosource.ReadRegularFile(tree, path.Join(root, dir, "pom.xml"))
 	text = regexp.MustCompile(`(?s)<!--.*?-->|<profiles>.*?</profiles>`).ReplaceAllString(text, "")
 	for _, m := range regexp.MustCompile(`<module>\s*([^<\s]+)\s*</module>`).FindAllStringSubmatch(text, -1) {
 		at := path.Join(dir, m[1])
 		if !known[at] && !strings.HasPrefix(at, "..") && !strings.HasPrefix(at, "-") {
 			known[at] = true
-			reactorModules(tree, root, at, known)
+			collectMavenModules(tree, root, at, known)
 		}
 	}
 }

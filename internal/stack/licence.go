@@ -10,20 +10,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
+	"github.com/nexus-ai-builder/nexus/internal/stack/licencename"
 )
 
-// LicenceSource finds the licence of packages of a kind in their installed files.
-type LicenceSource struct {
+// LicenceFinder finds the licence of packages of a kind in their installed files.
+type LicenceFinder struct {
 	Kind string // of packages, as in [ListedPackage.Kind]
 	// Of returns an SPDX expression, or "" if the package is not installed, is installed in
 	// another version, or names no licence.
-	Of func(p PackageLocations, k ListedPackage) string
+	Of func(p PackageSearchPaths, k ListedPackage) string
 }
 
-// PackageLocations holds the places on a machine that are searched for packages. The zero value
+// PackageSearchPaths holds the places on a machine that are searched for packages. The zero value
 // has none.
-type PackageLocations struct {
+type PackageSearchPaths struct {
 	Files fs.FS               // the machine's, from its root
 	Home  string              // the user's
 	Env   func(string) string // the user's environment; nil: it is empty
@@ -31,8 +31,8 @@ type PackageLocations struct {
 }
 
 // LicenceOf returns the licence of a package as an SPDX expression, or "" if it is unknown.
-func (p PackageLocations) LicenceOf(k ListedPackage) string {
-	if l := spdx.Join(k.Licences, " OR "); l != "" { // any of them is enough
+func (p PackageSearchPaths) LicenceOf(k ListedPackage) string {
+	if l := licencename.JoinExpression(k.Licences, " OR "); l != "" { // any of them is enough
 		return l
 	}
 	local := filepath.IsLocal(k.Name) && (k.Version == "" || filepath.IsLocal(k.Version))
@@ -49,7 +49,7 @@ func (p PackageLocations) LicenceOf(k ListedPackage) string {
 	return ""
 }
 
-func (p PackageLocations) lookupEnv(name string) string {
+func (p PackageSearchPaths) lookupEnv(name string) string {
 	if p.Env == nil {
 		return ""
 	}
@@ -57,7 +57,7 @@ func (p PackageLocations) lookupEnv(name string) string {
 }
 
 // userVariable returns a variable of the user, with HOME from Home.
-func (p PackageLocations) userVariable(name string) string {
+func (p PackageSearchPaths) userVariable(name string) string {
 	if name == "HOME" {
 		return p.Home
 	}
@@ -66,7 +66,7 @@ func (p PackageLocations) userVariable(name string) string {
 
 // firstDirectory returns the directory set if it is not empty, else the path below the home, or "" without
 // a home.
-func (p PackageLocations) firstDirectory(set string, below ...string) string {
+func (p PackageSearchPaths) firstDirectory(set string, below ...string) string {
 	if set != "" {
 		return set
 	}
@@ -81,7 +81,7 @@ const maxLicence = 1 << 20
 
 // readText returns the text of a regular file, "" for anything else: agents may have put something
 // else there.
-func (p PackageLocations) readText(name ...string) string {
+func (p PackageSearchPaths) readText(name ...string) string {
 	f, err := p.Files.Open(trimRoot(path.Join(name...)))
 	if err != nil {
 		return ""
@@ -101,7 +101,7 @@ func (p PackageLocations) readText(name ...string) string {
 func trimRoot(name string) string { return strings.TrimPrefix(name, "/") }
 
 // matchingPaths returns the paths that match one of the patterns, in order.
-func (p PackageLocations) matchingPaths(patterns ...string) []string {
+func (p PackageSearchPaths) matchingPaths(patterns ...string) []string {
 	var all []string
 	for _, pattern := range patterns {
 		found, _ := fs.Glob(p.Files, trimRoot(pattern)) // the patterns are constants
@@ -113,7 +113,7 @@ func (p PackageLocations) matchingPaths(patterns ...string) []string {
 }
 
 // licenceInText searches a directory for the text of a licence.
-func (p PackageLocations) licenceInText(dir string) string {
+func (p PackageSearchPaths) licenceInText(dir string) string {
 	entries, err := fs.ReadDir(p.Files, trimRoot(dir))
 	if err != nil {
 		return ""
@@ -124,7 +124,7 @@ func (p PackageLocations) licenceInText(dir string) string {
 		if !e.Type().IsRegular() || !slices.ContainsFunc([]string{"licen", "copying", "unlicen", "mit-licen"}, named) {
 			continue
 		}
-		if l := spdx.NameOfText(p.readText(dir, e.Name())); l != "" {
+		if l := licencename.LicenceOfText(p.readText(dir, e.Name())); l != "" {
 			return l
 		}
 	}
@@ -162,7 +162,7 @@ func manifestLicence(text, version string) string {
 	for _, l := range m.Licenses {
 		all = append(all, l.Type)
 	}
-	return spdx.Join(all, " OR ")
+	return licencename.JoinExpression(all, " OR ")
 }
 
 func decodeXMLLoosely(text string, into any) error {

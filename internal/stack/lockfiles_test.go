@@ -52,7 +52,7 @@ func TestReader(t *testing.T) {
 		"app.csproj":         "nuget newtonsoft.json@13.0.3:0",
 	} {
 		var got []string
-		for _, p := range stack.PackageReader(file)(samples()[file]) {
+		for _, p := range stack.PackageListReader(file)(samples()[file]) {
 			text := fmt.Sprintf("%s %s:%d", p.Kind, p, p.Line)
 			if len(p.Licences) > 0 {
 				text += fmt.Sprint(" ", p.Licences)
@@ -63,7 +63,7 @@ func TestReader(t *testing.T) {
 			t.Errorf("%s: %s", file, d)
 		}
 	}
-	if stack.PackageReader("main.go") != nil {
+	if stack.PackageListReader("main.go") != nil {
 		t.Error("main.go names packages")
 	}
 }
@@ -81,7 +81,7 @@ func FuzzReader(f *testing.F) {
 		f.Add(file, text)
 	}
 	f.Fuzz(func(t *testing.T, file, text string) {
-		read := stack.PackageReader(file)
+		read := stack.PackageListReader(file)
 		if read == nil {
 			return
 		}

@@ -29,7 +29,7 @@ func stackOfFile(file string) string {
 		return ""
 	}
 	for _, s := range AllStacks() {
-		for _, x := range rowsOf(s.Syntax) {
+		for _, x := range rowsOfPart(s.Syntax) {
 			if slices.Contains(x.Ends, ending) {
 				return s.Name
 			}

@@ -15,10 +15,10 @@ import (
 
 // npmLock is package-lock.json, and the file that npm writes into node_modules.
 type npmLock struct {
-	Packages map[string]npmPackage `json:"packages"`
+	Packages map[string]npmLockPackage `json:"packages"`
 }
 
-type npmPackage struct {
+type npmLockPackage struct {
 	Version   string `json:"version"`
 	Resolved  string `json:"resolved"`
 	Integrity string `json:"integrity"`
@@ -28,9 +28,9 @@ type npmPackage struct {
 	Peer      bool   `json:"peer"`
 }
 
-// compareNpm compares the lock file with npm's record of its installation, and checks that the
+// checkNpmInstallation compares the lock file with npm's record of its installation, and checks that the
 // packages are still there.
-func compareNpm(tree fs.FS, lock string) error {
+func checkNpmInstallation(tree fs.FS, lock string) error {
 	var want, have npmLock
 	text, err := readSmallFile(tree, "node_modules", ".package-lock.json")
 	if err != nil {
@@ -60,15 +60,15 @@ func compareNpm(tree fs.FS, lock string) error {
 		if !strings.Contains("/"+name, "/node_modules/") {
 			continue
 		}
-		if err := checkInstalled(tree, path.Clean(name), p); err != nil {
+		if err := checkInstalledVersion(tree, path.Clean(name), p); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// checkInstalled returns an error if the manifest in a package's directory has another version.
-func checkInstalled(tree fs.FS, dir string, p npmPackage) error {
+// checkInstalledVersion returns an error if the manifest in a package's directory has another version.
+func checkInstalledVersion(tree fs.FS, dir string, p npmLockPackage) error {
 	info, err := fs.Lstat(tree, dir)
 	if err != nil {
 		return err
@@ -92,8 +92,8 @@ func checkInstalled(tree fs.FS, dir string, p npmPackage) error {
 	return nil
 }
 
-// comparePnpm compares the lock file with pnpm's copy of it.
-func comparePnpm(tree fs.FS, lock string) error {
+// checkPnpmInstallation compares the lock file with pnpm's copy of it.
+func checkPnpmInstallation(tree fs.FS, lock string) error {
 	text, err := readSmallFile(tree, "node_modules", ".pnpm", "lock.yaml")
 	if err == nil && text != lock {
 		err = errors.New("pnpm installed from another lock file")
@@ -101,8 +101,8 @@ func comparePnpm(tree fs.FS, lock string) error {
 	return err
 }
 
-// compareYarn compares the lock file with the record that Yarn 1 wrote when it installed.
-func compareYarn(tree fs.FS, lock string) error {
+// checkYarnInstallation compares the lock file with the record that Yarn 1 wrote when it installed.
+func checkYarnInstallation(tree fs.FS, lock string) error {
 	text, err := readSmallFile(tree, "node_modules", ".yarn-integrity")
 	if err != nil {
 		return err
@@ -140,10 +140,10 @@ func yarnEntries(lock string) map[string]string {
 	return all
 }
 
-// compareManifest checks that each package in a package.json is installed in a version that fits.
+// checkManifestInstalled checks that each package in a package.json is installed in a version that fits.
 // If the requested version is not a range of numbers, such as a tag or an address, any
 // installed version fits.
-func compareManifest(tree fs.FS, manifest string) error {
+func checkManifestInstalled(tree fs.FS, manifest string) error {
 	var m struct{ Dependencies, DevDependencies map[string]string }
 	if err := json.Unmarshal([]byte(manifest), &m); err != nil {
 		return err
@@ -263,46 +263,46 @@ func nodeInstalls() []InstallMethod {
 	row := func(name, lock string, r InstallMethod) InstallMethod {
 		r.Name, r.Lock, r.Also, r.Env, r.Out, r.Deep = name, lock, also, quiet, []string{"node_modules"}, "node_modules"
 		r.Tools = append(r.Tools, "node")
-		r.Manifest, r.Reduce = "package.json", manifestInstalls
+		r.Manifest, r.Reduce = "package.json", installRelevantManifest
 		if len(r.Args) == 2 && r.Args[1] == "ci" {
 			r.Lacks, r.Renew = missingFromNpmLock, "npm install"
 		}
 		return r
 	}
 	return []InstallMethod{
-		row("pnpm", "pnpm-lock.yaml", InstallMethod{Tools: []string{"pnpm"}, Args: splitWords("pnpm install --frozen-lockfile"), Away: splitWords("--offline"), Same: comparePnpm}),
-		row("yarn-classic", "yarn.lock", InstallMethod{Fits: containsTest("# yarn lockfile v1"), Tools: []string{"yarn"}, Args: splitWords("yarn install --frozen-lockfile --non-interactive"), Away: splitWords("--offline"), Same: compareYarn}),
-		row("yarn", "yarn.lock", InstallMethod{Fits: func(text string) bool { return !containsTest("# yarn lockfile v1")(text) }, Tools: []string{"yarn"}, Args: splitWords("yarn install --immutable"), Away: splitWords("--mode=skip-build")}),
+		row("pnpm", "pnpm-lock.yaml", InstallMethod{Tools: []string{"pnpm"}, Args: splitWords("pnpm install --frozen-lockfile"), Away: splitWords("--offline"), Same: checkPnpmInstallation}),
+		row("yarn-classic", "yarn.lock", InstallMethod{Fits: containsTextFunc("# yarn lockfile v1"), Tools: []string{"yarn"}, Args: splitWords("yarn install --frozen-lockfile --non-interactive"), Away: splitWords("--offline"), Same: checkYarnInstallation}),
+		row("yarn", "yarn.lock", InstallMethod{Fits: func(text string) bool { return !containsTextFunc("# yarn lockfile v1")(text) }, Tools: []string{"yarn"}, Args: splitWords("yarn install --immutable"), Away: splitWords("--mode=skip-build")}),
 		row("bun", "bun.lock*", InstallMethod{Tools: []string{"bun"}, Args: splitWords("bun install --frozen-lockfile")}),
-		row("npm", "npm-shrinkwrap.json", InstallMethod{Tools: []string{"npm"}, Args: splitWords("npm ci"), Away: splitWords("--offline"), Same: compareNpm}),
-		row("npm", "package-lock.json", InstallMethod{Tools: []string{"npm"}, Args: splitWords("npm ci"), Away: splitWords("--offline"), Same: compareNpm}),
-		row("pnpm", "package.json", InstallMethod{Bare: true, Fits: asksForPackages("pnpm"), Tools: []string{"pnpm"}, Args: splitWords("pnpm install --no-lockfile"), Away: splitWords("--offline"), Same: compareManifest}),
-		row("yarn-classic", "package.json", InstallMethod{Bare: true, Fits: asksForPackages("yarn@1"), Tools: []string{"yarn"}, Args: splitWords("yarn install --no-lockfile --non-interactive"), Away: splitWords("--offline"), Same: compareManifest}),
-		row("yarn", "package.json", InstallMethod{Bare: true, Fits: asksForPackages("yarn"), Tools: []string{"yarn"}, Args: splitWords("yarn install --no-immutable"), Away: splitWords("--mode=skip-build"), Same: compareManifest}),
-		row("bun", "package.json", InstallMethod{Bare: true, Fits: asksForPackages("bun"), Tools: []string{"bun"}, Args: splitWords("bun install --no-save"), Same: compareManifest}),
-		row("npm", "package.json", InstallMethod{Bare: true, Fits: asksForPackages(""), Tools: []string{"npm"}, Args: splitWords("npm install --no-package-lock"), Away: splitWords("--offline"), Same: compareManifest}),
+		row("npm", "npm-shrinkwrap.json", InstallMethod{Tools: []string{"npm"}, Args: splitWords("npm ci"), Away: splitWords("--offline"), Same: checkNpmInstallation}),
+		row("npm", "package-lock.json", InstallMethod{Tools: []string{"npm"}, Args: splitWords("npm ci"), Away: splitWords("--offline"), Same: checkNpmInstallation}),
+		row("pnpm", "package.json", InstallMethod{Bare: true, Fits: manifestNeedsManager("pnpm"), Tools: []string{"pnpm"}, Args: splitWords("pnpm install --no-lockfile"), Away: splitWords("--offline"), Same: checkManifestInstalled}),
+		row("yarn-classic", "package.json", InstallMethod{Bare: true, Fits: manifestNeedsManager("yarn@1"), Tools: []string{"yarn"}, Args: splitWords("yarn install --no-lockfile --non-interactive"), Away: splitWords("--offline"), Same: checkManifestInstalled}),
+		row("yarn", "package.json", InstallMethod{Bare: true, Fits: manifestNeedsManager("yarn"), Tools: []string{"yarn"}, Args: splitWords("yarn install --no-immutable"), Away: splitWords("--mode=skip-build"), Same: checkManifestInstalled}),
+		row("bun", "package.json", InstallMethod{Bare: true, Fits: manifestNeedsManager("bun"), Tools: []string{"bun"}, Args: splitWords("bun install --no-save"), Same: checkManifestInstalled}),
+		row("npm", "package.json", InstallMethod{Bare: true, Fits: manifestNeedsManager(""), Tools: []string{"npm"}, Args: splitWords("npm install --no-package-lock"), Away: splitWords("--offline"), Same: checkManifestInstalled}),
 	}
 }
 
-// asksForPackages returns a function that reports whether a package.json has dependencies and chooses this
+// manifestNeedsManager returns a function that reports whether a package.json has dependencies and chooses this
 // package manager, by its name or the beginning of name@version.
-func asksForPackages(manager string) func(text string) bool {
+func manifestNeedsManager(manager string) func(text string) bool {
 	return func(text string) bool {
 		var m struct{ PackageManager string }
 		_ = json.Unmarshal([]byte(text), &m) // invalid JSON names none
-		return containsTest("ependencies\"")(text) && strings.HasPrefix(m.PackageManager+"@", manager)
+		return containsTextFunc("ependencies\"")(text) && strings.HasPrefix(m.PackageManager+"@", manager)
 	}
 }
 
 // pnpmPackages reads the keys of packages: /name@1.0.0: or name@1.0.0(peer@2.0.0):,
 // and /name/1.0.0: in old files.
 func pnpmPackages(text string) []ListedPackage {
-	return packageRows(KindNode, text, `^  '?/?((?:@[\w.~-]+/)?[\w.~-]+)[@/](\d[\w.+-]*)(?:\(.*\)|_.*)?'?:\s*$`)
+	return packagesByLinePattern(KindNode, text, `^  '?/?((?:@[\w.~-]+/)?[\w.~-]+)[@/](\d[\w.+-]*)(?:\(.*\)|_.*)?'?:\s*$`)
 }
 
 // bunPackages reads the rows of packages: "name": ["name@1.0.0", ...
 func bunPackages(text string) []ListedPackage {
-	return packageRows(KindNode, text, `^\s+"[^"]+": \["((?:@[\w.~-]+/)?[\w.~-]+)@(\d[\w.+-]*)"`)
+	return packagesByLinePattern(KindNode, text, `^\s+"[^"]+": \["((?:@[\w.~-]+/)?[\w.~-]+)@(\d[\w.+-]*)"`)
 }
 
 // yarnPackages reads the entries of both of its formats: the requested range, and below it the
@@ -353,7 +353,7 @@ func npmPackages(text string) []ListedPackage {
 }
 
 // nodeLicence reads the package.json of an installed package of the same version.
-func nodeLicence(p PackageLocations, k ListedPackage) string {
+func nodeLicence(p PackageSearchPaths, k ListedPackage) string {
 	for _, t := range p.Trees {
 		for _, dir := range append(
 			[]string{path.Join(t, "node_modules", k.Name)},

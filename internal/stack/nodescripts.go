@@ -45,7 +45,7 @@ func manifestScripts(text string) []string {
 // that run before and after them.
 func expandNodeScripts(at fs.FS, words []string) string {
 	var manifest struct{ Scripts map[string]string }
-	if json.Unmarshal([]byte(ReadLock(at, "package.json")), &manifest) != nil {
+	if json.Unmarshal([]byte(ReadLockFile(at, "package.json")), &manifest) != nil {
 		return ""
 	}
 	all, had := "", map[string]bool{}
@@ -63,8 +63,8 @@ func expandNodeScripts(at fs.FS, words []string) string {
 	return all
 }
 
-// jestHandles reads the output of jest --detectOpenHandles.
-func jestHandles(lines []string) []OpenHandle {
+// jestOpenHandles reads the output of jest --detectOpenHandles.
+func jestOpenHandles(lines []string) []OpenHandle {
 	kind := regexp.MustCompile(`^ {2}\x{25cf} {2}(\S+)$`)
 	frame := regexp.MustCompile(`^\s+at (?:.* \()?([^\s():]+):(\d+):(\d+)\)?$`)
 	detected, open := false, ""
@@ -81,8 +81,8 @@ func jestHandles(lines []string) []OpenHandle {
 	return all
 }
 
-// nodeHandle describes a kind of Node resource in words.
-func nodeHandle(kind string) string {
+// nodeHandleText describes a kind of Node resource in words.
+func nodeHandleText(kind string) string {
 	for _, x := range []struct{ pattern, what string }{
 		{`^TCPSERVERWRAP$`, "a server that listens"},
 		{`^PIPESERVERWRAP$`, "a server on a socket"},
@@ -100,10 +100,10 @@ func nodeHandle(kind string) string {
 	return ""
 }
 
-// manifestInstalls reduces a package.json to the parts that the installation depends on, so
+// installRelevantManifest reduces a package.json to the parts that the installation depends on, so
 // that a new test script is no reason to install again. A file that cannot be parsed is
 // returned unchanged.
-func manifestInstalls(text string) string {
+func installRelevantManifest(text string) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &all) != nil {
 		return text
@@ -157,7 +157,7 @@ func missingFromNpmLock(at fs.FS, lock, out string) []string {
 func absentFromNpmLock(at fs.FS, file string) []string {
 	var manifest struct{ Dependencies, DevDependencies map[string]string }
 	var lock npmLock
-	read := func(name string, into any) bool { return json.Unmarshal([]byte(ReadLock(at, name)), into) == nil }
+	read := func(name string, into any) bool { return json.Unmarshal([]byte(ReadLockFile(at, name)), into) == nil }
 	if !read("package.json", &manifest) || !read(path.Base(file), &lock) || len(lock.Packages) == 0 {
 		return nil
 	}

@@ -7,15 +7,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 )
 
 // nodeSources describes how files of JavaScript and TypeScript depend on each other.
-func nodeSources() []SourceRules {
-	return []SourceRules{{
+func nodeSources() []SourceDependencyRules {
+	return []SourceDependencyRules{{
 		Name: "node", Mine: isNode, Test: isNodeTest,
 		Uses: func(tree fs.FS, have map[string]bool) func(string) ([]string, bool) {
-			return func(file string) ([]string, bool) { return nodeFileUses(gosrc.ReadSmall(tree, file), file, have) }
+			return func(file string) ([]string, bool) {
+				return importedNodeFiles(gosource.ReadRegularFile(tree, file), file, have)
+			}
 		},
 	}}
 }
@@ -43,9 +45,9 @@ func isNodeTest(file string) bool {
 	return strings.HasPrefix(stem, "test-") || stem == "test" || strings.Contains(dir, "/test/") || strings.Contains(dir, "/__tests__/")
 }
 
-// nodeFileUses follows the relative imports of a file. An alias may refer to any file; a bare name
+// importedNodeFiles follows the relative imports of a file. An alias may refer to any file; a bare name
 // refers to an installed package.
-func nodeFileUses(text, file string, have map[string]bool) (files []string, sure bool) {
+func importedNodeFiles(text, file string, have map[string]bool) (files []string, sure bool) {
 	named := regexp.MustCompile(`(?:\bfrom|\bimport|\brequire|\bimport\s*\(|\brequire\s*\()\s*\(?\s*["'` + "`" + `]([^"'` + "`" + `\n]+)["'` + "`" + `]`)
 	dynamic := regexp.MustCompile(`\b(?:import|require)\s*\(\s*[^"'\s)]`)
 	sure = !dynamic.MatchString(text)

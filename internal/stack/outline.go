@@ -1,8 +1,8 @@
 package stack
 
-// FileOutline describes the lines with which a file of a language declares something or imports
+// OutlinePatterns describes the lines with which a file of a language declares something or imports
 // another file. Nothing is parsed: a keyword at the very beginning of a line is enough.
-type FileOutline struct {
+type OutlinePatterns struct {
 	Name      string
 	Ends      []string // of a file's name
 	Tests     []string // of names, as in [path.Match], of files that declare nothing for others
@@ -18,12 +18,12 @@ type FileOutline struct {
 }
 
 // FileOutlines returns the outlines of all languages, and of Protobuf, which has no stack.
-func FileOutlines() []FileOutline {
-	var all []FileOutline
+func FileOutlines() []OutlinePatterns {
+	var all []OutlinePatterns
 	for _, s := range AllStacks() {
-		all = append(all, rowsOf(s.Outlines)...)
+		all = append(all, rowsOfPart(s.Outlines)...)
 	}
 	return append(all,
-		FileOutline{Name: "Protobuf", Ends: []string{".proto"}, Declares: []string{"message ", "service ", "enum "}, Imports: []string{"import "}},
+		OutlinePatterns{Name: "Protobuf", Ends: []string{".proto"}, Declares: []string{"message ", "service ", "enum "}, Imports: []string{"import "}},
 	)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 )
 
 // PackageNaming describes the names by which packages of a language in one repository refer to each
@@ -38,9 +38,9 @@ func (s Stack) IsPackage(names []string) bool {
 	return !s.Alone && matchesAny(s.Markers, names) && !matchesAny(s.Yields, names)
 }
 
-// DocsTool describes how to recognize documentation that a tool of the language builds. The zero
+// DocsToolMarkers describes how to recognize documentation that a tool of the language builds. The zero
 // value matches nothing.
-type DocsTool struct {
+type DocsToolMarkers struct {
 	By     []string // configuration of such a tool
 	Beside []string // markers of the stack that may be there, too: they list the tool's dependencies
 }
@@ -66,7 +66,7 @@ func goPackageNaming() PackageNaming {
 	return PackageNaming{
 		Between: "/",
 		Own: func(tree fs.FS, dir string) []string {
-			if name := gosrc.ModuleName(gosrc.ReadSmall(tree, path.Join(dir, "go.mod"))); name != "" {
+			if name := gosource.ModuleName(gosource.ReadRegularFile(tree, path.Join(dir, "go.mod"))); name != "" {
 				return []string{name}
 			}
 			return nil
@@ -80,7 +80,7 @@ func goPackageNaming() PackageNaming {
 			}
 			return nil, ""
 		},
-		Lists: gosrc.WorkspaceOf,
+		Lists: gosource.WorkspaceDirsOf,
 	}
 }
 
@@ -90,7 +90,7 @@ func nodePackageNaming() PackageNaming {
 		Between: "/",
 		Own: func(tree fs.FS, dir string) []string {
 			var m struct{ Name string }
-			if json.Unmarshal([]byte(gosrc.ReadSmall(tree, path.Join(dir, "package.json"))), &m) != nil || m.Name == "" {
+			if json.Unmarshal([]byte(gosource.ReadRegularFile(tree, path.Join(dir, "package.json"))), &m) != nil || m.Name == "" {
 				return nil
 			}
 			return []string{m.Name}
@@ -98,7 +98,7 @@ func nodePackageNaming() PackageNaming {
 		Used: func(file, text string) ([]string, string) {
 			switch ext := path.Ext(file); {
 			case path.Base(file) == "package.json":
-				return usedNodePackages(text), ""
+				return packageNamesInManifest(text), ""
 			case slices.Contains(scriptExtensions(), ext):
 				if hasComputedImport(text) {
 					return uniqueGroups(quoted, text), "imports a module whose name is computed"
@@ -109,7 +109,9 @@ func nodePackageNaming() PackageNaming {
 			}
 			return nil, ""
 		},
-		Lists: func(tree fs.FS, dir string) []string { return packageProbe{tree: tree, dir: dir}.workspacePatterns() },
+		Lists: func(tree fs.FS, dir string) []string {
+			return packageInspector{tree: tree, dir: dir}.workspacePatterns()
+		},
 	}
 }
 
@@ -134,9 +136,9 @@ func hasComputedImport(text string) bool {
 	})
 }
 
-// usedNodePackages returns the words of a package.json that may name packages: its dependencies, and
+// packageNamesInManifest returns the words of a package.json that may name packages: its dependencies, and
 // the words of its other values, including scripts.
-func usedNodePackages(text string) []string {
+func packageNamesInManifest(text string) []string {
 	var m map[string]any
 	if json.Unmarshal([]byte(text), &m) != nil {
 		return nil
@@ -154,7 +156,7 @@ func usedNodePackages(text string) []string {
 		switch v := v.(type) {
 		case string:
 			names = append(names, CommandWords([]string{v})...)
-			if name, ok := aliasedPackage(v); ok {
+			if name, ok := targetOfPackageAlias(v); ok {
 				names = append(names, name)
 			}
 		case []any:
@@ -172,9 +174,9 @@ func usedNodePackages(text string) []string {
 	return slices.Compact(names)
 }
 
-// aliasedPackage returns the package behind a dependency under another name, such as
+// targetOfPackageAlias returns the package behind a dependency under another name, such as
 // workspace:@org/a@* or npm:a@^1.
-func aliasedPackage(version string) (name string, ok bool) {
+func targetOfPackageAlias(version string) (name string, ok bool) {
 	protocol, name, _ := strings.Cut(version, ":")
 	at := strings.LastIndex(name, "@")
 	if protocol != "workspace" && protocol != "npm" || at < 1 {
@@ -188,7 +190,7 @@ func pythonPackageNaming() PackageNaming {
 	dotted := regexp.MustCompile(`["']([A-Za-z_]\w*(?:\.\w+)+)["']`)
 	computed := regexp.MustCompile(`\b(?:import_module|__import__)\s*\(\s*[^"'\s]`)
 	return PackageNaming{
-		Between: ".", Own: pythonOwnNames,
+		Between: ".", Own: pythonPackageNames,
 		Used: func(file, text string) (names []string, all string) {
 			base := path.Base(file)
 			if path.Ext(base) == ".py" {
@@ -217,17 +219,17 @@ func pythonProject(name string) string {
 	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
 }
 
-// pythonOwnNames returns the name of a project and its top-level modules.
-func pythonOwnNames(tree fs.FS, dir string) []string {
+// pythonPackageNames returns the name of a project and its top-level modules.
+func pythonPackageNames(tree fs.FS, dir string) []string {
 	var own []string
 	var m struct {
 		Project struct{ Name string }
 		Tool    struct{ Poetry struct{ Name string } }
 	}
-	_ = toml.Unmarshal([]byte(gosrc.ReadSmall(tree, path.Join(dir, "pyproject.toml"))), &m) // an unreadable file names nothing
+	_ = toml.Unmarshal([]byte(gosource.ReadRegularFile(tree, path.Join(dir, "pyproject.toml"))), &m) // an unreadable file names nothing
 	named := regexp.MustCompile(`(?m)\bname\s*=\s*["']?([\w.-]+)`)
 	for _, name := range append([]string{m.Project.Name, m.Tool.Poetry.Name},
-		append(uniqueGroups(named, gosrc.ReadSmall(tree, path.Join(dir, "setup.cfg"))), uniqueGroups(named, gosrc.ReadSmall(tree, path.Join(dir, "setup.py")))...)...) {
+		append(uniqueGroups(named, gosource.ReadRegularFile(tree, path.Join(dir, "setup.cfg"))), uniqueGroups(named, gosource.ReadRegularFile(tree, path.Join(dir, "setup.py")))...)...) {
 		if name != "" {
 			own = append(own, name, pythonProject(name))
 		}
@@ -250,7 +252,7 @@ func rustPackageNaming() PackageNaming {
 	keys := regexp.MustCompile(`(?m)^"?([\w-]+)"?\s*[.=]|dependencies\.["']?([\w-]+)|\bpackage\s*=\s*"([\w-]+)"`)
 	return PackageNaming{
 		Own: func(tree fs.FS, dir string) []string {
-			return uniqueGroups(title, strings.ReplaceAll(gosrc.ReadSmall(tree, path.Join(dir, "Cargo.toml")), "\r\n", "\n"))
+			return uniqueGroups(title, strings.ReplaceAll(gosource.ReadRegularFile(tree, path.Join(dir, "Cargo.toml")), "\r\n", "\n"))
 		},
 		Used: func(file, text string) ([]string, string) {
 			if path.Base(file) != "Cargo.toml" {
@@ -260,7 +262,7 @@ func rustPackageNaming() PackageNaming {
 		},
 		Lists: func(tree fs.FS, dir string) []string {
 			var w struct{ Workspace struct{ Members []string } }
-			_ = toml.Unmarshal([]byte(gosrc.ReadSmall(tree, path.Join(dir, "Cargo.toml"))), &w) // an unreadable file names nothing
+			_ = toml.Unmarshal([]byte(gosource.ReadRegularFile(tree, path.Join(dir, "Cargo.toml"))), &w) // an unreadable file names nothing
 			return w.Workspace.Members
 		},
 	}

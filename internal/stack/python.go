@@ -6,7 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
 )
 
 func pythonStack() Stack {
@@ -14,22 +14,22 @@ func pythonStack() Stack {
 	return Stack{
 		Name: "python", Skeleton: pythonSkeleton(), Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
 		Unmarked: splitWords("**/test_*.py **/*_test.py"),
-		Docs:     DocsTool{By: []string{"conf.py"}, Beside: []string{"requirements*.txt"}}, // of Sphinx
+		Docs:     DocsToolMarkers{By: []string{"conf.py"}, Beside: []string{"requirements*.txt"}}, // of Sphinx
 		Lent:     []DependencyDir{{Dir: ".venv"}, {Dir: "venv"}},
 		Syntax:   pythonSyntax,
 		Counts:   []string{"pytest"},
 		Sources:  pythonSources,
 		Names:    pythonPackageNaming,
-		Runners: []ToolRunner{
+		Runners: []InstalledToolRunner{
 			{If: "file:uv.lock", Args: []string{"uv", "run", "--no-sync"}},
 			{If: "file:poetry.lock", Args: []string{"poetry", "run"}},
 			{If: "file:Pipfile.lock", Args: []string{"pipenv", "run"}},
 			{},
 		},
 		Installs: pythonInstalls, Programs: splitWords("python python3 pip pip3 pytest py.test uv uvx poetry pipenv ruff flake8 pylint mypy pyright basedpyright black isort tox nox coverage django-admin manage.py"),
-		covers: func(outer packageProbe, rel, gate string) bool { return gate != "test" || outer.collectsBelow(rel) },
-		refine: pythonTests,
-		Tests: TestSyntax{
+		covers: func(outer packageInspector, rel, gate string) bool { return gate != "test" || outer.collectsBelow(rel) },
+		refine: addPythonTestCommands,
+		Tests: LanguageTestSyntax{
 			Weak:     `assertTrue\(True|assertIsNotNone|assert True\b|is not None\b`,
 			Swallows: `\braise SystemExit\b|\bsys\.exit\(\s*\)|\bsys\.exit\(0\)|\bos\._exit\(0\)|--exit-zero|^-\s*pytest test`,
 			Quiets:   `#\s*noqa|#\s*type:\s*ignore|pylint:\s*disable|pyright:\s*ignore`,
@@ -42,36 +42,36 @@ func pythonStack() Stack {
 			Only:     true,
 			Names:    []string{"conftest.py"},
 		},
-		Configs: []CheckConfig{
+		Configs: []CheckConfigPatterns{
 			{Files: []string{"sitecustomize.py", "usercustomize.py"}, Loads: `^import\b|^from\b`},
 			{Files: []string{"pytest.ini", "tox.ini", "noxfile.py", "setup.cfg", "pyproject.toml", ".coveragerc", "mypy.ini", "ruff.toml", ".flake8", ".pylintrc", "pyrightconfig.json"}},
 		},
 		Environment: pythonEnvironment(),
-		Namings: func() []TestNaming {
-			return []TestNaming{{NamePytest, suite.WordPytest}, {NameUnittest, suite.WordUnittest}}
+		Namings: func() []TestNameConverter {
+			return []TestNameConverter{{NamePytest, testrunners.PytestTestArgument}, {NameUnittest, testrunners.UnittestTestArgument}}
 		}, Running: pythonRunningTestFinders,
 		Hosts:        []RegistryHosts{{"pypi", splitWords("pypi.org files.pythonhosted.org")}},
 		Servers:      []LanguageServer{{Name: "pyright", Commands: [][]string{{"basedpyright-langserver", "--stdio"}, {"pyright-langserver", "--stdio"}, {"pylsp"}}, Ends: splitWords(".py .pyi"), Watch: splitWords("pyproject.toml pyrightconfig.json setup.cfg")}},
 		Written:      splitWords("poetry.lock pdm.lock uv.lock pipfile.lock"),
 		CommandRules: pythonCommandRules,
 		Outlines:     pythonOutlines,
-		Licences:     []LicenceSource{{KindPython, pythonLicence}},
-		Listings:     []PackageListFormat{{[]string{"uv.lock", "poetry.lock", "pdm.lock"}, tomlPackages(KindPython)}, {[]string{"requirements.txt"}, requirementPackages}, {[]string{"Pipfile.lock"}, pipfilePackages}},
-		Stores: []FetchStore{
+		Licences:     []LicenceFinder{{KindPython, pythonLicence}},
+		Listings:     []PackageListFormat{{[]string{"uv.lock", "poetry.lock", "pdm.lock"}, tomlPackageReader(KindPython)}, {[]string{"requirements.txt"}, requirementPackages}, {[]string{"Pipfile.lock"}, pipfilePackages}},
+		Stores: []PackageDownloadCache{
 			{Name: "pip", Tools: []string{"pip", "pip3", "python3", "poetry", "pipenv"}, Home: ".cache/pip", From: "PIP_CACHE_DIR", Var: "PIP_CACHE_DIR"},
 			{Name: "uv", Tools: []string{"uv", "uvx"}, Home: ".cache/uv", From: "UV_CACHE_DIR", Var: "UV_CACHE_DIR"},
 			{Name: "poetry", Tools: []string{"poetry"}, Home: ".cache/pypoetry", From: "POETRY_CACHE_DIR", Var: "POETRY_CACHE_DIR"},
 		},
 		Formats: pythonFormats,
-		Steps: func() []GateStep {
-			return []GateStep{
+		Steps: func() []PackageCheckCommand {
+			return []PackageCheckCommand{
 				{Gate: "lint", If: "file:ruff.toml|file:.ruff.toml|has:pyproject.toml:[tool.ruff", Args: []string{"{run}", "ruff", "check", "--no-cache", "--output-format=json"}, Format: "ruff", Fix: []FixCommand{{Args: []string{"{run}", "ruff", "check", "--no-cache", "--fix", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
 				{Gate: "lint", If: "file:.flake8|has:setup.cfg:[flake8]|has:tox.ini:[flake8]", Args: []string{"{run}", "flake8"}, Format: "flake8"},
 				{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []FixCommand{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
 				{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
 				{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
-				{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []PartialRun{{By: "python", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []SingleTest{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHandleCheck(), Cover: pytestCover()},
-				{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []PartialRun{{By: "python", Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []SingleTest{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHandleCheck(), Cover: unittestCover()},
+				{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []PartialTestCommand{{By: "python", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []SingleTestCommand{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHandleCheck(), Cover: pytestCoverageCommands()},
+				{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []PartialTestCommand{{By: "python", Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []SingleTestCommand{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHandleCheck(), Cover: unittestCoverageCommands()},
 			}
 		},
 	}
@@ -94,7 +94,7 @@ const source = `all=.; { [ -f .coveragerc ] || grep -qsE '^\[(tool\.)?coverage[.
 export COVERAGE_FILE="$d/data"
 `
 
-func pytestCover() []CoverageCommand {
+func pytestCoverageCommands() []CoverageCommand {
 	const line = source + `if "$@" pytest --help 2>/dev/null | grep -q -e --cov-report; then
   "$@" pytest -p no:cacheprovider --cov${all:+=$all} "--cov-report=xml:$d/report" >&2 || exit
 elif "$@" coverage --version >/dev/null 2>&1; then
@@ -104,15 +104,15 @@ else
   lack pytest-cov "pip install pytest-cov"
 fi
 show "$d/report"`
-	return []CoverageCommand{{Name: "coverage.py", Format: "cobertura", Args: coverageShell(line, "{run}")}}
+	return []CoverageCommand{{Name: "coverage.py", Format: "cobertura", Args: coverageShellCommand(line, "{run}")}}
 }
 
-func unittestCover() []CoverageCommand {
+func unittestCoverageCommands() []CoverageCommand {
 	const line = source + `"$@" python3 -m coverage --version >/dev/null 2>&1 || lack coverage "pip install coverage"
 "$@" python3 -m coverage run ${all:+--source=$all} -m unittest discover -v >&2 || exit
 "$@" python3 -m coverage xml -o "$d/report" >&2 || exit
 show "$d/report"`
-	return []CoverageCommand{{Name: "coverage.py", Format: "cobertura", Args: coverageShell(line, "{run}")}}
+	return []CoverageCommand{{Name: "coverage.py", Format: "cobertura", Args: coverageShellCommand(line, "{run}")}}
 }
 
 // pythonProbe is a program for the runner's own process that reports the resources which are
@@ -121,12 +121,12 @@ show "$d/report"`
 //go:embed probe/nexus_open.py
 var pythonProbe string
 
-func pytestHandleCheck() []OpenHandleCheck {
-	return []OpenHandleCheck{{Args: probeCommand(`PYTHONPATH="$d${PYTHONPATH:+:$PYTHONPATH}" exec "$@" -p nexus_open`, pythonProbe, "{run}", "pytest", "-p", "no:cacheprovider")}}
+func pytestHandleCheck() []OpenResourceTestCommand {
+	return []OpenResourceTestCommand{{Args: commandWithProbe(`PYTHONPATH="$d${PYTHONPATH:+:$PYTHONPATH}" exec "$@" -p nexus_open`, pythonProbe, "{run}", "pytest", "-p", "no:cacheprovider")}}
 }
 
-func unittestHandleCheck() []OpenHandleCheck {
-	return []OpenHandleCheck{{Args: probeCommand(`exec "$@" "$d/nexus_open.py" discover -v`, pythonProbe, "{run}", "python3")}}
+func unittestHandleCheck() []OpenResourceTestCommand {
+	return []OpenResourceTestCommand{{Args: commandWithProbe(`exec "$@" "$d/nexus_open.py" discover -v`, pythonProbe, "{run}", "python3")}}
 }
 
 // pythonFormats returns the output formats of its tools.
@@ -136,14 +136,14 @@ func pythonFormats() []read.OutputFormat {
 		{Name: "flake8", About: "Flake8 and pycodestyle", Commands: []string{"flake8", "pycodestyle", "pyflakes"}, Marks: `(?m)^\S+\.py:\d+:\d+: [EFWC]\d{3} `, Read: lint.ReadFlake8},
 		{Name: "mypy", About: "mypy", Warns: true, Commands: []string{"mypy", "dmypy"}, Marks: `(?m)^Found \d+ errors? in \d+ files? \(|^Success: no issues found in `, Well: `^Success: no issues found`, Read: lint.ReadMypy},
 		{Name: "pyright", About: "Pyright: text or --outputjson", Warns: true, Commands: []string{"pyright", "basedpyright"}, Marks: `"generalDiagnostics"|(?m)^\d+ errors?, \d+ warnings?, \d+ (?:informations?|notes?)`, Well: `^0 errors, `, Read: lint.ReadPyright},
-		{Name: "pytest", About: "pytest", Tests: true, Commands: []string{"pytest", "py.test"}, Marks: `(?m)^=+ test session starts =+|^(?:=+ .*)?(?:\d+ (?:passed|failed|skipped|errors?|xfailed)|no tests ran).* in [\d.]+s`, Over: `^(?:=+ )?(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+ in [\d.]+s`, Read: suite.ReadPytest},
-		{Name: "unittest", About: "Python's unittest, also through Django", Tests: true, Commands: []string{"unittest", "manage.py test"}, Marks: `(?m)^Ran \d+ tests? in [\d.]+s$`, Over: `^Ran \d+ tests? in [\d.]+s$`, Read: suite.ReadUnittest},
+		{Name: "pytest", About: "pytest", Tests: true, Commands: []string{"pytest", "py.test"}, Marks: `(?m)^=+ test session starts =+|^(?:=+ .*)?(?:\d+ (?:passed|failed|skipped|errors?|xfailed)|no tests ran).* in [\d.]+s`, Over: `^(?:=+ )?(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+ in [\d.]+s`, Read: testrunners.ReadPytest},
+		{Name: "unittest", About: "Python's unittest, also through Django", Tests: true, Commands: []string{"unittest", "manage.py test"}, Marks: `(?m)^Ran \d+ tests? in [\d.]+s$`, Over: `^Ran \d+ tests? in [\d.]+s$`, Read: testrunners.ReadUnittest},
 	}
 }
 
 // pythonOutlines returns the declaration patterns of its files.
-func pythonOutlines() []FileOutline {
-	return []FileOutline{
+func pythonOutlines() []OutlinePatterns {
+	return []OutlinePatterns{
 		{Name: "Python", Ends: []string{".py", ".pyi"}, Tests: []string{"test_*", "*_test.py", "conftest.py"}, Declares: []string{"def ", "async def ", "class "}, Hides: "underscore", Imports: []string{"from ", "import "}, Between: ".", Stands: []string{"__init__"}},
 	}
 }
@@ -166,8 +166,8 @@ allow | build    | mypy flake8 pyright | | !--config !--config-file !--python-ex
 
 func pythonRunningTestFinders() []RunningTestFinder {
 	return []RunningTestFinder{
-		{"pytest", suite.PytestRunning},
-		{"unittest", suite.UnfinishedTestReader(`^(\w+ \([\w.<>]+\))(?: \.\.\. ?)?$`, `^(?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|\.\.\. (?:ok|FAIL|ERROR|skipped|expected failure|unexpected success)`)},
+		{"pytest", testrunners.RunningPytestTest},
+		{"unittest", testrunners.UnfinishedTestReader(`^(\w+ \([\w.<>]+\))(?: \.\.\. ?)?$`, `^(?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|\.\.\. (?:ok|FAIL|ERROR|skipped|expected failure|unexpected success)`)},
 	}
 }
 
@@ -178,7 +178,7 @@ func pythonSyntax() []SourceSyntax {
 		Heads: `^\s*(?:async )?def (\w+)[\[(]`, Dented: true,
 		Exports: `(?m)^(?:async )?def ([A-Za-z]\w*)\(|^class ([A-Za-z]\w*)\b|^([A-Z][A-Z0-9_]*)\s*(?::[^=\n]+)?=[^=]`,
 		Faults: LineMutations{
-			Swaps: append(slices.Concat(compareSwaps(), wordSwaps(), booleanSwaps("True", "False")),
+			Swaps: append(slices.Concat(comparisonSwaps(), wordSwaps(), booleanSwaps("True", "False")),
 				[3]string{"equality", " is not ", " is "}, [3]string{"equality", " not in ", " in "}),
 			Calls: true, Nothing: "pass", Returns: returnsLine, None: "None",
 		},

@@ -27,17 +27,17 @@ func pythonInstalls() []InstallMethod {
 	const byHand = "python3 -m venv .venv && .venv/bin/pip install "
 	const venv = "python3 -m venv .venv && .venv/bin/python -m pip install --quiet"
 	rows := []InstallMethod{
-		row("uv", "uv.lock", InstallMethod{Tools: []string{"uv"}, Args: splitWords("uv sync --frozen"), Away: splitWords("--offline"), Same: comparePython}),
-		row("poetry", "poetry.lock", InstallMethod{Tools: []string{"poetry"}, Args: splitWords("poetry install --no-interaction"), Env: []string{"POETRY_VIRTUALENVS_IN_PROJECT=true", "POETRY_VIRTUALENVS_CREATE=true"}, Same: comparePython}),
+		row("uv", "uv.lock", InstallMethod{Tools: []string{"uv"}, Args: splitWords("uv sync --frozen"), Away: splitWords("--offline"), Same: checkPythonLock}),
+		row("poetry", "poetry.lock", InstallMethod{Tools: []string{"poetry"}, Args: splitWords("poetry install --no-interaction"), Env: []string{"POETRY_VIRTUALENVS_IN_PROJECT=true", "POETRY_VIRTUALENVS_CREATE=true"}, Same: checkPythonLock}),
 		row("pipenv", "Pipfile.lock", InstallMethod{Tools: []string{"pipenv"}, Args: splitWords("pipenv sync --dev"), Env: []string{"PIPENV_VENV_IN_PROJECT=1"}, Also: []string{"Pipfile"}}),
 		row("pip", "requirements.txt", InstallMethod{
 			Tools: []string{"python3"}, Also: []string{"requirements*.txt", "constraints*.txt", "requirements/*.txt"},
 			Args: []string{"sh", "-c", venv + ` -r requirements.txt $(for f in requirements-dev.txt requirements-test.txt; do test -f $f && echo "-r $f"; done) "$@"`, "sh"},
-			Away: splitWords("--retries 0"), Same: compareRequirements, Command: byHand + "-r requirements.txt",
+			Away: splitWords("--retries 0"), Same: checkPythonRequirements, Command: byHand + "-r requirements.txt",
 		}),
 	}
 	for _, manifest := range splitWords("pyproject.toml setup.py setup.cfg") { // no file says which extras the tests need
-		own := InstallMethod{Bare: true, Lent: true, Tools: splitWords("python3"), Args: []string{"sh", "-c", venv + " -e ."}, Same: comparePythonEnvironment, Command: byHand + "-e ."}
+		own := InstallMethod{Bare: true, Lent: true, Tools: splitWords("python3"), Args: []string{"sh", "-c", venv + " -e ."}, Same: checkPythonEnvironment, Command: byHand + "-e ."}
 		rows = append(rows, row("venv", manifest, own))
 	}
 	return rows
@@ -57,19 +57,19 @@ func pythonInstalledVersions(tree fs.FS) (map[string]string, error) {
 	return have, nil
 }
 
-// comparePythonEnvironment returns an error unless there is a virtual environment that can run. A
+// checkPythonEnvironment returns an error unless there is a virtual environment that can run. A
 // manifest has too little information to check that it is the right one.
-func comparePythonEnvironment(tree fs.FS, _ string) error {
+func checkPythonEnvironment(tree fs.FS, _ string) error {
 	if _, err := fs.Stat(tree, ".venv/bin/python"); err != nil {
 		return err
 	}
-	_, err := EnvironmentHas(tree)
+	_, err := DescribeVenv(tree)
 	return err
 }
 
-// EnvironmentHas describes the content of a virtual environment beside a manifest: its Python
+// DescribeVenv describes the content of a virtual environment beside a manifest: its Python
 // version, its packages by name and version, and the directories that its path files name.
-func EnvironmentHas(tree fs.FS) (string, error) {
+func DescribeVenv(tree fs.FS) (string, error) {
 	sites, err := fs.Glob(tree, ".venv/lib/python3*/site-packages")
 	if err != nil || len(sites) != 1 {
 		return "", errors.Join(errors.New("there is no .venv of one Python"), err)
@@ -95,10 +95,10 @@ func normalizePythonName(name string) string {
 	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
 }
 
-// comparePython returns an error if an installed package has another version than in the lock
+// checkPythonLock returns an error if an installed package has another version than in the lock
 // file, or if fewer than half of the locked packages are installed. The others are assumed to
 // be for other platforms or extras.
-func comparePython(tree fs.FS, lock string) error {
+func checkPythonLock(tree fs.FS, lock string) error {
 	have, err := pythonInstalledVersions(tree)
 	if err != nil {
 		return err
@@ -131,10 +131,10 @@ func comparePython(tree fs.FS, lock string) error {
 	return nil
 }
 
-// compareRequirements returns an error unless the pinned packages of a requirements file are
+// checkPythonRequirements returns an error unless the pinned packages of a requirements file are
 // installed in that version. Lines with a condition are not compared. A file that does not pin
 // everything proves nothing.
-func compareRequirements(tree fs.FS, lock string) error {
+func checkPythonRequirements(tree fs.FS, lock string) error {
 	have, err := pythonInstalledVersions(tree)
 	if err != nil {
 		return err

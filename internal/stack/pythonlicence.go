@@ -6,13 +6,13 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
+	"github.com/nexus-ai-builder/nexus/internal/stack/licencename"
 )
 
 // pythonLicence reads the metadata of packages in virtual environments.
-func pythonLicence(p PackageLocations, k ListedPackage) string {
-	for _, dir := range distributionDirs(p, k) {
-		for _, found := range []string{pythonMetadata(p.readText(dir, "METADATA")), p.licenceInText(dir), p.licenceInText(path.Join(dir, "licenses"))} {
+func pythonLicence(p PackageSearchPaths, k ListedPackage) string {
+	for _, dir := range distributionMetadataFiles(p, k) {
+		for _, found := range []string{licenceFromPythonMetadata(p.readText(dir, "METADATA")), p.licenceInText(dir), p.licenceInText(path.Join(dir, "licenses"))} {
 			if found != "" {
 				return found
 			}
@@ -21,8 +21,8 @@ func pythonLicence(p PackageLocations, k ListedPackage) string {
 	return ""
 }
 
-// distributionDirs returns the metadata files of a distribution in virtual environments.
-func distributionDirs(p PackageLocations, k ListedPackage) []string {
+// distributionMetadataFiles returns the metadata files of a distribution in virtual environments.
+func distributionMetadataFiles(p PackageSearchPaths, k ListedPackage) []string {
 	var patterns, dirs []string
 	for _, t := range p.Trees {
 		for _, venv := range []string{".venv", "venv", "env"} {
@@ -48,9 +48,9 @@ func normalizeDistribution(name string) string {
 	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
 }
 
-// pythonMetadata reads the licence from the core metadata of a Python package: the expression
+// licenceFromPythonMetadata reads the licence from the core metadata of a Python package: the expression
 // if there is one, else the classifiers, else the free text.
-func pythonMetadata(text string) string {
+func licenceFromPythonMetadata(text string) string {
 	var free string
 	var classifiers []string
 	last := ""
@@ -69,7 +69,7 @@ func pythonMetadata(text string) string {
 		value = strings.TrimSpace(value)
 		switch last = strings.ToLower(key); last {
 		case "license-expression":
-			if l := spdx.ExpressionFor(value); l != "" {
+			if l := licencename.ExpressionFor(value); l != "" {
 				return l
 			}
 		case "license":
@@ -83,14 +83,14 @@ func pythonMetadata(text string) string {
 	if len(classifiers) > 0 {
 		known := true
 		for _, c := range classifiers {
-			known = known && spdx.KnownName(c) != ""
+			known = known && licencename.KnownName(c) != ""
 		}
 		if known {
-			return spdx.Join(classifiers, " AND ") // nothing says that one of them is enough
+			return licencename.JoinExpression(classifiers, " AND ") // nothing says that one of them is enough
 		}
 	}
-	if l := spdx.ExpressionFor(free); l != "" {
+	if l := licencename.ExpressionFor(free); l != "" {
 		return l
 	}
-	return spdx.Join(classifiers, " AND ")
+	return licencename.JoinExpression(classifiers, " AND ")
 }

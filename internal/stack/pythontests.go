@@ -6,22 +6,22 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
+	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 )
 
-// pythonTests adds to a Python package the test commands of its tox.ini or noxfile.py, if they
+// addPythonTestCommands adds to a Python package the test commands of its tox.ini or noxfile.py, if they
 // contain more than the files show, and commands for tests outside of the usual directories.
-func pythonTests(s Stack, p packageProbe, found []GateCommand, judged func(string) bool) []GateCommand {
+func addPythonTestCommands(s Stack, p packageInspector, found []PackageGateCommand, judged func(string) bool) []PackageGateCommand {
 	if judged("test") {
 		return found
 	}
-	at := slices.IndexFunc(found, func(f GateCommand) bool { return f.Gate == "test" })
+	at := slices.IndexFunc(found, func(f PackageGateCommand) bool { return f.Gate == "test" })
 	if dir, words := declaredTestCommand(p); len(words) > 0 && (dir != "" || words[0] != "pytest" && len(words) > 3 || at < 0) {
-		f := s.command(p, append([]string{"{run}"}, words...))
+		f := s.expandRunPlaceholder(p, append([]string{"{run}"}, words...))
 		if dir != "" {
 			f = shellCommand("cd " + quoteLine(nil, []string{dir}) + " && " + quoteLine(nil, f))
 		}
-		g := GateCommand{Stack: s.Name, Dir: p.dir, GateStep: GateStep{Gate: "test", Args: f, Format: "pytest", Tests: true}}
+		g := PackageGateCommand{Stack: s.Name, Dir: p.dir, PackageCheckCommand: PackageCheckCommand{Gate: "test", Args: f, Format: "pytest", Tests: true}}
 		if words[0] != "pytest" {
 			g.Format = "unittest"
 		}
@@ -44,12 +44,12 @@ func pythonTests(s Stack, p packageProbe, found []GateCommand, judged func(strin
 
 // isFoundByUnittest reports whether unittest finds a file of the package from its directory: it
 // searches only packages, for files with one pattern of names.
-func (p packageProbe) isFoundByUnittest(file string) bool {
+func (p packageInspector) isFoundByUnittest(file string) bool {
 	if !strings.HasPrefix(path.Base(file), "test") {
 		return false
 	}
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		if !p.wordHolds("file:" + path.Join(dir, "__init__.py")) {
+		if !p.conditionWordHolds("file:" + path.Join(dir, "__init__.py")) {
 			return false
 		}
 	}
@@ -57,13 +57,13 @@ func (p packageProbe) isFoundByUnittest(file string) bool {
 }
 
 // usesPytest reports whether tests are written for pytest: unittest would find none of them.
-func (p packageProbe) usesPytest(files []string) bool {
+func (p packageInspector) usesPytest(files []string) bool {
 	pytest := regexp.MustCompile(`(?m)^\s*(?:import pytest|from pytest)\b`)
 	function := regexp.MustCompile(`(?m)^(?:async )?def test_\w*\(`)
 	unittest := regexp.MustCompile(`\bunittest\b|\bTestCase\b`)
 	some := false
 	for _, f := range files[:min(len(files), 40)] {
-		text := p.read(f)
+		text := p.readText(f)
 		if pytest.MatchString(text) {
 			return true
 		}
@@ -76,7 +76,7 @@ func (p packageProbe) usesPytest(files []string) bool {
 }
 
 // pythonTestFiles returns the files of a Python package with names of tests.
-func (p packageProbe) pythonTestFiles() []string {
+func (p packageInspector) pythonTestFiles() []string {
 	var files []string
 	for _, f := range p.files {
 		rel, in := f, true
@@ -92,36 +92,36 @@ func (p packageProbe) pythonTestFiles() []string {
 }
 
 // declaredTestCommand returns the command with which tox or nox runs the tests, and its working directory.
-func declaredTestCommand(p packageProbe) (dir string, words []string) {
-	if dir, calls := cmdline.ToxTestCommands(p.read("tox.ini")); len(calls) > 0 && p.hasFilesIn(dir) {
+func declaredTestCommand(p packageInspector) (dir string, words []string) {
+	if dir, calls := scriptcommands.ToxTestCommands(p.readText("tox.ini")); len(calls) > 0 && p.hasFilesIn(dir) {
 		return dir, calls[0]
 	}
-	if calls := cmdline.NoxTestCommands(p.read("noxfile.py")); len(calls) > 0 {
+	if calls := scriptcommands.NoxTestCommands(p.readText("noxfile.py")); len(calls) > 0 {
 		return "", calls[0]
 	}
 	return "", nil
 }
 
 // hasFilesIn reports whether a directory of the package has files.
-func (p packageProbe) hasFilesIn(dir string) bool {
+func (p packageInspector) hasFilesIn(dir string) bool {
 	dir = path.Join(p.dir, dir)
 	return dir == "." || slices.ContainsFunc(p.files, func(f string) bool { return strings.HasPrefix(f, dir+"/") })
 }
 
 // unusualTestCommands returns commands for tests outside of the usual directories, or that unittest does
 // not find by itself.
-func (s Stack) unusualTestCommands(p packageProbe, files []string) []GateCommand {
+func (s Stack) unusualTestCommands(p packageInspector, files []string) []PackageGateCommand {
 	switch {
 	case len(files) == 0:
 		return nil
 	case p.usesPytest(files):
-		return []GateCommand{s.fillCommand(p, s.testStep(p, "pytest"))}
+		return []PackageGateCommand{s.addTestAndFixCommands(p, s.testStep(p, "pytest"))}
 	}
-	return []GateCommand{s.unittestCommand(p, files)}
+	return []PackageGateCommand{s.unittestCommand(p, files)}
 }
 
 // unittestCommand returns a unittest command that finds at least one test.
-func (s Stack) unittestCommand(p packageProbe, files []string) GateCommand {
+func (s Stack) unittestCommand(p packageInspector, files []string) PackageGateCommand {
 	g := s.testStep(p, "unittest")
 	if slices.ContainsFunc(files, p.isFoundByUnittest) {
 		return g
@@ -140,25 +140,25 @@ func (s Stack) unittestCommand(p packageProbe, files []string) GateCommand {
 }
 
 // testStep returns the test step of the stack with an output format.
-func (s Stack) testStep(p packageProbe, format string) GateCommand {
-	steps := rowsOf(s.Steps)
-	step := steps[slices.IndexFunc(steps, func(x GateStep) bool { return x.Gate == "test" && x.Format == format })]
-	step.Args = s.command(p, step.Args)
-	return GateCommand{Stack: s.Name, Dir: p.dir, GateStep: step}
+func (s Stack) testStep(p packageInspector, format string) PackageGateCommand {
+	steps := rowsOfPart(s.Steps)
+	step := steps[slices.IndexFunc(steps, func(x PackageCheckCommand) bool { return x.Gate == "test" && x.Format == format })]
+	step.Args = s.expandRunPlaceholder(p, step.Args)
+	return PackageGateCommand{Stack: s.Name, Dir: p.dir, PackageCheckCommand: step}
 }
 
 // collectsBelow reports whether the tests of a Python project, run from its root, include those of a
 // directory below.
-func (p packageProbe) collectsBelow(rel string) bool {
-	at := slices.ContainsFunc(strings.Split("pytest.ini pyproject.toml tox.ini setup.cfg", " "), func(f string) bool { return strings.Contains(p.read(f), "pytest") }) ||
-		p.wordHolds("file:conftest.py|file:tests/conftest.py")
+func (p packageInspector) collectsBelow(rel string) bool {
+	at := slices.ContainsFunc(strings.Split("pytest.ini pyproject.toml tox.ini setup.cfg", " "), func(f string) bool { return strings.Contains(p.readText(f), "pytest") }) ||
+		p.conditionWordHolds("file:conftest.py|file:tests/conftest.py")
 	if !at {
 		return p.isFoundByUnittest(path.Join(rel, "test_x.py"))
 	}
 	var dirs []string
 	list := regexp.MustCompile(`(?m)^testpaths[ \t]*=[ \t]*(\[[^\]]*\]|(?:[^\n\[]*(?:\n[ \t]+[^\n]+)*))`)
 	for _, f := range []string{"pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"} {
-		if m := list.FindStringSubmatch(p.read(f)); m != nil {
+		if m := list.FindStringSubmatch(p.readText(f)); m != nil {
 			dirs = strings.FieldsFunc(m[1], func(r rune) bool { return strings.ContainsRune(" \t\n\r,[]\"'", r) })
 			break
 		}

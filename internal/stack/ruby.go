@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-ai-builder/nexus/internal/stack/licencename"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
-	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
 )
 
 func rubyStack() Stack {
@@ -25,9 +25,9 @@ func rubyStack() Stack {
 		Offers:   func() []ScriptFile { return []ScriptFile{{Files: []string{"Rakefile"}, Run: "rake", Names: rakeTasks}} },
 		Lent:     []DependencyDir{{Dir: "vendor/bundle", With: "ruby"}, {Dir: ".bundle", With: "config", Copies: true}},
 		Syntax:   rubySyntax,
-		Runners:  []ToolRunner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
+		Runners:  []InstalledToolRunner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
 		Installs: rubyInstalls, Programs: splitWords("ruby bundle rake rspec rubocop rails"),
-		Tests: TestSyntax{
+		Tests: LanguageTestSyntax{
 			Weak:     `refute_nil|be_truthy|not_to be_nil`,
 			Swallows: `\bexit!`,
 			Quiets:   `rubocop:disable`,
@@ -40,31 +40,31 @@ func rubyStack() Stack {
 			Only:     true,
 			Names:    []string{"*_spec.rb"},
 		},
-		Configs: []CheckConfig{
+		Configs: []CheckConfigPatterns{
 			{Files: []string{"bin/rails"}, Runner: true},
 			{Files: []string{".rspec", "rakefile", ".rubocop*"}},
 		},
 		Environment: ToolEnvironment{Offline: []string{"BUNDLE_RETRY=0"}},
 		Namings:     rubyNamings,
 		Running: func() []RunningTestFinder {
-			return []RunningTestFinder{{"minitest", suite.UnfinishedTestReader(`^(\w[\w:]*#test_\w+) = ?$`, `^\S+#test_\S+ = [\d.]+ s = `)}}
+			return []RunningTestFinder{{"minitest", testrunners.UnfinishedTestReader(`^(\w[\w:]*#test_\w+) = ?$`, `^\S+#test_\S+ = [\d.]+ s = `)}}
 		},
 		Hosts:        []RegistryHosts{{"rubygems", splitWords("rubygems.org index.rubygems.org")}},
 		Servers:      []LanguageServer{{Name: "ruby-lsp", Commands: [][]string{{"ruby-lsp"}, {"solargraph", "stdio"}}, Ends: []string{".rb"}, Watch: []string{"Gemfile.lock"}}},
 		Written:      []string{"gemfile.lock"},
 		CommandRules: rubyCommandRules,
 		Outlines:     rubyOutlines,
-		Licences:     []LicenceSource{{KindRuby, rubyLicence}},
+		Licences:     []LicenceFinder{{KindRuby, rubyLicence}},
 		Listings:     []PackageListFormat{{[]string{"Gemfile.lock"}, gemPackages}},
 		Formats:      rubyFormats,
-		Steps: func() []GateStep {
-			return []GateStep{
+		Steps: func() []PackageCheckCommand {
+			return []PackageCheckCommand{
 				{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []FixCommand{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
-				{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []SingleTest{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: judgesRubyPackage("{run}", "rspec")},
-				{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true, Alone: []SingleTest{{Name: NameMinitest, Args: []string{"bin/rails", "test", "--name={test}"}}}, Cover: judgesRubyPackage("bin/rails", "test")},
+				{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []SingleTestCommand{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: rubyCoverageCommands("{run}", "rspec")},
+				{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true, Alone: []SingleTestCommand{{Name: NameMinitest, Args: []string{"bin/rails", "test", "--name={test}"}}}, Cover: rubyCoverageCommands("bin/rails", "test")},
 				{Gate: "test", If: "file:test/run.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run.rb"}, Format: "minitest", Tests: true},
 				{Gate: "test", If: "file:test/run-test.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run-test.rb"}, Format: "minitest", Tests: true},
-				{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest}, Format: "minitest", Tests: true, Alone: []SingleTest{{Name: NameMinitest, Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest, "--", "--name={test}"}}}},
+				{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest}, Format: "minitest", Tests: true, Alone: []SingleTestCommand{{Name: NameMinitest, Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest, "--", "--name={test}"}}}},
 				{Gate: "test", If: "rake:test|has:Rakefile:Rake::TestTask", Args: []string{"{run}", "rake", "test"}, Format: "exit", Tests: true},
 				{Gate: "test", If: "rake:spec", Args: []string{"{run}", "rake", "spec"}, Format: "exit", Tests: true},
 			}
@@ -77,17 +77,17 @@ func rubyStack() Stack {
 //go:embed probe/nexus_cover.rb
 var rubyCover string
 
-// judgesRubyPackage measures the coverage of a Ruby command with the language's own library.
-func judgesRubyPackage(words ...string) []CoverageCommand {
+// rubyCoverageCommands measures the coverage of a Ruby command with the language's own library.
+func rubyCoverageCommands(words ...string) []CoverageCommand {
 	const line = `printf '%s\n' "$1" >"$d/nexus_cover.rb" && shift
 export NEXUS_COVER="$d" RUBYOPT="${RUBYOPT:+$RUBYOPT }-r$d/nexus_cover.rb"
 "$@" >&2 || exit
 show "$d"/report.*`
-	return []CoverageCommand{{Name: "Coverage of Ruby", Format: "lcov", Args: coverageShell(line, append([]string{rubyCover}, words...)...)}}
+	return []CoverageCommand{{Name: "Coverage of Ruby", Format: "lcov", Args: coverageShellCommand(line, append([]string{rubyCover}, words...)...)}}
 }
 
-// compareGems returns an error unless every gem of the lock file is in vendor/bundle.
-func compareGems(tree fs.FS, lock string) error {
+// checkGemInstallation returns an error unless every gem of the lock file is in vendor/bundle.
+func checkGemInstallation(tree fs.FS, lock string) error {
 	gems, err := fs.Glob(tree, "vendor/bundle/ruby/*/gems/*")
 	if err != nil || len(gems) == 0 {
 		return errors.Join(errors.New("there are no gems in vendor/bundle"), err)
@@ -115,10 +115,10 @@ func rubyInstalls() []InstallMethod {
 	return []InstallMethod{
 		{
 			Name: "bundler", Lock: "Gemfile.lock", Also: []string{"Gemfile", ".ruby-version", "*.gemspec"}, Tools: []string{"bundle", "ruby"},
-			Args: splitWords("bundle install"), Away: splitWords("--local"), Env: []string{"BUNDLE_PATH=vendor/bundle", "BUNDLE_FROZEN=true"}, Out: []string{"vendor/bundle", ".bundle"}, Same: compareGems,
+			Args: splitWords("bundle install"), Away: splitWords("--local"), Env: []string{"BUNDLE_PATH=vendor/bundle", "BUNDLE_FROZEN=true"}, Out: []string{"vendor/bundle", ".bundle"}, Same: checkGemInstallation,
 		},
 		{
-			Name: "bundler", Lock: "Gemfile", Bare: true, Fits: containsTest("gem"), Also: []string{".ruby-version", "*.gemspec"}, Tools: []string{"bundle", "ruby"},
+			Name: "bundler", Lock: "Gemfile", Bare: true, Fits: containsTextFunc("gem"), Also: []string{".ruby-version", "*.gemspec"}, Tools: []string{"bundle", "ruby"},
 			Args: splitWords("bundle install"), Away: splitWords("--local"), Env: []string{"BUNDLE_PATH=vendor/bundle"}, Out: []string{"vendor/bundle", ".bundle"},
 		},
 	}
@@ -127,10 +127,10 @@ func rubyInstalls() []InstallMethod {
 // rubyFormats returns the output formats of its tools.
 func rubyFormats() []read.OutputFormat {
 	return []read.OutputFormat{
-		{Name: "rubocop", About: "RuboCop: text, emacs or -f json", Commands: []string{"rubocop", "standardrb"}, Marks: `"cop_name"|"rubocop_version"|(?m)^\d+ files? inspected, |^\S+\.rb:\d+:\d+: [CRWEF]: `, Well: `no offenses detected`, Read: lint.RuboCop},
+		{Name: "rubocop", About: "RuboCop: text, emacs or -f json", Commands: []string{"rubocop", "standardrb"}, Marks: `"cop_name"|"rubocop_version"|(?m)^\d+ files? inspected, |^\S+\.rb:\d+:\d+: [CRWEF]: `, Well: `no offenses detected`, Read: lint.ReadRuboCop},
 		{Name: "ruby", About: "ruby -c", Commands: []string{"ruby -c", "ruby -wc"}, Marks: `(?m)^Syntax OK$|^\S+\.rb:\d+: syntax error`, Well: `^Syntax OK`, Read: lint.ReadRuby},
-		{Name: "rspec", About: "RSpec: text or -f json", Tests: true, Commands: []string{"rspec"}, Marks: `(?m)^\d+ examples?, \d+ failures?|"summary_line":`, Over: `^\d+ examples?, \d+ failures?`, Read: suite.RSpec},
-		{Name: "minitest", About: "Minitest and test-unit, also through Rails", Tests: true, Commands: []string{"rails test", "rake test"}, Marks: `(?m)^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Over: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Read: suite.ReadMinitest},
+		{Name: "rspec", About: "RSpec: text or -f json", Tests: true, Commands: []string{"rspec"}, Marks: `(?m)^\d+ examples?, \d+ failures?|"summary_line":`, Over: `^\d+ examples?, \d+ failures?`, Read: testrunners.ReadRSpec},
+		{Name: "minitest", About: "Minitest and test-unit, also through Rails", Tests: true, Commands: []string{"rails test", "rake test"}, Marks: `(?m)^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Over: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Read: testrunners.ReadMinitest},
 	}
 }
 
@@ -155,8 +155,8 @@ func gemPackages(text string) []ListedPackage {
 }
 
 // rubyOutlines returns the declaration patterns of its files.
-func rubyOutlines() []FileOutline {
-	return []FileOutline{
+func rubyOutlines() []OutlinePatterns {
+	return []OutlinePatterns{
 		{Name: "Ruby", Ends: []string{".rb", ".rake"}, Tests: []string{"*_spec.rb", "*_test.rb", "test_*"}, Declares: []string{"class ", "module ", "def "}, Imports: []string{"require ", "require_relative "}},
 	}
 }
@@ -172,14 +172,14 @@ allow | build    | rake | test spec build lint | = !-f !-r !-R !-I !-e
 allow | build    | rspec rubocop | | !-r !--require !-c !--config !-O !--options
 `
 
-func rubyNamings() []TestNaming {
-	return []TestNaming{regexpNaming(NameRuby, `\A`, `\z`), {NameMinitest, func(test string) (string, string, bool) {
+func rubyNamings() []TestNameConverter {
+	return []TestNameConverter{regexpNaming(NameRuby, `\A`, `\z`), {NameMinitest, func(test string) (string, string, bool) {
 		return test, "", regexp.MustCompile(`^[\pL_][\pL\pN_:]*#[^/]+$`).MatchString(test)
 	}}}
 }
 
 // rubyLicence reads the specification of an installed gem.
-func rubyLicence(p PackageLocations, k ListedPackage) string {
+func rubyLicence(p PackageSearchPaths, k ListedPackage) string {
 	var homes []string
 	for _, t := range p.Trees {
 		homes = append(homes, p.matchingPaths(path.Join(t, "vendor", "bundle", "ruby", "*"))...)
@@ -202,7 +202,7 @@ func rubyLicence(p PackageLocations, k ListedPackage) string {
 			for _, q := range quoted.FindAllStringSubmatch(m[1], -1) {
 				said = append(said, q[1])
 			}
-			if l := spdx.Join(said, " OR "); l != "" {
+			if l := licencename.JoinExpression(said, " OR "); l != "" {
 				return l
 			}
 		}
@@ -220,7 +220,7 @@ func rubySyntax() []SourceSyntax {
 		Heads: `^\s*(?:(?:private|protected|public) )?def (?:self\.)?(\w+[?!=]?)`, Dented: true,
 		Exports: `(?m)^\s*(?:def (?:self\.)?([a-z]\w*[?!=]?)|(?:class|module) ([A-Z][\w:]*))`,
 		Faults: LineMutations{
-			Swaps: slices.Concat(compareSwaps(), signSwaps(), wordSwaps(), booleanSwaps("true", "false")),
+			Swaps: slices.Concat(comparisonSwaps(), signSwaps(), wordSwaps(), booleanSwaps("true", "false")),
 			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
 		},
 	}}

@@ -9,11 +9,11 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
+	"github.com/nexus-ai-builder/nexus/internal/stack/licencename"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
-	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
 )
 
 func rustStack() Stack {
@@ -23,8 +23,8 @@ func rustStack() Stack {
 		Counts:  []string{"cargo test"},
 		Sources: rustSources,
 		Names:   rustPackageNaming,
-		covers:  func(outer packageProbe, rel, _ string) bool { return outer.isWorkspaceCrate(rel) },
-		Tests: TestSyntax{
+		covers:  func(outer packageInspector, rel, _ string) bool { return outer.isWorkspaceCrate(rel) },
+		Tests: LanguageTestSyntax{
 			Weak:     `is_ok\(\)|is_some\(\)`,
 			Swallows: `\bstd::process::exit\(0\)|^-\s*cargo test`,
 			Quiets:   `#!?\[allow\(`,
@@ -35,7 +35,7 @@ func rustStack() Stack {
 			Asserts:  `\b(?:debug_)?assert(?:_eq|_ne|_matches)?!|should_panic|\.unwrap_err\(`,
 			Only:     true,
 		},
-		Configs: []CheckConfig{
+		Configs: []CheckConfigPatterns{
 			{
 				Files:   []string{"cargo.toml", ".cargo/config.toml"},
 				Runs:    `^\[\[test\]\]|^harness\b|^autotests\b|^(?:doc)?test\s*=`,
@@ -47,35 +47,37 @@ func rustStack() Stack {
 		Programs: splitWords("cargo rustc"),
 		Environment: ToolEnvironment{
 			Offline: splitWords("CARGO_NET_OFFLINE=true"), Trusts: splitWords("CARGO_HTTP_CAINFO"), HomeBins: splitWords(".cargo"),
-			Shows:     []UserDirectory{{Var: "RUSTUP_HOME", At: splitWords("$RUSTUP_HOME $HOME/.rustup")}},
+			Shows:     []UserToolDirectory{{Var: "RUSTUP_HOME", At: splitWords("$RUSTUP_HOME $HOME/.rustup")}},
 			Unreached: []string{`you're using offline mode`, "could not find `[^`]+` in registry `crates-io`"},
 		},
-		Namings:      func() []TestNaming { return []TestNaming{verbatimNaming(NameExact), {NameNextest, suite.WordNextest}} },
-		Running:      func() []RunningTestFinder { return []RunningTestFinder{{"cargo-test", suite.CargoRunning}} },
+		Namings: func() []TestNameConverter {
+			return []TestNameConverter{verbatimNaming(NameExact), {NameNextest, testrunners.NextestTestArgument}}
+		},
+		Running:      func() []RunningTestFinder { return []RunningTestFinder{{"cargo-test", testrunners.RunningCargoTest}} },
 		Hosts:        []RegistryHosts{{"crates", splitWords("index.crates.io static.crates.io crates.io")}},
 		Servers:      []LanguageServer{{Name: "rust-analyzer", Commands: [][]string{{"rust-analyzer"}}, Ends: []string{".rs"}, Watch: splitWords("Cargo.toml Cargo.lock"), Options: `{"checkOnSave":false}`}},
 		Written:      []string{"cargo.lock"},
 		CommandRules: rustCommandRules,
 		Outlines:     rustOutlines,
-		Listings:     []PackageListFormat{{[]string{"Cargo.lock"}, tomlPackages(KindRust)}},
-		Stores: []FetchStore{
+		Listings:     []PackageListFormat{{[]string{"Cargo.lock"}, tomlPackageReader(KindRust)}},
+		Stores: []PackageDownloadCache{
 			{Name: "cargo", Tools: []string{"cargo"}, Home: ".cargo/registry", Below: "registry", Var: "CARGO_HOME"},
 			{Name: "cargo-git", Tools: []string{"cargo"}, Home: ".cargo/git", Below: "git", Var: "CARGO_HOME"},
 		},
-		Licences: []LicenceSource{{KindRust, rustLicence}},
+		Licences: []LicenceFinder{{KindRust, rustLicence}},
 		Formats:  rustFormats,
-		Steps: func() []GateStep {
-			return []GateStep{
+		Steps: func() []PackageCheckCommand {
+			return []PackageCheckCommand{
 				{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
 				{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
-				{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []PartialRun{{By: "rust", Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []SingleTest{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}, Cover: rustCover()},
-				{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []PartialRun{{By: "rust", Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []SingleTest{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}, Cover: rustCover()},
+				{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []PartialTestCommand{{By: "rust", Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []SingleTestCommand{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}, Cover: rustCoverageCommands()},
+				{Gate: "test", Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []PartialTestCommand{{By: "rust", Args: []string{"cargo", "test", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []SingleTestCommand{{Name: NameExact, Args: []string{"cargo", "test", "--offline", "--workspace", "--no-fail-fast", "--", "--exact", "{test}"}}}, Cover: rustCoverageCommands()},
 			}
 		},
 	}
 }
 
-func rustCover() []CoverageCommand {
+func rustCoverageCommands() []CoverageCommand {
 	const line = `if command -v cargo-llvm-cov >/dev/null; then
   cargo llvm-cov --offline --workspace --lcov --output-path "$d/lcov.info" >&2 || exit
 elif command -v cargo-tarpaulin >/dev/null; then
@@ -84,19 +86,19 @@ else
   lack cargo-llvm-cov "cargo install cargo-llvm-cov"
 fi
 show "$d/lcov.info"`
-	return []CoverageCommand{{Name: "cargo llvm-cov or tarpaulin", Format: "lcov", Args: coverageShell(line)}}
+	return []CoverageCommand{{Name: "cargo llvm-cov or tarpaulin", Format: "lcov", Args: coverageShellCommand(line)}}
 }
 
 // isWorkspaceCrate reports whether the workspace of a crate includes one below it. Without a workspace it
 // includes none. A crate that is neither included nor excluded cannot be built.
-func (p packageProbe) isWorkspaceCrate(rel string) bool {
+func (p packageInspector) isWorkspaceCrate(rel string) bool {
 	type workspace struct {
 		Workspace *struct{ Exclude []string }
 	}
 	read := func(dir string) (w workspace) {
 		inner := p
 		inner.dir = path.Join(p.dir, dir)
-		_ = toml.Unmarshal([]byte(inner.read("Cargo.toml")), &w) // an unreadable file names nothing
+		_ = toml.Unmarshal([]byte(inner.readText("Cargo.toml")), &w) // an unreadable file names nothing
 		return w
 	}
 	root := read(".").Workspace
@@ -108,19 +110,19 @@ func (p packageProbe) isWorkspaceCrate(rel string) bool {
 
 // rustSources describes how crates depend on each other: one names another in its manifest. In
 // the words of a PartialRun, {crates} is replaced by -p and the name of each crate.
-func rustSources() []SourceRules {
-	return []SourceRules{{
+func rustSources() []SourceDependencyRules {
+	return []SourceDependencyRules{{
 		Name: "rust", Mine: func(file string) bool { return path.Ext(file) == ".rs" },
-		Units: func(tree fs.FS, files []string) []TestUnit {
+		Units: func(tree fs.FS, files []string) []TestPackage {
 			title := regexp.MustCompile(`(?m)^\[package\](?:\n[^\[]*?)?\nname\s*=\s*"([^"]+)"`)
-			var all []TestUnit
+			var all []TestPackage
 			for _, f := range files {
 				if path.Base(f) != "Cargo.toml" {
 					continue
 				}
-				text := strings.ReplaceAll(gosrc.ReadSmall(tree, f), "\r\n", "\n")
+				text := strings.ReplaceAll(gosource.ReadRegularFile(tree, f), "\r\n", "\n")
 				if m := title.FindStringSubmatch(text); m != nil {
-					all = append(all, TestUnit{Name: m[1], Dir: path.Dir(f), Needs: func(name string) bool {
+					all = append(all, TestPackage{Name: m[1], Dir: path.Dir(f), Needs: func(name string) bool {
 						name = regexp.QuoteMeta(name)
 						return regexp.MustCompile(`(?m)^(?:\[[\w.'"()=\- ]*dependencies\.)?"?` + name + `"?\s*[\].=]|package\s*=\s*"` + name + `"`).MatchString(text)
 					}})
@@ -145,13 +147,13 @@ func rustSources() []SourceRules {
 func rustFormats() []read.OutputFormat {
 	return []read.OutputFormat{
 		{Name: "cargo", About: "cargo build, check and clippy, and rustc: text or JSON", Warns: true, Commands: []string{"cargo build", "cargo check", "cargo clippy", "cargo b", "cargo c", "rustc"}, Marks: `"reason":"(?:compiler|build)-|(?m)^(?:error|warning)(?:\[\w+\])?: .*\n\s*--> `, Well: `^\s+Finished `, Read: lint.ReadCargo},
-		{Name: "cargo-test", About: "cargo test and cargo nextest", Tests: true, Commands: []string{"cargo test", "cargo nextest", "cargo t"}, Marks: `(?m)^test result: \w+\. \d+ passed|^running \d+ tests?$|^\s+Summary \[ *[\d.]+s\] `, Over: `^\s+Summary \[ *[\d.]+s\] `, Read: suite.ReadCargo},
+		{Name: "cargo-test", About: "cargo test and cargo nextest", Tests: true, Commands: []string{"cargo test", "cargo nextest", "cargo t"}, Marks: `(?m)^test result: \w+\. \d+ passed|^running \d+ tests?$|^\s+Summary \[ *[\d.]+s\] `, Over: `^\s+Summary \[ *[\d.]+s\] `, Read: testrunners.ReadCargo},
 	}
 }
 
 // rustOutlines returns the declaration patterns of its files.
-func rustOutlines() []FileOutline {
-	return []FileOutline{
+func rustOutlines() []OutlinePatterns {
+	return []OutlinePatterns{
 		{Name: "Rust", Ends: []string{".rs"}, Tests: []string{"*_test.rs"}, Declares: []string{"pub fn ", "pub async fn ", "pub unsafe fn ", "pub const fn ", "pub struct ", "pub enum ", "pub trait ", "pub type ", "pub mod ", "pub const ", "pub static ", "pub union ", "pub macro ", "impl ", "impl<", "macro_rules! "}, Imports: []string{"use ", "pub use ", "mod ", "pub mod "}, Between: "::", Stands: []string{"mod", "lib"}, Tail: "#[cfg(test)]"},
 	}
 }
@@ -167,7 +169,7 @@ allow | build    | cargo | build b check c test t clippy fmt doc tree metadata b
 
 // rustLicence reads the Cargo.toml of a vendored crate, or of one that Cargo has
 // unpacked.
-func rustLicence(p PackageLocations, k ListedPackage) string {
+func rustLicence(p PackageSearchPaths, k ListedPackage) string {
 	var dirs []string
 	for _, t := range p.Trees {
 		dirs = append(dirs, path.Join(t, "vendor", k.Name), path.Join(t, "vendor", k.Name+"-"+k.Version))
@@ -182,7 +184,7 @@ func rustLicence(p PackageLocations, k ListedPackage) string {
 			continue
 		}
 		if m := regexp.MustCompile(`(?m)^license\s*=\s*"([^"]*)"`).FindStringSubmatch(text); m != nil {
-			return spdx.ExpressionFor(m[1])
+			return licencename.ExpressionFor(m[1])
 		}
 		if l := p.licenceInText(dir); l != "" {
 			return l
@@ -194,7 +196,7 @@ func rustLicence(p PackageLocations, k ListedPackage) string {
 // rustSyntax returns the syntax of its files. An apostrophe does not always begin a literal.
 func rustSyntax() []SourceSyntax {
 	s := braceSyntax([]string{".rs"}, LineMutations{Calls: true, Nothing: ";"}).withExports(rustExports).
-		withHeads(`^\s*(?:pub(?:\([^)]*\))? )?(?:(?:default|const|async|unsafe|extern(?: "[^"]*")?) )*fn (\w+)[<(]`)
+		withFunctionHeads(`^\s*(?:pub(?:\([^)]*\))? )?(?:(?:default|const|async|unsafe|extern(?: "[^"]*")?) )*fn (\w+)[<(]`)
 	s.Quotes = `"`
 	return []SourceSyntax{s}
 }

@@ -16,32 +16,34 @@ type TestSelection struct {
 	Tests  string   // pattern of names, as the runner reads it; empty: all
 }
 
-// IsWhole reports whether it is all tests below the directory.
-func (s TestSelection) IsWhole() bool { return s.Runner != "" && len(s.Of) == 0 && s.Tests == "" }
+// IncludesAllTests reports whether it is all tests below the directory.
+func (s TestSelection) IncludesAllTests() bool {
+	return s.Runner != "" && len(s.Of) == 0 && s.Tests == ""
+}
 
-// IsAlike reports whether tests behave the same in both.
-func (s TestSelection) IsAlike(o TestSelection) bool {
+// HasSameTestBehaviour reports whether tests behave the same in both.
+func (s TestSelection) HasSameTestBehaviour(o TestSelection) bool {
 	return s.Runner != "" && s.Runner == o.Runner && slices.Equal(s.How, o.How)
 }
 
-// SelectionOf returns the tests that a command runs, and false if they are unknown: for another
+// ParseTestSelection returns the tests that a command runs, and false if they are unknown: for another
 // program, with an option that may mean anything, and with a runner that stops at the first
 // failure and does not report the others.
-func SelectionOf(words []string) (TestSelection, bool) {
+func ParseTestSelection(words []string) (TestSelection, bool) {
 	switch {
 	case len(words) > 1 && words[0] == "go" && words[1] == "test":
-		return selectionOfGo(words[2:])
+		return goTestSelection(words[2:])
 	case len(words) > 2 && strings.HasPrefix(words[0], "python") && words[1] == "-m" && words[2] == "unittest":
-		return selectionOfUnittest(words[3:])
+		return unittestSelection(words[3:])
 	}
 	if i := slices.IndexFunc(words, func(w string) bool { return w == "pytest" || w == "py.test" }); i >= 0 {
-		return selectionOfPytest(words[:i], words[i+1:])
+		return pytestSelection(words[:i], words[i+1:])
 	}
 	return TestSelection{}, false
 }
 
-// selectionOfGo reads the arguments of go test. See go help testflag.
-func selectionOfGo(args []string) (TestSelection, bool) {
+// goTestSelection reads the arguments of go test. See go help testflag.
+func goTestSelection(args []string) (TestSelection, bool) {
 	s := TestSelection{Runner: "go test"}
 	for i := 0; i < len(args); i++ {
 		option, value, joined := strings.Cut(args[i], "=")
@@ -80,8 +82,8 @@ func selectionOfGo(args []string) (TestSelection, bool) {
 	return s, true
 }
 
-// selectionOfPytest reads the words before and after the name of pytest.
-func selectionOfPytest(before, args []string) (TestSelection, bool) {
+// pytestSelection reads the words before and after the name of pytest.
+func pytestSelection(before, args []string) (TestSelection, bool) {
 	if n := len(before); n > 1 && before[n-1] == "-m" && strings.HasPrefix(before[n-2], "python") {
 		before = before[:n-2]
 	}
@@ -103,8 +105,8 @@ func selectionOfPytest(before, args []string) (TestSelection, bool) {
 	return s, true
 }
 
-// selectionOfUnittest reads the arguments of python -m unittest.
-func selectionOfUnittest(args []string) (TestSelection, bool) {
+// unittestSelection reads the arguments of python -m unittest.
+func unittestSelection(args []string) (TestSelection, bool) {
 	s := TestSelection{Runner: "unittest"}
 	for i, a := range args {
 		switch {
@@ -123,10 +125,10 @@ func selectionOfUnittest(args []string) (TestSelection, bool) {
 // contains all tests.
 func (s TestSelection) PickTests(names []string) ([]string, bool) {
 	switch {
-	case s.IsWhole():
+	case s.IncludesAllTests():
 		return names, true
 	case s.Runner == "go test":
-		return s.pickGo(names)
+		return s.pickGoTests(names)
 	}
 	var all []string
 	for _, of := range s.Of {
@@ -144,9 +146,9 @@ func (s TestSelection) PickTests(names []string) ([]string, bool) {
 	return all, true
 }
 
-// pickGo matches names as go test does: each part of a name by the pattern at its place. The
+// pickGoTests matches names as go test does: each part of a name by the pattern at its place. The
 // names do not show the directory of a package.
-func (s TestSelection) pickGo(names []string) ([]string, bool) {
+func (s TestSelection) pickGoTests(names []string) ([]string, bool) {
 	if len(s.Of) > 0 || strings.ContainsAny(s.Tests, "[\\") && strings.Contains(s.Tests, "/") {
 		return nil, false
 	}

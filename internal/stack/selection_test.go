@@ -9,8 +9,8 @@ import (
 // TestSelectionOf knows what a command runs, and knows nothing where an option may mean anything.
 func TestSelectionOf(t *testing.T) {
 	whole := func(line string) TestSelection {
-		s, ok := SelectionOf(strings.Fields(line))
-		if !ok || !s.IsWhole() {
+		s, ok := ParseTestSelection(strings.Fields(line))
+		if !ok || !s.IncludesAllTests() {
 			t.Fatalf("%s: %+v, %v", line, s, ok)
 		}
 		return s
@@ -54,7 +54,7 @@ func TestSelectionOf(t *testing.T) {
 		{"python3 -m unittest discover -v", "python3 -m unittest -k x tests.test_a", dotted, "-"},
 	} {
 		got := "-"
-		if some, ok := SelectionOf(strings.Fields(c.some)); ok && whole(c.gate).IsAlike(some) {
+		if some, ok := ParseTestSelection(strings.Fields(c.some)); ok && whole(c.gate).HasSameTestBehaviour(some) {
 			if picked, ok := some.PickTests(c.names); ok {
 				got = strings.Join(picked, " ")
 			}
@@ -72,7 +72,7 @@ func FuzzSelectionOf(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line, names string) {
 		all := slices.Compact(slices.Sorted(slices.Values(strings.Split(names, "\n"))))
-		s, ok := SelectionOf(strings.Fields(line))
+		s, ok := ParseTestSelection(strings.Fields(line))
 		if !ok {
 			return
 		}

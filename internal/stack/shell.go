@@ -9,23 +9,23 @@ func shellScripts() Stack {
 	const files = `set --; for f in *.bats test/*.bats; do [ -e "$f" ] && set -- "$@" "$f"; done; `
 	return Stack{
 		Name: "shell", Skeleton: shellSkeleton(), Syntax: shellSyntax, Markers: []string{".shellcheckrc", "*.bats"},
-		Tests: TestSyntax{
+		Tests: LanguageTestSyntax{
 			Quiets: `shellcheck disable`,
 			Ends:   []string{".sh", ".bash", ".bats"}, Exits: true, Within: []string{".bats"},
 			Declares: `(?m)^@test ["']([^"']+)|^(?:function )?(test_\w+)\s*\(\)`,
 			Skips:    `^\s*skip\b`,
 			Asserts:  `^\s*(?:test|\[\[?|grep|diff|cmp|assert\w*|refute\w*|expect\w*)\s`,
 		},
-		Configs: []CheckConfig{
+		Configs: []CheckConfigPatterns{
 			{Files: []string{".shellcheckrc"}},
 		},
 		Servers:  []LanguageServer{{Name: "bash", Commands: [][]string{{"bash-language-server", "start"}}, Ends: splitWords(".sh .bash")}},
 		Programs: splitWords("shellcheck"),
 		Formats:  shellFormats,
-		Steps: func() []GateStep {
-			return []GateStep{
+		Steps: func() []PackageCheckCommand {
+			return []PackageCheckCommand{
 				{Gate: "lint", If: "file:.shellcheckrc", Args: shellCommand(`find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1`), Format: "shellcheck"},
-				{Gate: "test", If: "file:*.bats|file:test/*.bats", Args: shellCommand(files + `bats -t "$@"`), Format: "tap", Tests: true, Alone: []SingleTest{{Name: NameCTest, Args: append(shellCommand("t=$1; "+files+`bats -t --filter "$t" "$@"`), "sh", "{test}")}}},
+				{Gate: "test", If: "file:*.bats|file:test/*.bats", Args: shellCommand(files + `bats -t "$@"`), Format: "tap", Tests: true, Alone: []SingleTestCommand{{Name: NameCTest, Args: append(shellCommand("t=$1; "+files+`bats -t --filter "$t" "$@"`), "sh", "{test}")}}},
 			}
 		},
 	}
@@ -34,7 +34,7 @@ func shellScripts() Stack {
 // shellFormats returns the output formats of its tools.
 func shellFormats() []read.OutputFormat {
 	return []read.OutputFormat{
-		{Name: "shellcheck", About: "ShellCheck: text, gcc or JSON", Commands: []string{"shellcheck"}, Marks: `\[SC\d{4}\]|\^-+\^? SC\d{4} |"fix":.*"code":\d{4}|"code":\d{4},.*"fix":`, Read: lint.ShellCheck},
+		{Name: "shellcheck", About: "ShellCheck: text, gcc or JSON", Commands: []string{"shellcheck"}, Marks: `\[SC\d{4}\]|\^-+\^? SC\d{4} |"fix":.*"code":\d{4}|"code":\d{4},.*"fix":`, Read: lint.ReadShellCheck},
 	}
 }
 

@@ -65,8 +65,8 @@ func HasGreetingTest(tree fs.FS) bool {
 	})
 }
 
-// StackChoice is the stack of a new project.
-type StackChoice struct {
+// ProjectStackChoice is the stack of a new project.
+type ProjectStackChoice struct {
 	Stack Stack
 	Why   []string // the reasons, most important first
 	Not   []string // why the alternatives before or close to it were not chosen
@@ -75,9 +75,9 @@ type StackChoice struct {
 // ChooseStack returns the stack that fits an idea best, among those with a skeleton whose programs
 // exist. Given names one stack; "" leaves the choice open. If there is none, the string
 // explains why.
-func ChooseStack(idea, given string, has func(program string) bool) (StackChoice, string) {
+func ChooseStack(idea, given string, has func(program string) bool) (ProjectStackChoice, string) {
 	words := strings.FieldsFunc(strings.ToLower(idea), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '#' })
-	var best StackChoice
+	var best ProjectStackChoice
 	most, known := -1, false
 	var names, not []string
 	for _, s := range AllStacks() {

@@ -5,18 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
+	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 )
 
 // splitScripts splits the scripts of a package that run several tools, if they can be parsed. Each
 // tool that only checks becomes a gate of its own and runs once, without the options that let
 // it change files. Checks in the package's scripts have precedence over those guessed from
 // configuration files. Scripts that only a shell understands stay unchanged.
-func splitScripts(s Stack, p packageProbe, found []GateCommand, _ func(string) bool) []GateCommand {
-	t := &scriptSplitter{s: s, p: p, scripts: p.npmManifest().Scripts, seen: map[string]bool{}}
+func splitScripts(s Stack, p packageInspector, found []PackageGateCommand, _ func(string) bool) []PackageGateCommand {
+	t := &packageScriptSplitter{s: s, p: p, scripts: p.npmManifest().Scripts, seen: map[string]bool{}}
 	t.addFormatGates(found)
 	for _, f := range found {
-		if t.split(f) {
+		if t.splitScript(f) {
 			continue
 		}
 		t.left = append(t.left, f)
@@ -24,55 +24,55 @@ func splitScripts(s Stack, p packageProbe, found []GateCommand, _ func(string) b
 	return t.splitCommands()
 }
 
-// scriptSplitter holds the state of splitting a package's scripts.
-type scriptSplitter struct {
+// packageScriptSplitter holds the state of splitting a package's scripts.
+type packageScriptSplitter struct {
 	s       Stack
-	p       packageProbe
+	p       packageInspector
 	scripts map[string]string
-	seen    map[string]bool // commands that have a gate
-	own     []GateCommand   // gates made of parts of scripts
-	left    []GateCommand   // the other gates
+	seen    map[string]bool      // commands that have a gate
+	own     []PackageGateCommand // gates made of parts of scripts
+	left    []PackageGateCommand // the other gates
 }
 
 // splitCommands returns the parts, and of the others those that no part replaces: a command that the
 // project runs itself replaces a guess.
-func (t *scriptSplitter) splitCommands() []GateCommand {
+func (t *packageScriptSplitter) splitCommands() []PackageGateCommand {
 	stands := map[string]bool{}
 	for _, f := range t.own {
 		stands[f.Gate] = true
 	}
-	t.left = slices.DeleteFunc(t.left, func(f GateCommand) bool { return stands[f.Gate] && t.scriptOf(f) == "" })
+	t.left = slices.DeleteFunc(t.left, func(f PackageGateCommand) bool { return stands[f.Gate] && t.scriptOf(f) == "" })
 	all := append(t.left, t.own...)
 	steps := []string{"build", "type", "lint", "format", "test", "e2e"}
-	slices.SortStableFunc(all, func(a, b GateCommand) int { return slices.Index(steps, a.Gate) - slices.Index(steps, b.Gate) })
+	slices.SortStableFunc(all, func(a, b PackageGateCommand) int { return slices.Index(steps, a.Gate) - slices.Index(steps, b.Gate) })
 	return all
 }
 
 // scriptOf returns the script that a gate runs, "" for none.
-func (t *scriptSplitter) scriptOf(f GateCommand) string {
-	run := t.s.command(t.p, []string{"{script}"})
+func (t *packageScriptSplitter) scriptOf(f PackageGateCommand) string {
+	run := t.s.expandRunPlaceholder(t.p, []string{"{script}"})
 	if len(f.Args) == len(run)+1 && slices.Equal(f.Args[:len(run)], run) {
 		return f.Args[len(run)]
 	}
 	return ""
 }
 
-// split makes gates of the parts of a script, and reports whether they replace it.
-func (t *scriptSplitter) split(f GateCommand) bool {
+// splitScript makes gates of the parts of a script, and reports whether they replace it.
+func (t *packageScriptSplitter) splitScript(f PackageGateCommand) bool {
 	name := t.scriptOf(f)
 	if name == "" || f.Gate == "build" {
 		return false
 	}
-	calls, ok := cmdline.UnfoldScript(t.scripts, name)
+	calls, ok := scriptcommands.ExpandScript(t.scripts, name)
 	if !ok {
 		return false
 	}
-	calls = slices.DeleteFunc(calls, func(c cmdline.CommandCall) bool { return cmdline.IsInstall(c.Words) })
+	calls = slices.DeleteFunc(calls, func(c scriptcommands.ScriptCommand) bool { return scriptcommands.InstallsDependencies(c.Words) })
 	kinds := map[string]bool{}
-	var rest []cmdline.CommandCall
+	var rest []scriptcommands.ScriptCommand
 	writes := false
 	for _, c := range calls {
-		gate, _, wrote := cmdline.CheckOnlyForm(c)
+		gate, _, wrote := scriptcommands.CheckOnlyForm(c)
 		if gate == "" {
 			rest = append(rest, c)
 			continue
@@ -83,7 +83,7 @@ func (t *scriptSplitter) split(f GateCommand) bool {
 	simple := len(kinds) == 1 && len(rest) == 0 && !writes && f.Gate != "test"
 	if len(kinds) == 0 || simple || len(rest) > 0 && f.Gate != "test" && !writes {
 		for _, c := range calls {
-			t.seen[callKey(c)] = true
+			t.seen[commandKey(c)] = true
 		}
 		return false
 	}
@@ -96,9 +96,9 @@ func (t *scriptSplitter) split(f GateCommand) bool {
 	return true
 }
 
-// callKey returns a key that identifies a command.
-func callKey(c cmdline.CommandCall) string {
-	_, words, _ := cmdline.CheckOnlyForm(c)
+// commandKey returns a key that identifies a command.
+func commandKey(c scriptcommands.ScriptCommand) string {
+	_, words, _ := scriptcommands.CheckOnlyForm(c)
 	if words == nil {
 		words = c.Words
 	}
@@ -106,18 +106,18 @@ func callKey(c cmdline.CommandCall) string {
 }
 
 // addCheckGate adds a gate for a command that only checks, unless there is one.
-func (t *scriptSplitter) addCheckGate(c cmdline.CommandCall) {
-	gate, words, wrote := cmdline.CheckOnlyForm(c)
-	if gate == "" || t.seen[callKey(c)] {
+func (t *packageScriptSplitter) addCheckGate(c scriptcommands.ScriptCommand) {
+	gate, words, wrote := scriptcommands.CheckOnlyForm(c)
+	if gate == "" || t.seen[commandKey(c)] {
 		return
 	}
-	t.seen[callKey(c)] = true
+	t.seen[commandKey(c)] = true
 	text := c.Text
 	if wrote {
 		text = quoteLine(c.Env, words)
 	}
-	f := GateCommand{Stack: t.s.Name, Dir: t.p.dir, Part: PartialRun{}, GateStep: GateStep{Gate: gate, Args: t.shellWithBins(text), Format: "exit"}}
-	if slices.ContainsFunc(t.own, func(o GateCommand) bool { return o.Gate == gate }) {
+	f := PackageGateCommand{Stack: t.s.Name, Dir: t.p.dir, Part: PartialTestCommand{}, PackageCheckCommand: PackageCheckCommand{Gate: gate, Args: t.shellWithInstalledPrograms(text), Format: "exit"}}
+	if slices.ContainsFunc(t.own, func(o PackageGateCommand) bool { return o.Gate == gate }) {
 		f.Piece = words[0]
 	}
 	f.Fix = t.fixersOf(words[0])
@@ -125,7 +125,7 @@ func (t *scriptSplitter) addCheckGate(c cmdline.CommandCall) {
 }
 
 // fixersOf returns the commands that fix the findings of a tool.
-func (t *scriptSplitter) fixersOf(tool string) []FixCommand {
+func (t *packageScriptSplitter) fixersOf(tool string) []FixCommand {
 	var all []FixCommand
 	switch tool {
 	case "eslint":
@@ -136,19 +136,19 @@ func (t *scriptSplitter) fixersOf(tool string) []FixCommand {
 		all = []FixCommand{prettierFix()}
 	}
 	for i := range all {
-		all[i].Args = t.s.command(t.p, all[i].Args)
+		all[i].Args = t.s.expandRunPlaceholder(t.p, all[i].Args)
 	}
 	return all
 }
 
 // addRemainingGates adds gates for the other commands: one per test runner if there is nothing else among
 // them, or one for all.
-func (t *scriptSplitter) addRemainingGates(f GateCommand, calls []cmdline.CommandCall) {
-	parts := [][]cmdline.CommandCall{calls}
-	if !slices.ContainsFunc(calls, func(c cmdline.CommandCall) bool { return !isTestRunner(c) }) {
+func (t *packageScriptSplitter) addRemainingGates(f PackageGateCommand, calls []scriptcommands.ScriptCommand) {
+	parts := [][]scriptcommands.ScriptCommand{calls}
+	if !slices.ContainsFunc(calls, func(c scriptcommands.ScriptCommand) bool { return !isTestRunner(c) }) {
 		parts = nil
 		for _, c := range calls {
-			parts = append(parts, []cmdline.CommandCall{c})
+			parts = append(parts, []scriptcommands.ScriptCommand{c})
 		}
 	}
 	for i, part := range parts {
@@ -157,7 +157,7 @@ func (t *scriptSplitter) addRemainingGates(f GateCommand, calls []cmdline.Comman
 			texts = append(texts, c.Text)
 		}
 		g := f
-		g.Args, g.Part, g.Lone, g.Hold, g.Goes = t.shellWithBins(strings.Join(texts, " && ")), PartialRun{}, SingleTest{}, OpenHandleCheck{}, CoverageCommand{}
+		g.Args, g.Part, g.Lone, g.Hold, g.Goes = t.shellWithInstalledPrograms(strings.Join(texts, " && ")), PartialTestCommand{}, SingleTestCommand{}, OpenResourceTestCommand{}, CoverageCommand{}
 		if len(part) == 1 && len(part[0].Env) == 0 {
 			g = t.addRunnerDetails(g, part[0])
 		}
@@ -172,26 +172,26 @@ func (t *scriptSplitter) addRemainingGates(f GateCommand, calls []cmdline.Comman
 }
 
 // addRunnerDetails adds the properties of a runner if it is the only one.
-func (t *scriptSplitter) addRunnerDetails(g GateCommand, c cmdline.CommandCall) GateCommand {
+func (t *packageScriptSplitter) addRunnerDetails(g PackageGateCommand, c scriptcommands.ScriptCommand) PackageGateCommand {
 	p := t.p
 	p.scripts = map[string]string{"test": strings.Join(c.Words, " ")}
-	step := GateStep{Related: scriptPartialRuns(), Alone: scriptSingleTests(), Held: scriptHandleChecks(), Cover: scriptCover()}
-	prefix := t.s.command(t.p, []string{"{script}", "test", "--"})
-	own := append(t.s.command(t.p, []string{"{run}"}), c.Words...)
+	step := PackageCheckCommand{Related: scriptPartialRuns(), Alone: scriptSingleTests(), Held: scriptHandleChecks(), Cover: scriptCoverageCommands()}
+	prefix := t.s.expandRunPlaceholder(t.p, []string{"{script}", "test", "--"})
+	own := append(t.s.expandRunPlaceholder(t.p, []string{"{run}"}), c.Words...)
 	put := func(args []string) []string {
 		if len(args) > len(prefix) && slices.Equal(args[:len(prefix)], prefix) {
 			return append(slices.Clone(own), args[len(prefix):]...)
 		}
 		return args
 	}
-	filled := t.s.fillCommand(p, GateCommand{GateStep: step})
+	filled := t.s.addTestAndFixCommands(p, PackageGateCommand{PackageCheckCommand: step})
 	filled.Part.Args, filled.Lone.Args, filled.Hold.Args, filled.Goes.Args = put(filled.Part.Args), put(filled.Lone.Args), put(filled.Hold.Args), put(filled.Goes.Args)
 	g.Part, g.Lone, g.Hold, g.Goes = filled.Part, filled.Lone, filled.Hold, filled.Goes
 	return g
 }
 
 // isTestRunner reports whether a command is one test runner.
-func isTestRunner(c cmdline.CommandCall) bool {
+func isTestRunner(c scriptcommands.ScriptCommand) bool {
 	words := c.Words
 	if len(words) > 1 && (words[0] == "nyc" || words[0] == "c8") {
 		words = slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
@@ -205,28 +205,28 @@ func isTestRunner(c cmdline.CommandCall) bool {
 
 // addFormatGates adds the check of a formatter that has a script of its own. A formatter that only
 // writes is the project's only if it is configured.
-func (t *scriptSplitter) addFormatGates(found []GateCommand) {
-	if slices.ContainsFunc(found, func(f GateCommand) bool { return f.Gate == "format" && t.scriptOf(f) != "" }) {
+func (t *packageScriptSplitter) addFormatGates(found []PackageGateCommand) {
+	if slices.ContainsFunc(found, func(f PackageGateCommand) bool { return f.Gate == "format" && t.scriptOf(f) != "" }) {
 		return
 	}
-	configured := slices.ContainsFunc(found, func(f GateCommand) bool { return f.Gate == "format" })
+	configured := slices.ContainsFunc(found, func(f PackageGateCommand) bool { return f.Gate == "format" })
 	for _, name := range []string{
 		"format:check", "check:format", "format-check", "check-format", "prettier:check", "check:prettier", "lint:prettier", "lint:format",
 		"fmt:check", "check:fmt", "format", "prettier", "fmt",
 	} {
-		calls, ok := cmdline.UnfoldScript(t.scripts, name)
+		calls, ok := scriptcommands.ExpandScript(t.scripts, name)
 		if !ok || len(calls) != 1 {
 			continue
 		}
-		if gate, _, wrote := cmdline.CheckOnlyForm(calls[0]); gate == "format" && (configured || !wrote) {
+		if gate, _, wrote := scriptcommands.CheckOnlyForm(calls[0]); gate == "format" && (configured || !wrote) {
 			t.addCheckGate(calls[0])
 			return
 		}
 	}
 }
 
-// shellWithBins runs a line with the programs that the package's manager installed, as it runs scripts.
-func (t *scriptSplitter) shellWithBins(text string) []string {
+// shellWithInstalledPrograms runs a line with the programs that the package's manager installed, as it runs scripts.
+func (t *packageScriptSplitter) shellWithInstalledPrograms(text string) []string {
 	up, bins := "", ""
 	for range directoryDepth(t.p.dir) + 1 {
 		bins += "$PWD/" + up + "node_modules/.bin:"

@@ -14,17 +14,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
-var allStacks = makeStacks()
+var allStacks = listStacks()
 
 // AllStacks returns every stack. If two stacks claim the same file, the first one wins. All callers
 // share the slice, and must not change it: it is asked for each file of a tree.
 func AllStacks() []Stack { return allStacks }
 
 // OutputFormats returns all output formats that can be read.
-func OutputFormats() read.FormatSet {
+func OutputFormats() read.OutputFormatSet {
 	var golang, checks, tests []read.OutputFormat
 	for _, s := range AllStacks() {
-		for _, f := range rowsOf(s.Formats) {
+		for _, f := range rowsOfPart(s.Formats) {
 			switch {
 			case f.Go:
 				golang = append(golang, f)
@@ -35,7 +35,7 @@ func OutputFormats() read.FormatSet {
 			}
 		}
 	}
-	return read.NewSet(golang, checks, tests)
+	return read.NewFormatSet(golang, checks, tests)
 }
 
 // CommandRules returns the rows of all stacks about the commands of their tools.
@@ -48,22 +48,22 @@ func CommandRules() string {
 }
 
 // ReadOutput parses the output of a tool.
-func ReadOutput(in read.ToolOutput) read.OutputReport { return OutputFormats().ReadOutput(in) }
+func ReadOutput(in read.ToolOutput) read.ParsedToolOutput { return OutputFormats().ReadOutput(in) }
 
 // Stack is a language with the tools of one ecosystem. Every field except the name may be
 // empty: Nexus then works without it. Large parts are functions, because file names are matched
 // against the stacks for each file of a tree.
 type Stack struct {
 	Name    string
-	Markers []string // a directory with one of these files, which may be patterns, is a package of the stack
-	Yields  []string // a directory with one of these files belongs to another stack
-	Docs    DocsTool // a directory below the root with these files is no package
-	Alone   bool     // it applies only where no other stack does
+	Markers []string        // a directory with one of these files, which may be patterns, is a package of the stack
+	Yields  []string        // a directory with one of these files belongs to another stack
+	Docs    DocsToolMarkers // a directory below the root with these files is no package
+	Alone   bool            // it applies only where no other stack does
 
 	Unmarked []string // test files that mark a root as a package if nothing else there runs tests; patterns
 
-	Runners []ToolRunner      // commands that start the project's own tools; the first that fits
-	Steps   func() []GateStep // the checks of a package
+	Runners []InstalledToolRunner        // commands that start the project's own tools; the first that fits
+	Steps   func() []PackageCheckCommand // the checks of a package
 
 	Formats func() []read.OutputFormat // output formats of its tools, besides the common ones
 
@@ -82,10 +82,10 @@ type Stack struct {
 	Settings []string               // directories of the system with the settings of its tools
 	Programs []string               // first words of its commands; those need its packages, if any are installed
 
-	Sources func() []SourceRules // how its files depend on each other
-	Names   func() PackageNaming // the names of its packages; see stack/monorepo
+	Sources func() []SourceDependencyRules // how its files depend on each other
+	Names   func() PackageNaming           // the names of its packages; see stack/monorepo
 
-	Namings     func() []TestNaming         // names of a test in its runners
+	Namings     func() []TestNameConverter  // names of a test in its runners
 	Running     func() []RunningTestFinder  // finds the test that was running
 	Environment ToolEnvironment             // environment of its commands
 	Hosts       []RegistryHosts             // servers from which its tools fetch packages
@@ -96,17 +96,17 @@ type Stack struct {
 
 	// Needs returns the locations of the source of direct dependencies. The function text
 	// returns the content of a file, "" if it does not exist. Nil: unknown.
-	Needs func(text func(file string) string) []DependencySource
+	Needs func(text func(file string) string) []PackageSourceDir
 
-	Listings []PackageListFormat // files that name packages; the first that fits
-	Licences []LicenceSource     // licences of its packages
-	Stores   []FetchStore        // directories of fetched packages, below the home of their user
+	Listings []PackageListFormat    // files that name packages; the first that fits
+	Licences []LicenceFinder        // licences of its packages
+	Stores   []PackageDownloadCache // directories of fetched packages, below the home of their user
 
 	Syntax  func() []SourceSyntax // syntax of its sources
-	Tests   TestSyntax            // the form of its tests
-	Configs []CheckConfig         // configuration of its checks
+	Tests   LanguageTestSyntax    // the form of its tests
+	Configs []CheckConfigPatterns // configuration of its checks
 
-	Outlines func() []FileOutline // outlines of its files for a code map
+	Outlines func() []OutlinePatterns // outlines of its files for a code map
 
 	Skeleton ProjectSkeleton // first files of a new project
 
@@ -115,25 +115,25 @@ type Stack struct {
 	CommandRules string
 
 	// find returns the checks of the packages of a tree if Steps cannot describe them.
-	find func(tree fs.FS) []GateCommand
+	find func(tree fs.FS) []PackageGateCommand
 	// covers reports whether a package's gate also checks a package in a directory below it.
 	// Nil: it does.
-	covers func(outer packageProbe, rel, gate string) bool
+	covers func(outer packageInspector, rel, gate string) bool
 	// refine replaces the gates that Steps found in a package by more exact ones from its
 	// files. Judged reports whether a package above has a gate of that name for it.
-	refine func(s Stack, p packageProbe, found []GateCommand, judged func(gate string) bool) []GateCommand
+	refine func(s Stack, p packageInspector, found []PackageGateCommand, judged func(gate string) bool) []PackageGateCommand
 }
 
-// ToolRunner starts tools that a package manager installed.
-type ToolRunner struct {
-	If     string // see [GateStep.If]
+// InstalledToolRunner starts tools that a package manager installed.
+type InstalledToolRunner struct {
+	If     string // see [PackageCheckCommand.If]
 	Args   []string
 	Script []string // runs a script of the manifest, if it has any
 }
 
-// GateStep is a command that checks a package of the stack. Of the steps of one gate, the first
+// PackageCheckCommand is a command that checks a package of the stack. Of the steps of one gate, the first
 // that fits is used.
-type GateStep struct {
+type PackageCheckCommand struct {
 	Gate string // build, lint, type, format, test or e2e
 	// Beside names a tool that runs in addition to others of its gate. Of the steps with the
 	// same Beside, the first that fits is used.
@@ -155,13 +155,13 @@ type GateStep struct {
 	// build: where it is cheaper and needs no result of the build.
 	Early string
 	// Related are commands that run only the tests that a change affects; the first that fits.
-	Related []PartialRun
+	Related []PartialTestCommand
 	// Alone are commands that run a single test, to tell a flaky one from a broken one; the
 	// first that fits.
-	Alone []SingleTest
+	Alone []SingleTestCommand
 	// Held are commands that report what keeps the runner from exiting when its tests are done,
 	// and then exit; the first that fits.
-	Held []OpenHandleCheck
+	Held []OpenResourceTestCommand
 	// Cover are commands that measure the coverage of the tests; the first that fits.
 	Cover []CoverageCommand
 	// Fix are commands that fix the step's findings by themselves; all that fit.
@@ -170,29 +170,29 @@ type GateStep struct {
 
 // FixCommand is a command that improves files: a formatter, or a linter with an option to fix.
 type FixCommand struct {
-	If   string   // see [GateStep.If]
+	If   string   // see [PackageCheckCommand.If]
 	Args []string // {files} is replaced by the changed files, {dirs} by their directories
 	Ends []string // endings of the file names that it is for; empty: all
 	New  bool     // only new files: others may never have been in order
 }
 
-// PartialRun is a command that runs some of the tests of a step. In its words {tests} is
+// PartialTestCommand is a command that runs some of the tests of a step. In its words {tests} is
 // replaced by test files, and {changed} by the changed files, if the runner itself finds their
-// tests; see [SourceRules.CommandWords] for others.
-type PartialRun struct {
-	If     string // see [GateStep.If]
-	By     string // the name of the [SourceRules] that find the tests
+// tests; see [SourceDependencyRules.CommandWords] for others.
+type PartialTestCommand struct {
+	If     string // see [PackageCheckCommand.If]
+	By     string // the name of the [SourceDependencyRules] that find the tests
 	Args   []string
 	Format string // empty: the step's
 	// Reports is true if it also writes the reports of the step.
 	Reports bool
 }
 
-// SingleTest is a command that runs one test of a step by its name. In its words {test} is
+// SingleTestCommand is a command that runs one test of a step by its name. In its words {test} is
 // replaced by the name, as a pattern that matches nothing else or unchanged, and {file} by the
-// test's file; see [SingleTest.Name]. No shell reads the name.
-type SingleTest struct {
-	If     string // see [GateStep.If]
+// test's file; see [SingleTestCommand.Name]. No shell reads the name.
+type SingleTestCommand struct {
+	If     string // see [PackageCheckCommand.If]
 	Name   string // the form of the name in findings and for the runner; one of the constants below
 	Args   []string
 	Format string // empty: the step's
@@ -201,11 +201,11 @@ type SingleTest struct {
 	Reports bool
 }
 
-// OpenHandleCheck is a command that runs the tests of a step, reports the resources that are
+// OpenResourceTestCommand is a command that runs the tests of a step, reports the resources that are
 // still open when they are done, and then exits in any case. It uses the runner's own option,
 // or a probe that writes lines in the format of gate/hang.
-type OpenHandleCheck struct {
-	If     string // see [GateStep.If]
+type OpenResourceTestCommand struct {
+	If     string // see [PackageCheckCommand.If]
 	Args   []string
 	Format string // format of the step if it is a script: the runner that it is for; empty: the step's
 	Flag   string // makes the runner exit by force, for people
@@ -234,8 +234,8 @@ const (
 
 func shellCommand(line string) []string { return []string{"sh", "-c", line} }
 
-// rowsOf returns the rows of a part of a [Stack]; none if the part is nil.
-func rowsOf[T any](part func() []T) []T {
+// rowsOfPart returns the rows of a part of a [Stack]; none if the part is nil.
+func rowsOfPart[T any](part func() []T) []T {
 	if part == nil {
 		return nil
 	}

@@ -188,7 +188,7 @@ func TestTable(t *testing.T) {
 			continue
 		}
 		for _, step := range s.Steps() {
-			f, ok := stack.OutputFormats().Find(step.Format)
+			f, ok := stack.OutputFormats().FindFormat(step.Format)
 			if !ok || !slices.Contains([]string{"build", "type", "lint", "format", "test", "e2e"}, step.Gate) || len(step.Args) == 0 {
 				t.Errorf("%s: %+v", s.Name, step)
 			}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
 )
 
 // swiftKind is the kind of packages that SwiftPM fetches.
@@ -21,20 +21,20 @@ func swiftStack() Stack {
 		Programs: splitWords("swift swiftc swiftlint"),
 		Written:  []string{"package.resolved"},
 		Counts:   []string{"swift test"},
-		Listings: []PackageListFormat{{[]string{"Package.resolved"}, swiftPins}},
-		Licences: []LicenceSource{{swiftKind, swiftLicence}},
+		Listings: []PackageListFormat{{[]string{"Package.resolved"}, swiftPackages}},
+		Licences: []LicenceFinder{{swiftKind, swiftLicence}},
 		Servers:  []LanguageServer{{Name: "sourcekit-lsp", Commands: [][]string{{"sourcekit-lsp"}}, Ends: []string{".swift"}, Watch: splitWords("Package.swift Package.resolved")}},
 		Environment: ToolEnvironment{
 			Unreached: []string{`Failed to clone repository \S+:`, `error: failed downloading `},
 		},
-		Tests: TestSyntax{
+		Tests: LanguageTestSyntax{
 			Ends: []string{".swift"}, Names: []string{"*Tests.swift"}, Dirs: []string{"Tests"},
 			Declares: `(?m)@Test\b[^\n]*?(?:\n\s*(?:@\w[^\n]*\n\s*)*)?(?:\w+ )*func (\w+)|^\s*(?:\w+ )*func (test\w*)\(`,
 			Quiets:   `swiftlint:disable|swift-format-ignore`,
 			Skips:    `\bXCTSkip|\.disabled\(|\.enabled\(if:`,
 			Asserts:  `\bXCT(?:Assert|Unwrap|Fail)\w*\(|#(?:expect|require)\(|\bIssue\.record\(`,
 		},
-		Configs: []CheckConfig{
+		Configs: []CheckConfigPatterns{
 			{Files: []string{"package.swift"}, Runs: `\.testTarget\b`, Narrows: `\bexclude:|\bXCTSkip`},
 			{Files: []string{".swiftlint.yml", ".swift-format"}},
 		},
@@ -42,14 +42,14 @@ func swiftStack() Stack {
 		Syntax: func() []SourceSyntax {
 			s := braceSyntax([]string{".swift"}, LineMutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "nil"})
 			s.Quotes = `"`
-			return []SourceSyntax{s.withHeads(`^\s*(?:[\w@()]+ )*func (\w+)[<(]`).withExports(`(?m)^\s*(?:public|open)\s+(?:(?:final|static|class|override|mutating|indirect) )*(?:func|class|struct|enum|protocol|actor|var|let|typealias) (\w+)`, `"""`)}
+			return []SourceSyntax{s.withFunctionHeads(`^\s*(?:[\w@()]+ )*func (\w+)[<(]`).withExports(`(?m)^\s*(?:public|open)\s+(?:(?:final|static|class|override|mutating|indirect) )*(?:func|class|struct|enum|protocol|actor|var|let|typealias) (\w+)`, `"""`)}
 		},
-		Outlines: func() []FileOutline {
-			return []FileOutline{{Name: "Swift", Ends: []string{".swift"}, Tests: []string{"*Tests.swift"}, Declares: []string{"public ", "open ", "class ", "final class ", "struct ", "enum ", "protocol ", "actor ", "func ", "extension "}}}
+		Outlines: func() []OutlinePatterns {
+			return []OutlinePatterns{{Name: "Swift", Ends: []string{".swift"}, Tests: []string{"*Tests.swift"}, Declares: []string{"public ", "open ", "class ", "final class ", "struct ", "enum ", "protocol ", "actor ", "func ", "extension "}}}
 		},
-		Namings: func() []TestNaming { return []TestNaming{{"swift", swiftFilter}} },
+		Namings: func() []TestNameConverter { return []TestNameConverter{{"swift", swiftTestFilter}} },
 		Running: func() []RunningTestFinder {
-			return []RunningTestFinder{{"swift-test", suite.UnfinishedTestReader(`^Test Case '(?:-\[)?([^']+?)\]?' started`, `^Test Case '[^']+' (?:passed|failed|skipped)`)}}
+			return []RunningTestFinder{{"swift-test", testrunners.UnfinishedTestReader(`^Test Case '(?:-\[)?([^']+?)\]?' started`, `^Test Case '[^']+' (?:passed|failed|skipped)`)}}
 		},
 		Formats: func() []read.OutputFormat {
 			return []read.OutputFormat{
@@ -57,20 +57,20 @@ func swiftStack() Stack {
 				{Name: "swift-test", About: "swift test: XCTest and Swift Testing", Tests: true, Commands: []string{"swift test"}, Marks: `(?m)^Test Case '[^']+' (?:passed|failed) \(|^\S+\s+Test run with \d+ tests? .*(?:passed|failed) after `, Read: readSwiftTest},
 			}
 		},
-		Steps: func() []GateStep {
-			return []GateStep{
+		Steps: func() []PackageCheckCommand {
+			return []PackageCheckCommand{
 				{Gate: "build", Args: splitWords("swift build --build-tests"), Format: "swift"},
 				{Gate: "lint", If: "file:.swiftlint.yml", Args: splitWords("swiftlint lint --quiet --no-cache"), Format: "swift", Fix: []FixCommand{{Args: splitWords("swiftlint lint --fix --quiet --no-cache {files}"), Ends: []string{".swift"}}}},
 				{Gate: "format", If: "file:.swift-format", Args: splitWords("swift format lint --strict --recursive ."), Format: "swift", Fix: []FixCommand{{Args: splitWords("swift format --in-place {files}"), Ends: []string{".swift"}}}},
-				{Gate: "test", Args: splitWords("swift test"), Format: "swift-test", Tests: true, Alone: []SingleTest{{Name: "swift", Args: splitWords("swift test --filter {test}")}}},
+				{Gate: "test", Args: splitWords("swift test"), Format: "swift-test", Tests: true, Alone: []SingleTestCommand{{Name: "swift", Args: splitWords("swift test --filter {test}")}}},
 			}
 		},
 	}
 }
 
-// swiftFilter makes a pattern of the name of an XCTest test. A Swift Testing test may have a
+// swiftTestFilter makes a pattern of the name of an XCTest test. A Swift Testing test may have a
 // display name that no filter accepts.
-func swiftFilter(test string) (word, file string, ok bool) {
+func swiftTestFilter(test string) (word, file string, ok bool) {
 	m := regexp.MustCompile(`^(?:\w+\.)?(\w+)[./](test\w*)$`).FindStringSubmatch(test)
 	if m == nil {
 		return "", "", false
@@ -80,8 +80,8 @@ func swiftFilter(test string) (word, file string, ok bool) {
 
 // swiftFindings reads the lines of the compiler and of linters without duplicates: a file of
 // several targets is reported several times.
-func swiftFindings(in read.ToolOutput) read.OutputReport {
-	return in.CheckReport(swiftCompilerFindings(in), true)
+func swiftFindings(in read.ToolOutput) read.ParsedToolOutput {
+	return in.CheckerReport(swiftCompilerFindings(in), true)
 }
 
 func swiftCompilerFindings(in read.ToolOutput) []nexus.Finding {
@@ -95,7 +95,7 @@ func swiftCompilerFindings(in read.ToolOutput) []nexus.Finding {
 			continue
 		}
 		had[l] = true
-		f := nexus.Finding{Code: raw.CodeCompile, File: in.RelativePath(m[1]), Line: raw.ParseNumber(m[2]), Column: raw.ParseNumber(m[3]), Message: m[6]}
+		f := nexus.Finding{Code: parserbase.CodeCompile, File: in.RelativePath(m[1]), Line: parserbase.ParseNumber(m[2]), Column: parserbase.ParseNumber(m[3]), Message: m[6]}
 		if rule := m[5] + m[7]; rule != "" {
 			f.Code = rule
 		}
@@ -109,7 +109,7 @@ func swiftCompilerFindings(in read.ToolOutput) []nexus.Finding {
 
 // readSwiftTest reads XCTest, of Linux and of macOS, and Swift Testing, which runs after it. XCTest
 // prints the full path of a file, and Swift Testing its name.
-func readSwiftTest(in read.ToolOutput) read.OutputReport {
+func readSwiftTest(in read.ToolOutput) read.ParsedToolOutput {
 	var (
 		failed = regexp.MustCompile(`^(\S.*?\.swift):(\d+): error: (?:-\[)?([\w.]+)[. ](\w+)\]? : (.+)$`)
 		ended  = regexp.MustCompile(`^Test Case '[^']+' (passed|failed|skipped) \(`)
@@ -117,7 +117,7 @@ func readSwiftTest(in read.ToolOutput) read.OutputReport {
 		done   = regexp.MustCompile(`^\S+\s+Test (.+?) (?:with \d+ test cases? )?(passed after|failed after|skipped\b)`)
 		sum    = regexp.MustCompile(`^\s*Executed \d+ tests?, with |^\S+\s+Test run with \d+ tests?\b.* (?:passed|failed) after `)
 	)
-	r := raw.TestRun{Green: true}
+	r := parserbase.ParsedTestRun{Green: true}
 	count := func(how string) {
 		switch {
 		case strings.HasPrefix(how, "passed"):
@@ -136,7 +136,7 @@ func readSwiftTest(in read.ToolOutput) read.OutputReport {
 		}
 		if m := failed.FindStringSubmatch(l); m != nil {
 			test := path.Base(strings.ReplaceAll(m[3], ".", "/")) + "." + m[4]
-			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeTest, Test: test, File: in.RelativePath(m[1]), Line: raw.ParseNumber(m[2]), Message: strings.TrimSuffix(m[5], " - ")})
+			r.Findings = append(r.Findings, nexus.Finding{Code: parserbase.CodeTest, Test: test, File: in.RelativePath(m[1]), Line: parserbase.ParseNumber(m[2]), Message: strings.TrimSuffix(m[5], " - ")})
 		} else if m := ended.FindStringSubmatch(l); m != nil {
 			count(m[1])
 		} else if m := issue.FindStringSubmatch(l); m != nil {
@@ -146,23 +146,23 @@ func readSwiftTest(in read.ToolOutput) read.OutputReport {
 		}
 	}
 	if built := swiftCompilerFindings(in); !r.Counted && len(built) > 0 && in.Exit != 0 {
-		return in.CheckReport(built, true)
+		return in.CheckerReport(built, true)
 	}
 	r.Empty = r.Counted && r.Counts.Passed+r.Counts.Failed == 0
-	return in.SuiteReport(r)
+	return in.TestRunReport(r)
 }
 
 // swiftIssueFinding returns the finding of an issue that swift-testing recorded.
-func swiftIssueFinding(in raw.ToolOutput, m []string) nexus.Finding {
-	f := nexus.Finding{Code: raw.CodeTest, Test: strings.Trim(m[1], `"`), Line: raw.ParseNumber(m[3]), Column: raw.ParseNumber(m[4]), Message: m[5]}
+func swiftIssueFinding(in parserbase.ToolOutput, m []string) nexus.Finding {
+	f := nexus.Finding{Code: parserbase.CodeTest, Test: strings.Trim(m[1], `"`), Line: parserbase.ParseNumber(m[3]), Column: parserbase.ParseNumber(m[4]), Message: m[5]}
 	if in.Find != nil {
 		f.File = in.Find(m[2])
 	}
 	return f
 }
 
-// swiftPins reads a Package.resolved. Version 1 has its pins in an object.
-func swiftPins(text string) []ListedPackage {
+// swiftPackages reads a Package.resolved. Version 1 has its pins in an object.
+func swiftPackages(text string) []ListedPackage {
 	type pin struct {
 		Identity, Package       string
 		Location, RepositoryURL string
@@ -191,7 +191,7 @@ func swiftPins(text string) []ListedPackage {
 }
 
 // swiftLicence searches the checkouts of a build, which are named after their repositories.
-func swiftLicence(p PackageLocations, k ListedPackage) string {
+func swiftLicence(p PackageSearchPaths, k ListedPackage) string {
 	for _, t := range p.Trees {
 		for _, dir := range p.matchingPaths(path.Join(t, ".build", "checkouts", "*")) {
 			if strings.EqualFold(path.Base(dir), k.Name) {

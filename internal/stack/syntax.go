@@ -34,7 +34,7 @@ type LineMutations struct {
 func SyntaxOf(file string) (SourceSyntax, bool) {
 	ending := strings.ToLower(path.Ext(file))
 	for _, s := range AllStacks() {
-		for _, x := range rowsOf(s.Syntax) {
+		for _, x := range rowsOfPart(s.Syntax) {
 			if slices.Contains(x.Ends, ending) {
 				return x, true
 			}
@@ -59,7 +59,7 @@ func otherSyntaxes() []SourceSyntax {
 // mutations.
 func braceSyntax(ends []string, f LineMutations) SourceSyntax {
 	if f.Calls {
-		f.Swaps = slices.Concat(compareSwaps(), signSwaps(), booleanSwaps("true", "false"))
+		f.Swaps = slices.Concat(comparisonSwaps(), signSwaps(), booleanSwaps("true", "false"))
 	}
 	return SourceSyntax{Ends: ends, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Quotes: "\"'`", Faults: f}
 }
@@ -67,8 +67,8 @@ func braceSyntax(ends []string, f LineMutations) SourceSyntax {
 // typedHeads matches the first line of a function whose type is before its name.
 const typedHeads = `^\s*(?:[\w@<][\w<>\[\],.?@]* )+(\w+)(?:<[^>]*>)?\([^;]*$`
 
-// withHeads returns the syntax with a pattern of a function's first line.
-func (s SourceSyntax) withHeads(heads string) SourceSyntax {
+// withFunctionHeads returns the syntax with a pattern of a function's first line.
+func (s SourceSyntax) withFunctionHeads(heads string) SourceSyntax {
 	s.Heads = heads
 	return s
 }
@@ -85,8 +85,8 @@ const (
 	returnsLine  = `^(\s*return )([^({\[]+?)(\s*)$`
 )
 
-// compareSwaps returns the swaps of comparisons that almost all languages have.
-func compareSwaps() [][3]string {
+// comparisonSwaps returns the swaps of comparisons that almost all languages have.
+func comparisonSwaps() [][3]string {
 	return [][3]string{
 		{"boundary", " <= ", " < "},
 		{"boundary", " >= ", " > "},

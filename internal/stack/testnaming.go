@@ -2,18 +2,18 @@ package stack
 
 import "regexp"
 
-// TestNaming converts the name of a test, as findings contain it, to the argument that makes a
+// TestNameConverter converts the name of a test, as findings contain it, to the argument that makes a
 // runner run only that test: a word, and a file if the runner needs one. It returns false if
 // the name is ambiguous.
-type TestNaming struct {
-	Name string // as in [SingleTest.Name]
+type TestNameConverter struct {
+	Name string // as in [SingleTestCommand.Name]
 	Word func(test string) (word, file string, ok bool)
 }
 
-// TestWord converts the name of a test to the argument for its runner.
-func TestWord(how, test string) (word, file string, ok bool) {
+// TestArgument converts the name of a test to the argument for its runner.
+func TestArgument(how, test string) (word, file string, ok bool) {
 	for _, s := range AllStacks() {
-		for _, n := range rowsOf(s.Namings) {
+		for _, n := range rowsOfPart(s.Namings) {
 			if n.Name == how {
 				return n.Word(test)
 			}
@@ -32,7 +32,7 @@ type RunningTestFinder struct {
 // RunningTest returns the test that was running according to an output of a format.
 func RunningTest(format string, lines []string) (test, file string) {
 	for _, s := range AllStacks() {
-		for _, r := range rowsOf(s.Running) {
+		for _, r := range rowsOfPart(s.Running) {
 			if r.Format == format {
 				return r.Test(lines)
 			}
@@ -42,11 +42,11 @@ func RunningTest(format string, lines []string) (test, file string) {
 }
 
 // verbatimNaming is a naming whose runner accepts the name unchanged.
-func verbatimNaming(name string) TestNaming {
-	return TestNaming{name, func(test string) (string, string, bool) { return test, "", true }}
+func verbatimNaming(name string) TestNameConverter {
+	return TestNameConverter{name, func(test string) (string, string, bool) { return test, "", true }}
 }
 
 // regexpNaming is a naming whose runner accepts the name as a pattern between two marks.
-func regexpNaming(name, begin, end string) TestNaming {
-	return TestNaming{name, func(test string) (string, string, bool) { return begin + regexp.QuoteMeta(test) + end, "", true }}
+func regexpNaming(name, begin, end string) TestNameConverter {
+	return TestNameConverter{name, func(test string) (string, string, bool) { return begin + regexp.QuoteMeta(test) + end, "", true }}
 }

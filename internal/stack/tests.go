@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// TestSyntax describes how tests of a language are written. The patterns are regexps for lines of
+// LanguageTestSyntax describes how tests of a language are written. The patterns are regexps for lines of
 // its files.
-type TestSyntax struct {
+type LanguageTestSyntax struct {
 	Ends     []string // of the names of its files
 	Inside   bool     // tests are in the files of the code
 	Within   []string // endings of names of files that may contain tests besides other code
@@ -28,8 +28,8 @@ type TestSyntax struct {
 	Exits    bool     // the exit code of a file decides, whatever it contains
 }
 
-// CheckConfig describes how checks are configured in some files, as patterns of lines.
-type CheckConfig struct {
+// CheckConfigPatterns describes how checks are configured in some files, as patterns of lines.
+type CheckConfigPatterns struct {
 	Files   []string // names, patterns of them, or directories with a slash at the end; in lower case
 	Runs    string   // settings that choose what runs
 	Narrows string   // settings that make less run
@@ -37,13 +37,15 @@ type CheckConfig struct {
 	Runner  bool     // the file is the program that runs the tests, or names it
 }
 
-// IsPlain reports whether the files configure nothing but checks, so that they may contain lines
+// ConfiguresOnlyChecks reports whether the files configure nothing but checks, so that they may contain lines
 // of any checker's configuration.
-func (c CheckConfig) IsPlain() bool { return c.Runs+c.Narrows+c.Loads == "" && !c.Runner }
+func (c CheckConfigPatterns) ConfiguresOnlyChecks() bool {
+	return c.Runs+c.Narrows+c.Loads == "" && !c.Runner
+}
 
-// ConfigOf returns how checks are configured in a file, and false for a file that configures
+// CheckConfigOf returns how checks are configured in a file, and false for a file that configures
 // none.
-func ConfigOf(file string) (CheckConfig, bool) {
+func CheckConfigOf(file string) (CheckConfigPatterns, bool) {
 	for _, s := range AllStacks() {
 		for _, c := range s.Configs {
 			if slices.ContainsFunc(c.Files, func(p string) bool { return matchesConfigPattern(p, file) }) {
@@ -51,7 +53,7 @@ func ConfigOf(file string) (CheckConfig, bool) {
 			}
 		}
 	}
-	return CheckConfig{}, false
+	return CheckConfigPatterns{}, false
 }
 
 // HasAssertions reports whether tests in a file check by assertions and not by the exit code; false
@@ -61,8 +63,8 @@ func HasAssertions(file string) bool {
 	return slices.ContainsFunc(AllStacks(), func(s Stack) bool { return !s.Tests.Exits && slices.Contains(s.Tests.Ends, ending) })
 }
 
-// TestsInside reports whether a file is a code file that contains its tests.
-func TestsInside(file string) bool {
+// HoldsInlineTests reports whether a file is a code file that contains its tests.
+func HoldsInlineTests(file string) bool {
 	ending := path.Ext(file)
 	return slices.ContainsFunc(AllStacks(), func(s Stack) bool { return s.Tests.Inside && slices.Contains(s.Tests.Ends, ending) })
 }
@@ -70,10 +72,10 @@ func TestsInside(file string) bool {
 // MayHoldTests reports whether a file may contain tests besides other code.
 func MayHoldTests(file string) bool {
 	ending := path.Ext(file)
-	return TestsInside(file) || slices.ContainsFunc(AllStacks(), func(s Stack) bool { return slices.Contains(s.Tests.Within, ending) })
+	return HoldsInlineTests(file) || slices.ContainsFunc(AllStacks(), func(s Stack) bool { return slices.Contains(s.Tests.Within, ending) })
 }
 
-// matchesConfigPattern reports whether a pattern of [CheckConfig.SourceFiles] matches a file.
+// matchesConfigPattern reports whether a pattern of [CheckConfigPatterns.SourceFiles] matches a file.
 func matchesConfigPattern(pattern, file string) bool {
 	if strings.HasSuffix(pattern, "/") {
 		return strings.Contains("/"+path.Dir(file)+"/", "/"+pattern)
@@ -111,14 +113,14 @@ type testHelperNames struct {
 	dirs     map[string]bool // of directories with the endings of the files in them
 }
 
-func (h *testHelperNames) matches(base string) bool {
+func (h *testHelperNames) matchesFile(base string) bool {
 	return h.names[base] || slices.ContainsFunc(h.endings, func(end string) bool { return strings.HasSuffix(base, end) }) || matchesAny(h.patterns, []string{base})
 }
 
 // testHelpers is made once: each file of a tree is looked up in it.
-var testHelpers = collectHelpers()
+var testHelpers = collectTestHelperNames()
 
-func collectHelpers() *testHelperNames {
+func collectTestHelperNames() *testHelperNames {
 	h := &testHelperNames{names: map[string]bool{}, dirs: map[string]bool{}}
 	for _, s := range AllStacks() {
 		for _, dir := range s.Tests.Dirs {
@@ -146,7 +148,7 @@ func ServesTests(file string) bool {
 	if IsTest(file) {
 		return true
 	}
-	if testHelpers.matches(path.Base(file)) {
+	if testHelpers.matchesFile(path.Base(file)) {
 		return true
 	}
 	for dir := range strings.SplitSeq(path.Dir(file), "/") {

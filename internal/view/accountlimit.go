@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 )
 
-// AccountLimit is the used share of a limit of an agent program's account.
-type AccountLimit struct {
+// AccountLimitUsage is the used share of a limit of an agent program's account.
+type AccountLimitUsage struct {
 	Account string    `json:"account"`
 	Name    string    `json:"window"` // 5h, 7d, or as the program names it
 	Used    int       `json:"used"`   // percent
@@ -18,30 +18,30 @@ type AccountLimit struct {
 }
 
 // OpenAccountLimits returns the known windows that have not reset since.
-func OpenAccountLimits(all []state.QuotaWindow, now time.Time) []AccountLimit {
-	var open []AccountLimit
+func OpenAccountLimits(all []state.AccountQuotaWindow, now time.Time) []AccountLimitUsage {
+	var open []AccountLimitUsage
 	for _, w := range all {
 		if w.Until.After(now) {
-			open = append(open, AccountLimit{w.Account, w.Name, w.Used, w.Until, w.Until.Sub(now).Seconds()})
+			open = append(open, AccountLimitUsage{w.Account, w.Name, w.Used, w.Until, w.Until.Sub(now).Seconds()})
 		}
 	}
 	return open
 }
 
 // Text describes the used share, and when the window resets.
-func (w AccountLimit) Text() string {
-	return Clean(fmt.Sprintf("%s limit %d%%, resets %s", w.Name, w.Used, formatClock(w.Until, w.Until.Add(-secondsToDuration(w.Seconds)))))
+func (w AccountLimitUsage) Text() string {
+	return EscapeForTerminal(fmt.Sprintf("%s limit %d%%, resets %s", w.Name, w.Used, formatClock(w.Until, w.Until.Add(-secondsToDuration(w.Seconds)))))
 }
 
 // windowTexts returns the description of each account.
-func windowTexts(all []AccountLimit) []string {
+func windowTexts(all []AccountLimitUsage) []string {
 	var texts []string
 	for i, w := range all {
 		if i > 0 && all[i-1].Account == w.Account {
 			texts[len(texts)-1] += ", " + w.Text()
 			continue
 		}
-		texts = append(texts, Clean(w.Account)+" "+w.Text())
+		texts = append(texts, EscapeForTerminal(w.Account)+" "+w.Text())
 	}
 	return texts
 }

@@ -17,11 +17,11 @@ func TestWindows(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.Local)
 	s := fold(t, tape())
 	for _, f := range []nexus.Fact{
-		nexus.AgentLimited{Agent: "claude", Window: "5h", Used: 96, Until: now.Add(2 * time.Hour)},
-		nexus.AgentLimited{Agent: "claude", Window: "7d", Used: 20, Until: now.Add(50 * time.Hour)},
-		nexus.AgentLimited{Agent: "codex", Window: "5h\x1b", Used: 7, Until: now.Add(time.Minute)},
-		nexus.AgentLimited{Agent: "old", Window: "5h", Used: 7, Until: now},
-		nexus.QuotaHeld{Account: "claude", Window: "5h", Used: 96, Until: now.Add(2 * time.Hour)},
+		nexus.AgentQuotaReported{Agent: "claude", Window: "5h", Used: 96, Until: now.Add(2 * time.Hour)},
+		nexus.AgentQuotaReported{Agent: "claude", Window: "7d", Used: 20, Until: now.Add(50 * time.Hour)},
+		nexus.AgentQuotaReported{Agent: "codex", Window: "5h\x1b", Used: 7, Until: now.Add(time.Minute)},
+		nexus.AgentQuotaReported{Agent: "old", Window: "5h", Used: 7, Until: now},
+		nexus.QuotaNearlyExhausted{Account: "claude", Window: "5h", Used: 96, Until: now.Add(2 * time.Hour)},
 	} {
 		if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: s.Run, At: s.Updated, Fact: f}); err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func TestWindows(t *testing.T) {
 	if len(r.Windows) != 3 || r.Windows[0].Seconds != 7200 || len(r.Quota) != 1 || !r.Quota[0].Held {
 		t.Errorf("%+v %+v", r.Windows, r.Quota)
 	}
-	for name, text := range map[string]string{"status": DrawStatus(Style{Plain: true}, r), "live": DrawLive(Style{Plain: true}, r), "report": DrawReport(Style{Plain: true}, r, false)} {
+	for name, text := range map[string]string{"status": DrawStatus(OutputStyle{Plain: true}, r), "live": DrawLiveStatus(OutputStyle{Plain: true}, r), "report": DrawReport(OutputStyle{Plain: true}, r, false)} {
 		if !strings.Contains(text, want[0]) {
 			t.Errorf("the %s does not tell it:\n%s", name, text)
 		}
@@ -44,7 +44,7 @@ func TestWindows(t *testing.T) {
 			t.Errorf("the %s does not say %q:\n%s", name, held, text)
 		}
 	}
-	if open := OpenAccountLimits([]state.QuotaWindow{{Account: "a", Until: now}}, now); open != nil {
+	if open := OpenAccountLimits([]state.AccountQuotaWindow{{Account: "a", Until: now}}, now); open != nil {
 		t.Errorf("%+v is past", open)
 	}
 }

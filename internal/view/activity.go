@@ -13,40 +13,40 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Activity is a kind of work that a task waits for.
-type Activity string
+// ActivityKind is a kind of work that a task waits for.
+type ActivityKind string
 
 // The activities.
 const (
-	DoingGate    Activity = "gate"    // a gate runs on its tree
-	DoingBase    Activity = "base"    // a gate runs on its base
-	DoingModel   Activity = "model"   // a model answers
-	DoingTool    Activity = "tool"    // an agent's tools run
-	DoingAccount Activity = "account" // an account accepts no calls now
-	DoingPerson  Activity = "person"  // a person is asked
-	DoingLanding Activity = "landing" // it is being merged, or waits in the landing queue
-	DoingSetup   Activity = "setup"   // its worktree or a session is being prepared
+	DoingGate    ActivityKind = "gate"    // a gate runs on its tree
+	DoingBase    ActivityKind = "base"    // a gate runs on its base
+	DoingModel   ActivityKind = "model"   // a model answers
+	DoingTool    ActivityKind = "tool"    // an agent's tools run
+	DoingAccount ActivityKind = "account" // an account accepts no calls now
+	DoingPerson  ActivityKind = "person"  // a person is asked
+	DoingLanding ActivityKind = "landing" // it is being merged, or waits in the landing queue
+	DoingSetup   ActivityKind = "setup"   // its worktree or a session is being prepared
 )
 
 // CurrentActivity is the work that a task waits for at this moment.
 type CurrentActivity struct {
-	What    Activity   `json:"what"`
-	Of      string     `json:"of,omitzero"`   // the gate, model, tool call, account or question
-	Role    nexus.Role `json:"role,omitzero"` // role of the session
-	Seconds float64    `json:"seconds,omitzero"`
-	Usual   float64    `json:"usual_seconds,omitzero"` // usual duration of the gate; 0: unknown
-	Asks    string     `json:"asks,omitzero"`          // text of the question, at most about 60 characters
+	What    ActivityKind `json:"what"`
+	Of      string       `json:"of,omitzero"`   // the gate, model, tool call, account or question
+	Role    nexus.Role   `json:"role,omitzero"` // role of the session
+	Seconds float64      `json:"seconds,omitzero"`
+	Usual   float64      `json:"usual_seconds,omitzero"` // usual duration of the gate; 0: unknown
+	Asks    string       `json:"asks,omitzero"`          // text of the question, at most about 60 characters
 }
 
-// TimeRange is a range of time, in seconds.
-type TimeRange struct {
+// SecondsRange is a range of time, in seconds.
+type SecondsRange struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
 // AddForecast adds estimates from earlier runs: the duration of gates, and the remaining time of the
 // run and its tasks. A nil history adds none.
-func (r *Run) AddForecast(s *state.State, h *route.RunStats, now time.Time) {
+func (r *RunView) AddForecast(s *state.State, h *route.PastRunStatistics, now time.Time) {
 	if s.Status.HasEnded() {
 		return
 	}
@@ -66,15 +66,15 @@ func (r *Run) AddForecast(s *state.State, h *route.RunStats, now time.Time) {
 	}
 }
 
-func timeRangeOf(l route.RemainingTime) *TimeRange {
+func timeRangeOf(l route.RemainingTime) *SecondsRange {
 	if l == (route.RemainingTime{}) {
 		return nil
 	}
-	return &TimeRange{l.Low.Round(time.Second).Seconds(), l.High.Round(time.Second).Seconds()}
+	return &SecondsRange{l.Low.Round(time.Second).Seconds(), l.High.Round(time.Second).Seconds()}
 }
 
 // taskActivity returns the current activity of a task, nil if there is none.
-func taskActivity(s *state.State, t *state.Task, status nexus.TaskStatus, now time.Time) *CurrentActivity {
+func taskActivity(s *state.State, t *state.TaskState, status nexus.TaskStatus, now time.Time) *CurrentActivity {
 	a := t.CurrentAttempt()
 	if a == nil || t.IsPaused() && a.Stage != state.Working || s.Status.HasEnded() || s.Status == nexus.StatusPaused || status.HasEnded() || status == nexus.Pending || status == nexus.Blocked {
 		return nil
@@ -86,7 +86,7 @@ func taskActivity(s *state.State, t *state.Task, status nexus.TaskStatus, now ti
 	}
 	for _, g := range s.Gating {
 		if g.Attempt == a.ID || g.Task == t.ID {
-			return gateActivity(map[bool]Activity{true: DoingBase, false: DoingGate}[g.Base], g, now)
+			return gateActivity(map[bool]ActivityKind{true: DoingBase, false: DoingGate}[g.Base], g, now)
 		}
 	}
 	landing := s.CurrentLanding != nil && s.CurrentLanding.Task == t.ID
@@ -118,10 +118,10 @@ func runActivity(s *state.State, now time.Time) *CurrentActivity {
 	}
 	for _, g := range s.Gating {
 		if g.Attempt == "" && g.Task == "" {
-			return gateActivity(map[bool]Activity{true: DoingBase, false: DoingGate}[g.Base], g, now)
+			return gateActivity(map[bool]ActivityKind{true: DoingBase, false: DoingGate}[g.Base], g, now)
 		}
 	}
-	for _, a := range []*state.Attempt{s.Planning, s.Judging, s.Mending} {
+	for _, a := range []*state.AttemptState{s.Planning, s.Judging, s.Mending} {
 		if a == nil || a.Stage != state.Working {
 			continue
 		}
@@ -138,20 +138,20 @@ func runActivity(s *state.State, now time.Time) *CurrentActivity {
 	return nil
 }
 
-func gateActivity(what Activity, g state.RunningGate, now time.Time) *CurrentActivity {
+func gateActivity(what ActivityKind, g state.RunningGate, now time.Time) *CurrentActivity {
 	return &CurrentActivity{What: what, Of: g.Gate, Seconds: SecondsBetween(g.At, time.Time{}, now)}
 }
 
 // sessionActivity returns the current activity of an attempt's open session.
-func sessionActivity(s *state.State, a *state.Attempt, now time.Time) *CurrentActivity {
+func sessionActivity(s *state.State, a *state.AttemptState, now time.Time) *CurrentActivity {
 	for _, c := range slices.Backward(a.Sessions) {
 		if c.Over || c.Role == nexus.Scout {
 			continue
 		}
-		if p, ok := s.ParkedFor(c.Model); ok && p.Until.After(now) {
+		if p, ok := s.PausedAccountFor(c.Model); ok && p.Until.After(now) {
 			return &CurrentActivity{What: DoingAccount, Role: c.Role, Of: fmt.Sprintf("waits for %s, which is out of quota", p.Account)}
 		}
-		if p, ok := s.HeldFor(c.Model); ok && p.Until.After(now) && c.Turns == 0 {
+		if p, ok := s.AccountClosedToNewSessions(c.Model); ok && p.Until.After(now) && c.Turns == 0 {
 			return &CurrentActivity{What: DoingAccount, Role: c.Role, Of: fmt.Sprintf("waits for %s: %s", p.Account, p.Why)}
 		}
 		if strings.HasPrefix(c.Doing, "waits ") {
@@ -181,16 +181,16 @@ func (n CurrentActivity) Text() string {
 		return "base: " + n.gateText()
 	case DoingModel:
 		_, model, _ := strings.Cut(n.Of, "/")
-		return fmt.Sprintf("%s %s: waits for %s", n.Role, FormatSeconds(n.Seconds), Clean(cmp.Or(model, n.Of)))
+		return fmt.Sprintf("%s %s: waits for %s", n.Role, FormatSeconds(n.Seconds), EscapeForTerminal(cmp.Or(model, n.Of)))
 	case DoingTool:
-		return fmt.Sprintf("%s %s: %s", n.Role, FormatSeconds(n.Seconds), Clean(n.Of))
+		return fmt.Sprintf("%s %s: %s", n.Role, FormatSeconds(n.Seconds), EscapeForTerminal(n.Of))
 	case DoingAccount:
-		return role + Clean(n.Of)
+		return role + EscapeForTerminal(n.Of)
 	case DoingPerson:
 		if n.Asks != "" {
-			return Clean(n.Of + ": " + n.Asks)
+			return EscapeForTerminal(n.Of + ": " + n.Asks)
 		}
-		return "waiting for you: " + Clean(n.Of)
+		return "waiting for you: " + EscapeForTerminal(n.Of)
 	case DoingLanding:
 		return map[string]string{"queued": "waiting to land", "merging": "landing"}[n.Of]
 	default:
@@ -200,7 +200,7 @@ func (n CurrentActivity) Text() string {
 
 // gateText describes how long a gate has been running, and how long it usually takes.
 func (n CurrentActivity) gateText() string {
-	text := Clean(n.Of) + " " + FormatSeconds(n.Seconds)
+	text := EscapeForTerminal(n.Of) + " " + FormatSeconds(n.Seconds)
 	if n.Usual >= 1 {
 		text += ", usually " + FormatSeconds(n.Usual)
 	}
@@ -218,7 +218,7 @@ func FormatSeconds(f float64) string {
 
 // FormatRange formats a range of time, rounded to its precision. An upper end that is far above the lower
 // one says nothing, and is left out.
-func (s Style) FormatRange(l TimeRange) string {
+func (s OutputStyle) FormatRange(l SecondsRange) string {
 	dash := "\u2013"
 	if s.ASCII || s.Plain {
 		dash = "-"

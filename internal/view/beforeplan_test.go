@@ -9,7 +9,7 @@ import (
 
 // TestBeforePlan tells what runs before the planner is asked, and not what runs for it later.
 func TestBeforePlan(t *testing.T) {
-	var l EventLines
+	var l EventLineDrawer
 	var said []string
 	for _, f := range []nexus.Fact{
 		nexus.GateStarted{Attempt: "plan.1", Base: true, Gate: nexus.WarmUpGate},
@@ -18,7 +18,7 @@ func TestBeforePlan(t *testing.T) {
 		nexus.SessionStarted{Attempt: "plan.1", Session: "plan.1/planner.1", Role: nexus.Planner},
 		nexus.GateStarted{Attempt: "plan.1", Base: true, Gate: "go test ./x"},
 	} {
-		if text := l.Draw(Style{Plain: true}, nexus.Event{Fact: f}); text != "" {
+		if text := l.Draw(OutputStyle{Plain: true}, nexus.Event{Fact: f}); text != "" {
 			said = append(said, text)
 		}
 	}

@@ -10,23 +10,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Bill is the cost of a run and the JSON output of `nexus cost`.
-type Bill struct {
-	Run       nexus.RunID     `json:"run"`
-	Money     Money           `json:"money"`
-	Estimated nexus.Money     `json:"estimated"`                 // the part that no provider reported
-	Wasted    nexus.Money     `json:"wasted"`                    // cost of failed attempts
-	Cached    float64         `json:"cached"`                    // share of the input that came from a cache, 0 to 1
-	Longest   *LongestSession `json:"longest_session,omitempty"` // nil before the first call
-	Usage     nexus.Usage     `json:"usage"`
-	Tasks     []CostShare     `json:"by_task"`
-	Attempts  []CostShare     `json:"by_attempt"`
-	Sessions  []CostShare     `json:"by_session"`
-	Roles     []CostShare     `json:"by_role"`
-	Purposes  []CostShare     `json:"by_purpose"`
-	Tiers     []CostShare     `json:"by_tier"`
-	Models    []CostShare     `json:"by_model"`
-	Providers []CostShare     `json:"by_provider"`
+// RunBill is the cost of a run and the JSON output of `nexus cost`.
+type RunBill struct {
+	Run       nexus.RunID         `json:"run"`
+	Money     RunMoney            `json:"money"`
+	Estimated nexus.Money         `json:"estimated"`                 // the part that no provider reported
+	Wasted    nexus.Money         `json:"wasted"`                    // cost of failed attempts
+	Cached    float64             `json:"cached"`                    // share of the input that came from a cache, 0 to 1
+	Longest   *LongestSessionCost `json:"longest_session,omitempty"` // nil before the first call
+	Usage     nexus.Usage         `json:"usage"`
+	Tasks     []CostShare         `json:"by_task"`
+	Attempts  []CostShare         `json:"by_attempt"`
+	Sessions  []CostShare         `json:"by_session"`
+	Roles     []CostShare         `json:"by_role"`
+	Purposes  []CostShare         `json:"by_purpose"`
+	Tiers     []CostShare         `json:"by_tier"`
+	Models    []CostShare         `json:"by_model"`
+	Providers []CostShare         `json:"by_provider"`
 }
 
 // CostShare is the cost of one task, role, model and so on.
@@ -38,27 +38,27 @@ type CostShare struct {
 	Usage     nexus.Usage `json:"usage"`
 }
 
-// LongestSession is the session with the most calls: the longer a session is, the more of it
+// LongestSessionCost is the session with the most calls: the longer a session is, the more of it
 // should come from the provider's cache.
-type LongestSession struct {
+type LongestSessionCost struct {
 	Name   string  `json:"name"`
 	Calls  int     `json:"calls"`
 	Cached float64 `json:"cached"` // share of its input that came from a cache, 0 to 1
 }
 
 // BillOf returns the cost of a run.
-func BillOf(s *state.State) Bill {
-	c := Bill{
+func BillOf(s *state.State) RunBill {
+	c := RunBill{
 		Run: s.Run, Money: moneyOf(s),
 		Estimated: s.Spending.Estimated, Wasted: WastedCost(s), Usage: s.Spending.Total().Usage,
 	}
 	c.Cached = CacheShare(c.Usage)
-	for _, way := range budget.CostBreakdowns() {
+	for _, way := range budget.CostDimensions() {
 		*c.sharesBy(way) = costShares(s.Spending.CostBy(way))
 	}
 	for _, x := range c.Sessions {
 		if c.Longest == nil || x.Calls > c.Longest.Calls {
-			c.Longest = &LongestSession{x.Name, x.Calls, CacheShare(x.Usage)}
+			c.Longest = &LongestSessionCost{x.Name, x.Calls, CacheShare(x.Usage)}
 		}
 	}
 	return c
@@ -84,27 +84,27 @@ func FormatPercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*sha
 
 // CacheShare returns the share of the input that came from a cache.
 func CacheShare(u nexus.Usage) float64 {
-	if u.Prompt() == 0 {
+	if u.PromptTokens() == 0 {
 		return 0
 	}
-	return float64(u.CacheRead) / float64(u.Prompt())
+	return float64(u.CacheRead) / float64(u.PromptTokens())
 }
 
 // CacheNotes describes the share of the input that came from a cache, in total and in the longest
 // session; empty if there was no input.
-func (c Bill) CacheNotes() []string {
-	if c.Usage.Prompt() == 0 {
+func (c RunBill) CacheNotes() []string {
+	if c.Usage.PromptTokens() == 0 {
 		return nil
 	}
 	notes := []string{FormatPercent(c.Cached) + " of the input from the cache"}
 	if l := c.Longest; l != nil && l.Calls > 1 {
-		notes = append(notes, fmt.Sprintf("%s in the longest session, %s with %d calls", FormatPercent(l.Cached), Clean(l.Name), l.Calls))
+		notes = append(notes, fmt.Sprintf("%s in the longest session, %s with %d calls", FormatPercent(l.Cached), EscapeForTerminal(l.Name), l.Calls))
 	}
 	return notes
 }
 
 // sharesBy returns the field for the shares of a breakdown.
-func (c *Bill) sharesBy(way budget.CostBreakdown) *[]CostShare {
+func (c *RunBill) sharesBy(way budget.CostDimension) *[]CostShare {
 	switch way {
 	case budget.ByTask:
 		return &c.Tasks
@@ -136,7 +136,7 @@ func costShares(parts map[string]budget.CostTotal) []CostShare {
 }
 
 // DrawBill draws the cost of a run, in the given breakdowns.
-func DrawBill(s Style, c Bill, ways ...budget.CostBreakdown) string {
+func DrawBill(s OutputStyle, c RunBill, ways ...budget.CostDimension) string {
 	head := []string{"", "name", "calls", "money", "in", "cached", "out"}
 	if s.Plain {
 		head[0] = "by"
@@ -149,13 +149,13 @@ func DrawBill(s Style, c Bill, ways ...budget.CostBreakdown) string {
 				title = ""
 			}
 			rows = append(rows, []string{
-				s.Bold(title), Clean(p.Name), FormatNumber(int64(p.Calls)), approximateMoney(s, p.Money, p.Estimated),
-				FormatNumber(p.Usage.Prompt()), FormatNumber(p.Usage.CacheRead), FormatNumber(p.Usage.Output),
+				s.Bold(title), EscapeForTerminal(p.Name), FormatNumber(int64(p.Calls)), approximateMoney(s, p.Money, p.Estimated),
+				FormatNumber(p.Usage.PromptTokens()), FormatNumber(p.Usage.CacheRead), FormatNumber(p.Usage.Output),
 			})
 		}
 	}
 	rows = append(rows, []string{
-		s.Bold("total"), "", "", approximateMoney(s, c.Money.Spent, c.Estimated), FormatNumber(c.Usage.Prompt()), FormatNumber(c.Usage.CacheRead), FormatNumber(c.Usage.Output),
+		s.Bold("total"), "", "", approximateMoney(s, c.Money.Spent, c.Estimated), FormatNumber(c.Usage.PromptTokens()), FormatNumber(c.Usage.CacheRead), FormatNumber(c.Usage.Output),
 	})
 	text := DrawTable(s, head, rows)
 	if s.Plain {
@@ -167,16 +167,16 @@ func DrawBill(s Style, c Bill, ways ...budget.CostBreakdown) string {
 	}
 	notes = append(notes, c.CacheNotes()...)
 	if c.Wasted > 0 {
-		notes = append(notes, FormatPercent(c.Wasted.Float()/max(c.Money.Spent.Float(), 1e-9))+" for attempts that failed")
+		notes = append(notes, FormatPercent(c.Wasted.Dollars()/max(c.Money.Spent.Dollars(), 1e-9))+" for attempts that failed")
 	}
 	if c.Estimated > 0 {
 		notes = append(notes, approximateMoney(s, c.Estimated, c.Estimated)+" estimated, because no provider reported the cost")
 	}
-	return text + s.Dim(s.Join(notes...)) + "\n"
+	return text + s.Dim(s.JoinFigures(notes...)) + "\n"
 }
 
 // approximateMoney formats an amount, and marks it if a part is estimated.
-func approximateMoney(s Style, m, estimated nexus.Money) string {
+func approximateMoney(s OutputStyle, m, estimated nexus.Money) string {
 	switch {
 	case estimated == 0:
 		return m.String()

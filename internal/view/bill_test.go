@@ -18,7 +18,7 @@ import (
 // price nobody told, and a call under way.
 func spent(t *testing.T) *state.State {
 	t.Helper()
-	s := state.New("261121-100000-abc")
+	s := state.NewState("261121-100000-abc")
 	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	call := func(id, session string, role nexus.Role, tier nexus.Tier, model string) nexus.BudgetReserved {
 		return nexus.BudgetReserved{ID: id, Task: "T1", Session: nexus.SessionID(session), Role: role, Tier: tier, Model: model, Money: nexus.Dollar}
@@ -33,12 +33,12 @@ func spent(t *testing.T) *state.State {
 		nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1", Role: nexus.Coder, Model: "p/small\x1b[31m"},
 		nexus.PromptSent{Session: "T1.1/coder.1", Why: "brief"},
 		call("a", "T1.1/coder.1", nexus.Coder, nexus.Fast, "p/small\x1b[31m"),
-		nexus.BudgetSpent{ID: "a", Money: nexus.Dollar / 4, Usage: nexus.Usage{Input: 1000, CacheRead: 3000, Output: 500}},
+		nexus.BudgetSettled{ID: "a", Money: nexus.Dollar / 4, Usage: nexus.Usage{Input: 1000, CacheRead: 3000, Output: 500}},
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Exhausted, Why: "it failed"},
 		nexus.AttemptStarted{Attempt: "T1.2", Task: "T1", Tier: nexus.Balanced, Base: "b0"},
 		nexus.SessionStarted{Session: "T1.2/reviewer.1", Attempt: "T1.2", Role: nexus.Reviewer, Model: "q/big"},
 		call("b", "T1.2/reviewer.1", nexus.Reviewer, nexus.Balanced, "q/big"),
-		nexus.BudgetSpent{ID: "b", Money: nexus.Dollar / 2, Usage: nexus.Usage{Input: 2000, Output: 100}, Estimated: true},
+		nexus.BudgetSettled{ID: "b", Money: nexus.Dollar / 2, Usage: nexus.Usage{Input: 2000, Output: 100}, Estimated: true},
 		call("c", "T1.2/reviewer.1", nexus.Reviewer, nexus.Balanced, "q/big"),
 	} {
 		if err := s.Apply(nexus.Event{Seq: int64(i + 1), At: at.Add(time.Duration(i) * time.Second), Fact: f}); err != nil {
@@ -50,10 +50,10 @@ func spent(t *testing.T) *state.State {
 
 func TestBillDrawn(t *testing.T) {
 	b := BillOf(spent(t))
-	for kind, style := range map[string]Style{
+	for kind, style := range map[string]OutputStyle{
 		"narrow": {Width: 60}, "wide": {Width: 120}, "ascii": {ASCII: true, Width: 80}, "piped": {Plain: true},
 	} {
-		got := DrawBill(style, b, budget.CostBreakdowns()...)
+		got := DrawBill(style, b, budget.CostDimensions()...)
 		if strings.Contains(got, "\x1b") {
 			t.Errorf("%s lets a control character through", kind)
 		}

@@ -10,10 +10,10 @@ import (
 )
 
 // DrawCriteria draws the table for people.
-func DrawCriteria(s Style, t accept.CriteriaTable) string {
+func DrawCriteria(s OutputStyle, t accept.CriteriaTable) string {
 	rows := make([][]string, 0, len(t.Rows))
 	for _, r := range t.Rows {
-		rows = append(rows, []string{r.ID, paintCriterion(s, r.State), Clean(r.Criterion), Clean(criterionEvidence(r))})
+		rows = append(rows, []string{r.ID, colourCriterionState(s, r.State), EscapeForTerminal(r.Criterion), EscapeForTerminal(criterionEvidence(r))})
 	}
 	var b strings.Builder
 	b.WriteString(DrawTable(s, []string{"criterion", "state", "text", "evidence"}, rows))
@@ -25,21 +25,21 @@ func DrawCriteria(s Style, t accept.CriteriaTable) string {
 		fmt.Fprintf(&b, "; for tree %.12s", t.Tree)
 	}
 	b.WriteString("\n")
-	b.WriteString(DrawGroups(s, t.Groups))
+	b.WriteString(DrawFeatureProgress(s, t.Groups))
 	for _, text := range t.Red {
-		b.WriteString(s.Wrap("look at: "+Clean(text), "  ") + "\n")
+		b.WriteString(s.Wrap("look at: "+EscapeForTerminal(text), "  ") + "\n")
 	}
 	return b.String()
 }
 
-// DrawGroups draws a line for each group of tasks, with nested groups indented.
-func DrawGroups(s Style, groups []accept.FeatureGroup) string {
+// DrawFeatureProgress draws a line for each group of tasks, with nested groups indented.
+func DrawFeatureProgress(s OutputStyle, groups []accept.FeatureProgress) string {
 	var b strings.Builder
 	for _, g := range groups {
-		name, indent := Clean(g.Name), ""
-		if in := nexus.GroupPath(g.Name); len(in) > 1 && !s.Plain {
+		name, indent := EscapeForTerminal(g.Name), ""
+		if in := nexus.EnclosingGroups(g.Name); len(in) > 1 && !s.Plain {
 			indent = strings.Repeat("  ", len(in)-1)
-			name = strings.TrimPrefix(name, Clean(in[len(in)-2])+" / ")
+			name = strings.TrimPrefix(name, EscapeForTerminal(in[len(in)-2])+" / ")
 		}
 		fmt.Fprintf(&b, "%s%s: %s\n", indent, name, groupStatus(s, g))
 	}
@@ -47,15 +47,15 @@ func DrawGroups(s Style, groups []accept.FeatureGroup) string {
 }
 
 // groupStatus describes the status of a group in a few words.
-func groupStatus(s Style, g accept.FeatureGroup) string {
+func groupStatus(s OutputStyle, g accept.FeatureProgress) string {
 	text := fmt.Sprintf("%d of %d tasks landed, %d of %d criteria met", g.Landed, g.Tasks, g.Met, g.Met+g.Unmet+g.Unknown)
 	if g.Done {
 		return s.Good("done") + ", " + text
 	}
-	return s.Warn("not done") + ", " + text + ": " + Clean(g.Why)
+	return s.Warn("not done") + ", " + text + ": " + EscapeForTerminal(g.Why)
 }
 
-func paintCriterion(s Style, state accept.CriterionState) string {
+func colourCriterionState(s OutputStyle, state accept.CriterionState) string {
 	switch state {
 	case accept.Met:
 		return s.Good(string(state))
@@ -74,7 +74,7 @@ func criterionEvidence(r accept.CriterionRow) string {
 	}
 	if e := r.Evidence; e != nil {
 		text := fmt.Sprintf("%s: %s", cmp.Or(e.Command, e.Gate), e.State)
-		if e.Counts != (nexus.Counts{}) {
+		if e.Counts != (nexus.TestCounts{}) {
 			text += fmt.Sprintf(", %d passed, %d failed", e.Counts.Passed, e.Counts.Failed)
 		}
 		parts = append(parts, text)

@@ -9,15 +9,15 @@ import (
 // describeAddition describes the result of an addition to the run. It is empty for other facts.
 func describeAddition(f nexus.Fact) string {
 	switch f := f.(type) {
-	case nexus.AdditionSought:
+	case nexus.AdditionPlanningStarted:
 		return fmt.Sprintf("%s: the planner turns the addition into tasks", f.Attempt)
-	case nexus.AdditionProposed:
-		text := fmt.Sprintf("%s: %s proposed", f.Attempt, Count(len(f.Tasks), "task"))
+	case nexus.AdditionTasksProposed:
+		text := fmt.Sprintf("%s: %s proposed", f.Attempt, CountWithNoun(len(f.Tasks), "task"))
 		if f.Cover != nil {
-			text += "; " + coverLine(f.Cover)
+			text += "; " + coverageLine(f.Cover)
 		}
 		return text
-	case nexus.AdditionFailed:
+	case nexus.AdditionPlanningFailed:
 		return WithReason("the addition led to no tasks", f.Why)
 	case nexus.TasksAdded:
 		return fmt.Sprintf("added%s: %s", byText(f.By), nexus.JoinWords(f.Tasks))

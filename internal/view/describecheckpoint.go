@@ -19,13 +19,13 @@ func describeCheckpoint(f nexus.Fact) (about, text string) {
 			to = fmt.Sprintf("checkpoint %s (event %d)", f.Checkpoint, f.To)
 		}
 		return "", fmt.Sprintf("went back to %s%s: its branch is at %s, and was at %s", to, byText(f.By), ShortHash(f.Tip), ShortHash(f.From))
-	case nexus.TaskInherited:
+	case nexus.TaskStateInherited:
 		text = string(f.Status)
 		if f.Landed != nil {
 			text += " as " + ShortHash(f.Landed.Commit)
 		}
 		return string(f.Task), "taken over: " + text
-	case nexus.UndoSought:
+	case nexus.UndoStarted:
 		return "", fmt.Sprintf("reverting what %s landed%s", nexus.JoinWords(f.Tasks), byText(f.By))
 	case nexus.UndoLanded:
 		return "", fmt.Sprintf("reverted %s as %s", nexus.JoinWords(f.Tasks), ShortHash(f.Commit))

@@ -12,25 +12,25 @@ import (
 // other facts.
 func describeFix(f nexus.Fact) string {
 	switch f := f.(type) {
-	case nexus.FaultsSought:
+	case nexus.FaultSearchStarted:
 		var names []string
 		for _, x := range f.Faults {
 			names = append(names, x.Criterion)
 		}
 		return "looking for the cause of unmet criteria: " + strings.Join(names, ", ")
-	case nexus.FaultsFound:
+	case nexus.CriterionFaultsFound:
 		var parts []string
 		for _, x := range f.Faults {
 			parts = append(parts, describeFault(x))
 		}
 		return cmp.Or(strings.Join(parts, "; "), "no cause found")
-	case nexus.FixesPlanned:
+	case nexus.FixTasksPlanned:
 		return fmt.Sprintf("round %d of fixes: %s", f.Round, nexus.JoinWords(f.Tasks))
-	case nexus.SplitSought:
+	case nexus.TaskSplitStarted:
 		return fmt.Sprintf("splitting %s, which is stuck: %s", f.Task, f.Why)
-	case nexus.TaskSplit:
+	case nexus.TaskSplitCompleted:
 		return fmt.Sprintf("%s is split into %s", f.Task, nexus.JoinWords(f.Parts))
-	case nexus.SplitFailed:
+	case nexus.TaskSplitFailed:
 		return fmt.Sprintf("%s is not split: %s", f.Task, f.Why)
 	case nexus.CriterionRevised:
 		if f.Why != "" {
@@ -61,8 +61,8 @@ func describeFault(f nexus.CriterionFault) string {
 	return text
 }
 
-// describeTried describes the result of a criterion's check before the work.
-func describeTried(e nexus.Evidence) string {
+// describeCheckTrial describes the result of a criterion's check before the work.
+func describeCheckTrial(e nexus.GateEvidence) string {
 	text := fmt.Sprintf("checked before the work: %s: %s", cmp.Or(e.Command, e.Gate), e.State)
 	if e.State == nexus.NotRun && e.Why == nexus.NoTests {
 		return fmt.Sprintf("checked before the work: %s: no test runs yet", cmp.Or(e.Command, e.Gate))
@@ -74,9 +74,9 @@ func describeTried(e nexus.Evidence) string {
 	return strings.TrimSuffix(text+", "+why, ", ")
 }
 
-// describeRed describes the failures before the work began, compared with those that a task
+// describeBaseFailures describes the failures before the work began, compared with those that a task
 // names.
-func describeRed(f nexus.RedSeen) string {
+func describeBaseFailures(f nexus.BaseFailuresCompared) string {
 	var parts []string
 	say := func(format string, all []string) {
 		if len(all) > 0 {
@@ -100,7 +100,7 @@ func joinFirst(all []string) string {
 }
 
 // describeCriteria describes the results of criteria whose check is a gate.
-func describeCriteria(f nexus.CriteriaWeighed) string {
+func describeCriteria(f nexus.CriteriaEvidenceRecorded) string {
 	var parts []string
 	for _, s := range f.Criteria {
 		word := "has evidence"
@@ -115,8 +115,8 @@ func describeCriteria(f nexus.CriteriaWeighed) string {
 	return cmp.Or(strings.Join(parts, "; "), "no criterion is checked by a gate")
 }
 
-// describeReproduced describes the results of independent checks.
-func describeReproduced(f nexus.ChecksReproduced) string {
+// describeIndependentChecks describes the results of independent checks.
+func describeIndependentChecks(f nexus.IndependentChecksRun) string {
 	var parts []string
 	for _, c := range f.Checks {
 		name := cmp.Or(c.Test, c.File, c.Command)
@@ -133,7 +133,7 @@ func describeReproduced(f nexus.ChecksReproduced) string {
 }
 
 // describeChecks describes the results of tests that were written for criteria.
-func describeChecks(f nexus.ChecksProved) string {
+func describeChecks(f nexus.CriterionTestsFound) string {
 	var parts []string
 	for _, c := range f.Checks {
 		text := fmt.Sprintf("criterion %d has a check that fails without the work: %s", c.Number, cmp.Or(c.Test, c.File, c.Command))

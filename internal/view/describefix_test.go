@@ -13,7 +13,7 @@ func TestTriedSaysWhatItMeans(t *testing.T) {
 		nexus.NoTests:               "checked before the work: go test -run X: no test runs yet",
 		nexus.NoTests + ": a.go: ?": "checked before the work: go test -run X: not-run, no test ran: a.go: ?",
 	} {
-		if _, got := view.DescribeFact(nexus.CheckTried{Evidence: nexus.Evidence{Command: "go test -run X", State: nexus.NotRun, Why: why}}); got != want {
+		if _, got := view.DescribeFact(nexus.CriterionCommandTried{Evidence: nexus.GateEvidence{Command: "go test -run X", State: nexus.NotRun, Why: why}}); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

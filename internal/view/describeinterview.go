@@ -8,11 +8,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// aboutInterview names the subject of a fact from before a plan, because the planner also makes
+// interviewFactSubject names the subject of a fact from before a plan, because the planner also makes
 // assumptions.
-func aboutInterview(f nexus.Fact) string {
+func interviewFactSubject(f nexus.Fact) string {
 	switch f := f.(type) {
-	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed:
+	case nexus.SpecWritingStarted, nexus.SpecWritten, nexus.SpecWritingFailed:
 		return "spec"
 	case nexus.AssumptionStated:
 		if strings.HasPrefix(string(f.Attempt), "plan.") {
@@ -26,18 +26,18 @@ func aboutInterview(f nexus.Fact) string {
 // describeInterview describes the result of an interview.
 func describeInterview(f nexus.Fact) string {
 	switch f := f.(type) {
-	case nexus.InterviewSought:
+	case nexus.InterviewRoundStarted:
 		return fmt.Sprintf("round %d: reading what is known about the goal", f.Round)
-	case nexus.InterviewHeard:
+	case nexus.InterviewRoundEnded:
 		switch {
 		case f.Clear:
 			return "the goal is clear: no questions"
 		case len(f.Questions) == 0:
 			return fmt.Sprintf("round %d: nothing more to ask", f.Round)
 		default:
-			return fmt.Sprintf("round %d: %s", f.Round, Count(len(f.Questions), "question"))
+			return fmt.Sprintf("round %d: %s", f.Round, CountWithNoun(len(f.Questions), "question"))
 		}
-	case nexus.InterviewFailed:
+	case nexus.InterviewRoundFailed:
 		return "failed: " + f.Why
 	case nexus.RequirementCaptured:
 		kind := "requirement"
@@ -49,14 +49,14 @@ func describeInterview(f nexus.Fact) string {
 		return WithReason("withdrew "+f.ID, f.Why)
 	case nexus.AssumptionStated:
 		return fmt.Sprintf("assumes %s%s: %s", f.ID, replacementText(f.Instead), f.Text)
-	case nexus.PartWithdrawn:
+	case nexus.SpecPartWithdrawn:
 		if f.ID == "" {
 			return "withdrew: " + f.Text
 		}
 		return fmt.Sprintf("withdrew %s: %s", f.ID, f.Text)
-	case nexus.InterviewCorrected:
-		return strings.Join(CorrectionLines(f, Style{}), "; ")
-	case nexus.AssumptionLocked:
+	case nexus.SpecPartsCorrected:
+		return strings.Join(CorrectionLines(f, OutputStyle{}), "; ")
+	case nexus.AssumptionConfirmed:
 		return fmt.Sprintf("%s holds: %s agreed", f.ID, f.By)
 	default:
 		return describeSpec(f)
@@ -66,11 +66,11 @@ func describeInterview(f nexus.Fact) string {
 // describeSpec describes the result of writing a spec.
 func describeSpec(f nexus.Fact) string {
 	switch f := f.(type) {
-	case nexus.SpecSought:
+	case nexus.SpecWritingStarted:
 		return "writing"
 	case nexus.SpecWritten:
 		return WithReason("written", f.Warning)
-	case nexus.SpecFailed:
+	case nexus.SpecWritingFailed:
 		return "failed: " + f.Why
 	default:
 		return ""
@@ -87,18 +87,18 @@ func replacementText(id string) string {
 
 // CorrectionLines describes the effect of a person's answer on the spec, one line each: withdrawn
 // parts, struck out if the style can do that, their replacements, unclear and locked parts.
-func CorrectionLines(f nexus.InterviewCorrected, style Style) (all []string) {
+func CorrectionLines(f nexus.SpecPartsCorrected, style OutputStyle) (all []string) {
 	for _, w := range f.Withdrawn {
-		all = append(all, fmt.Sprintf("withdrawn %s: %s", w.ID, style.Strikethrough(Clean(w.Text))))
+		all = append(all, fmt.Sprintf("withdrawn %s: %s", w.ID, style.Strikethrough(EscapeForTerminal(w.Text))))
 		if w.Instead != "" {
-			all = append(all, "instead: "+Clean(w.Instead))
+			all = append(all, "instead: "+EscapeForTerminal(w.Instead))
 		}
 	}
 	for _, u := range f.Unclear {
-		all = append(all, fmt.Sprintf("not clear whether %s is wrong: %s", u.ID, Clean(u.Text)))
+		all = append(all, fmt.Sprintf("not clear whether %s is wrong: %s", u.ID, EscapeForTerminal(u.Text)))
 	}
-	if locked := clarify.LockedText(f); locked != "" {
-		all = append(all, fmt.Sprintf("locked %s: %s agreed", locked, Clean(f.By)))
+	if locked := clarify.AgreedPartsText(f); locked != "" {
+		all = append(all, fmt.Sprintf("locked %s: %s agreed", locked, EscapeForTerminal(f.By)))
 	}
 	return all
 }

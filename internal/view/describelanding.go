@@ -9,15 +9,15 @@ import (
 // describeLanding describes how the landed changes are merged onto a branch that moved.
 func describeLanding(f nexus.Fact) string {
 	switch f := f.(type) {
-	case nexus.LandingAsked:
+	case nexus.TargetLandingRequested:
 		return f.Target + " will move to the result, requested" + byText(f.By)
-	case nexus.TargetMoved:
+	case nexus.TargetBranchMoved:
 		return fmt.Sprintf("%s has new commits, up to %s", f.Target, ShortHash(f.Commit))
-	case nexus.LandingSought:
+	case nexus.TargetMergeStarted:
 		return fmt.Sprintf("merging the result into %s at %s", f.Target, ShortHash(f.Onto))
-	case nexus.LandingMerged:
+	case nexus.TargetMergeCommitted:
 		return "merged as " + ShortHash(f.Commit)
-	case nexus.LandingRefused:
+	case nexus.TargetMergeRefused:
 		return "not merged: " + f.Why
 	default:
 		return ""
@@ -27,9 +27,9 @@ func describeLanding(f nexus.Fact) string {
 // describeHook describes the questions to hooks and plugins, and their answers.
 func describeHook(f nexus.Fact) string {
 	switch f := f.(type) {
-	case nexus.StartSought:
+	case nexus.StartHooksAsked:
 		return "asking hooks whether work may start"
-	case nexus.StartJudged:
+	case nexus.StartHooksAnswered:
 		if f.Allowed {
 			return "hooks let work start"
 		}

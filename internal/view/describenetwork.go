@@ -13,13 +13,13 @@ import (
 const maxHosts = 8
 
 // networkRefused reports whether a host was refused.
-func networkRefused(f nexus.NetworkJudged) bool {
-	return slices.ContainsFunc(f.Hosts, func(h nexus.HostReached) bool { return !h.Allowed })
+func networkRefused(f nexus.NetworkRequestsRecorded) bool {
+	return slices.ContainsFunc(f.Hosts, func(h nexus.RequestedHost) bool { return !h.Allowed })
 }
 
 // describeNetwork returns the subject of a fact and a description, in words that may be from
 // outside.
-func describeNetwork(f nexus.NetworkJudged) (about, text string) {
+func describeNetwork(f nexus.NetworkRequestsRecorded) (about, text string) {
 	about = cmp.Or(string(f.Session), string(f.Attempt), "gates")
 	var parts []string
 	for i, h := range f.Hosts {
@@ -36,7 +36,7 @@ func describeNetwork(f nexus.NetworkJudged) (about, text string) {
 	return about, text
 }
 
-func hostText(h nexus.HostReached) string {
+func hostText(h nexus.RequestedHost) string {
 	name := fmt.Sprintf("%s:%d", h.Host, h.Port)
 	if strings.Contains(h.Host, ":") {
 		name = fmt.Sprintf("[%s]:%d", h.Host, h.Port)

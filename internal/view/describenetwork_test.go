@@ -7,7 +7,7 @@ import (
 )
 
 func TestDescribe(t *testing.T) {
-	f := nexus.NetworkJudged{Attempt: "T1.1", Gate: "install", Hosts: []nexus.HostReached{
+	f := nexus.NetworkRequestsRecorded{Attempt: "T1.1", Gate: "install", Hosts: []nexus.RequestedHost{
 		{Host: "a.example", Port: 443, Allowed: true, Rule: "*.example:443", Times: 3, Up: 500, Down: 12_345_678},
 		{Host: "2606:4700::1", Port: 443, Why: "not on the list", Times: 1},
 		{Host: "b.example", Port: 80, Allowed: true, Why: "no answer", Times: 1},
@@ -16,10 +16,10 @@ func TestDescribe(t *testing.T) {
 	if about, text := describeNetwork(f); about != "T1.1" || text != want {
 		t.Errorf("%q %q", about, text)
 	}
-	if !networkRefused(f) || networkRefused(nexus.NetworkJudged{Hosts: f.Hosts[:1]}) {
+	if !networkRefused(f) || networkRefused(nexus.NetworkRequestsRecorded{Hosts: f.Hosts[:1]}) {
 		t.Error("refused")
 	}
-	f = nexus.NetworkJudged{Session: "T1.1/coder.1", Hosts: make([]nexus.HostReached, 10)}
+	f = nexus.NetworkRequestsRecorded{Session: "T1.1/coder.1", Hosts: make([]nexus.RequestedHost, 10)}
 	if about, text := describeNetwork(f); about != "T1.1/coder.1" || text[len(text)-10:] != "and 2 more" {
 		t.Errorf("%q %q", about, text)
 	}

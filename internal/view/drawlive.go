@@ -8,18 +8,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// DrawLive draws the block that is redrawn while a run continues. It never has more lines than
+// DrawLiveStatus draws the block that is redrawn while a run continues. It never has more lines than
 // the terminal, and shows active tasks before idle ones.
-func DrawLive(s Style, r Run) string {
+func DrawLiveStatus(s OutputStyle, r RunView) string {
 	var b strings.Builder
 	figures := s.statusFigures(r)
-	figures[0] = s.paintStatus(r.Status) + "  " + figures[0]
+	figures[0] = s.colourStatus(r.Status) + "  " + figures[0]
 	head := s.wrapFigures(figures, "  ") + "\n" + s.activityLine(r) + s.quotaLines(r)
 	b.WriteString(head)
 	shown, rest := r.Tasks, 0
 	if room := s.Height - 3 - strings.Count(head, "\n"); s.Height > 0 && len(shown) > max(room, 1) {
 		shown = slices.Clone(shown)
-		slices.SortStableFunc(shown, func(x, y Task) int { return cmp.Compare(activityRank(x), activityRank(y)) })
+		slices.SortStableFunc(shown, func(x, y TaskView) int { return cmp.Compare(activityRank(x), activityRank(y)) })
 		rest = len(shown) - max(room, 1)
 		shown = shown[:max(room, 1)]
 	}
@@ -27,13 +27,13 @@ func DrawLive(s Style, r Run) string {
 		b.WriteString(taskTable(s, shown))
 	}
 	if rest > 0 {
-		b.WriteString(s.Dim("  and "+Count(rest, "more task")) + "\n")
+		b.WriteString(s.Dim("  and "+CountWithNoun(rest, "more task")) + "\n")
 	}
 	return s.Sanitize(b.String())
 }
 
 // activityRank returns the rank of a task by its activity; less active ones rank higher.
-func activityRank(t Task) int {
+func activityRank(t TaskView) int {
 	switch t.Status {
 	case nexus.Running, nexus.Reviewing, nexus.Boarding:
 		return 0

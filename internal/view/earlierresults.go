@@ -9,17 +9,17 @@ import (
 
 // DrawEarlierResults draws the results for people, in one line if all checks passed; empty if
 // there are none.
-func DrawEarlierResults(s Style, rows []accept.EarlierResult) string {
+func DrawEarlierResults(s OutputStyle, rows []accept.EarlierRunCheckResult) string {
 	if len(rows) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "before the run started: %s\n", accept.SummarizeEarlier(rows))
+	fmt.Fprintf(&b, "before the run started: %s\n", accept.SummarizeEarlierResults(rows))
 	for _, r := range rows {
 		if r.IsRed() {
-			fmt.Fprintf(&b, "  %s %s of run %s: %s", s.Bad("red"), Clean(r.Criterion), Clean(string(r.Run)), Clean(r.Command))
+			fmt.Fprintf(&b, "  %s %s of run %s: %s", s.Bad("red"), EscapeForTerminal(r.Criterion), EscapeForTerminal(string(r.Run)), EscapeForTerminal(r.Command))
 			if r.Why != "" {
-				fmt.Fprintf(&b, "; %s", Clean(r.Why))
+				fmt.Fprintf(&b, "; %s", EscapeForTerminal(r.Why))
 			}
 			b.WriteString("\n")
 		}

@@ -14,25 +14,25 @@ import (
 )
 
 // DrawEvent draws one event for `nexus logs`: time, subject, and text.
-func DrawEvent(s Style, e nexus.Event) string {
+func DrawEvent(s OutputStyle, e nexus.Event) string {
 	about, text := describeEvent(e)
 	if s.Plain {
-		return strings.Join([]string{e.At.UTC().Format(time.RFC3339Nano), nexus.FactKind(e.Fact), Clean(about), Clean(text)}, "\t")
+		return strings.Join([]string{e.At.UTC().Format(time.RFC3339Nano), nexus.FactKind(e.Fact), EscapeForTerminal(about), EscapeForTerminal(text)}, "\t")
 	}
-	return s.TruncateLine(fmt.Sprintf("%s %s %s", s.Dim(e.At.Local().Format(time.TimeOnly)), s.Bold(fmt.Sprintf("%-8s", Clean(about))), s.TintFact(e.Fact, Clean(text))))
+	return s.TruncateLine(fmt.Sprintf("%s %s %s", s.Dim(e.At.Local().Format(time.TimeOnly)), s.Bold(fmt.Sprintf("%-8s", EscapeForTerminal(about))), s.TintFact(e.Fact, EscapeForTerminal(text))))
 }
 
-// EventLines draws the events of a run for a reader of output that cannot be redrawn. It belongs to
+// EventLineDrawer draws the events of a run for a reader of output that cannot be redrawn. It belongs to
 // one goroutine; the zero Lines start anew.
-type EventLines struct {
+type EventLineDrawer struct {
 	Verbose bool // also the run's decisions: routes, lessons of other runs, accepted requests
 
-	told    []toldReason // the newest last
-	planner bool         // it was called: its work from then on is described with its result
+	told    []printedReason // the newest last
+	planner bool            // it was called: its work from then on is described with its result
 }
 
-// toldReason is a printed line, or its part after a colon.
-type toldReason struct{ about, text string }
+// printedReason is a printed line, or its part after a colon.
+type printedReason struct{ about, text string }
 
 // mostTold limits the remembered reasons, and leastTold is the minimum length of a reason that is
 // not repeated.
@@ -45,30 +45,30 @@ const (
 // failure is printed once, and not repeated for its consequences: the end of the attempt, the
 // parked task, and the end of the run without it. Another attempt at the task that fails in the
 // same way prints it again.
-func (l *EventLines) Draw(s Style, e nexus.Event) string {
+func (l *EventLineDrawer) Draw(s OutputStyle, e nexus.Event) string {
 	if f, ok := e.Fact.(nexus.SessionStarted); ok && f.Role == nexus.Planner {
 		l.planner = true
 	}
-	if before := !l.planner && beforePlan(e.Fact) != ""; !before && (!isNotable(e.Fact) || !l.Verbose && isRoutine(e.Fact)) {
+	if before := !l.planner && describeWorkBeforePlan(e.Fact) != ""; !before && (!isNotable(e.Fact) || !l.Verbose && isRoutine(e.Fact)) {
 		return ""
 	}
 	about, text := describeEvent(e)
-	if about = Clean(about); about != "" {
+	if about = EscapeForTerminal(about); about != "" {
 		about += ": "
 	}
 	whole := about + text
 	task, _, _ := strings.Cut(strings.TrimSuffix(about, ": "), ".")
 	if _, begins := e.Fact.(nexus.AttemptStarted); begins {
-		l.told = slices.DeleteFunc(l.told, func(r toldReason) bool { return r.about == task })
+		l.told = slices.DeleteFunc(l.told, func(r printedReason) bool { return r.about == task })
 	}
 	if isConsequence(e.Fact) {
-		if _, again := e.Fact.(nexus.ReviewGiven); again && slices.Contains(l.told, toldReason{task, whole}) {
+		if _, again := e.Fact.(nexus.ReviewerVerdictGiven); again && slices.Contains(l.told, printedReason{task, whole}) {
 			return ""
 		}
-		text = l.removeToldReasons(task, text)
+		text = l.removePrintedReasons(task, text)
 	}
 	l.rememberReasons(task, whole)
-	line := about + s.TintFact(e.Fact, Clean(text))
+	line := about + s.TintFact(e.Fact, EscapeForTerminal(text))
 	switch {
 	case s.Plain:
 		return line
@@ -79,9 +79,9 @@ func (l *EventLines) Draw(s Style, e nexus.Event) string {
 	}
 }
 
-// removeToldReasons removes reasons that were printed about a task; without a task, about any.
-func (l *EventLines) removeToldReasons(task, text string) string {
-	known := slices.SortedStableFunc(slices.Values(l.told), func(a, b toldReason) int { return len(b.text) - len(a.text) })
+// removePrintedReasons removes reasons that were printed about a task; without a task, about any.
+func (l *EventLineDrawer) removePrintedReasons(task, text string) string {
+	known := slices.SortedStableFunc(slices.Values(l.told), func(a, b printedReason) int { return len(b.text) - len(a.text) })
 	for _, r := range known {
 		if task == "" || r.about == task {
 			text = strings.ReplaceAll(text, ": "+r.text, "")
@@ -91,9 +91,9 @@ func (l *EventLines) removeToldReasons(task, text string) string {
 }
 
 // rememberReasons remembers a line, and its part after each colon.
-func (l *EventLines) rememberReasons(task, line string) {
+func (l *EventLineDrawer) rememberReasons(task, line string) {
 	for more := true; more; _, line, more = strings.Cut(line, ": ") {
-		if r := (toldReason{task, line}); len(line) >= leastTold && !slices.Contains(l.told, r) {
+		if r := (printedReason{task, line}); len(line) >= leastTold && !slices.Contains(l.told, r) {
 			l.told = append(l.told, r)
 		}
 	}
@@ -104,9 +104,9 @@ func (l *EventLines) rememberReasons(task, line string) {
 // something does not continue normally.
 func needsFullText(f nexus.Fact) bool {
 	switch f := f.(type) {
-	case nexus.QuestionAsked, nexus.PlanFailed, nexus.PlanLooked, nexus.PlanRefused, nexus.InterviewFailed, nexus.SpecFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.TrainRefused, nexus.LandingRefused, nexus.UndoRefused, nexus.ResultPublished,
-		nexus.RunDrained, nexus.RunEnded, nexus.RunPaused, nexus.AttemptBroken, nexus.AttemptLost, nexus.BudgetRefused, nexus.CallDelayed, nexus.QuotaHit, nexus.QuotaHeld,
-		nexus.ModelSwitched, nexus.AlertRaised:
+	case nexus.QuestionAsked, nexus.PlanningFailed, nexus.PlanCoverageChecked, nexus.PlanRejected, nexus.InterviewRoundFailed, nexus.SpecWritingFailed, nexus.TaskParked, nexus.TaskEscalated, nexus.LandingRejected, nexus.TargetMergeRefused, nexus.UndoRefused, nexus.ResultPublished,
+		nexus.RunDrainStarted, nexus.RunEnded, nexus.RunPaused, nexus.AttemptInfrastructureFailed, nexus.AttemptLost, nexus.BudgetRefused, nexus.ModelCallDelayed, nexus.QuotaExhausted, nexus.QuotaNearlyExhausted,
+		nexus.SessionModelSwitched, nexus.AlertRaised:
 		return true
 	case nexus.RequestSettled:
 		return !f.Granted
@@ -118,9 +118,9 @@ func needsFullText(f nexus.Fact) bool {
 // isConsequence reports whether a fact usually follows from a failure that was printed already.
 func isConsequence(f nexus.Fact) bool {
 	switch f := f.(type) {
-	case nexus.AttemptEnded, nexus.AttemptLost, nexus.TaskParked, nexus.TaskEscalated, nexus.RunDrained, nexus.RunEnded:
+	case nexus.AttemptEnded, nexus.AttemptLost, nexus.TaskParked, nexus.TaskEscalated, nexus.RunDrainStarted, nexus.RunEnded:
 		return true
-	case nexus.ReviewGiven:
+	case nexus.ReviewerVerdictGiven:
 		return !f.Reviewed
 	default:
 		return false
@@ -130,9 +130,9 @@ func isConsequence(f nexus.Fact) bool {
 // describeEvent is like Describe, with the time of the event.
 func describeEvent(e nexus.Event) (about, text string) {
 	switch f := e.Fact.(type) {
-	case nexus.QuotaHit:
+	case nexus.QuotaExhausted:
 		return "", WithReason(outOfQuotaText(f.Account, f.Until, e.At), f.Why)
-	case nexus.QuotaHeld:
+	case nexus.QuotaNearlyExhausted:
 		return "", WithReason(sessionHoldText(f.Account, f.Until, e.At), state.QuotaHoldReason(f))
 	default:
 		return DescribeFact(e.Fact)
@@ -142,7 +142,7 @@ func describeEvent(e nexus.Event) (about, text string) {
 // isRoutine reports whether a fact is only about the run's internal steps.
 func isRoutine(f nexus.Fact) bool {
 	switch f := f.(type) {
-	case nexus.RoutesSought, nexus.RoutesTold, nexus.TaskRouted, nexus.RoleRouted, nexus.BudgetShared, nexus.CheckpointMade, nexus.CheckpointDropped:
+	case nexus.ComplexityRatingStarted, nexus.ComplexityRatingEnded, nexus.StartTierChosen, nexus.ReviewModelChosen, nexus.OtherRunsSpendingRecorded, nexus.CheckpointMade, nexus.CheckpointDropped:
 		return true
 	case nexus.RequestSettled:
 		return f.Granted
@@ -159,11 +159,11 @@ func isNotable(f nexus.Fact) bool {
 			return f.Evidence.IncomparableReason() != ""
 		}
 		return !f.Cached && (!f.Evidence.Passed() || len(f.Evidence.Flaky) > 0)
-	case nexus.VerdictGiven:
+	case nexus.GatesVerdictGiven:
 		return f.State == nexus.Pass // a failed gate was printed already
-	case nexus.CallDelayed:
+	case nexus.ModelCallDelayed:
 		return f.Wait >= 5*time.Second || f.Wait == 0
-	case nexus.NetworkJudged:
+	case nexus.NetworkRequestsRecorded:
 		return networkRefused(f)
 	case nexus.TreeSnapshotted:
 		return f.Fixed != ""
@@ -171,15 +171,15 @@ func isNotable(f nexus.Fact) bool {
 		return f.Outcome != nexus.Accepted // the review was printed already
 	case nexus.HookRan:
 		return f.State != nexus.HookOK
-	case nexus.AgentRenewed:
+	case nexus.AgentLoginRenewed:
 		return f.Kept != ""
 	case nexus.PluginAnswered:
 		return f.State != nexus.PluginOK || f.About != ""
 	case nexus.RoundStarted:
 		return f.Round > 1 // the attempt began with the first
-	case nexus.StartSought, nexus.StartJudged, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentLimited, nexus.BudgetReserved, nexus.BudgetSpent,
-		nexus.TrainBoarded, nexus.TrainDeparted, nexus.RunChecked, nexus.ResultOffered, nexus.ResultReviewed, nexus.PlanApproved:
+	case nexus.StartHooksAsked, nexus.StartHooksAnswered, nexus.GateStarted, nexus.SessionStarted, nexus.PromptSent, nexus.ModelTurnRecorded, nexus.ToolCallStarted, nexus.ToolCallEnded,
+		nexus.ToolResultsSent, nexus.SessionEnded, nexus.AgentConversationOpened, nexus.AgentQuotaReported, nexus.BudgetReserved, nexus.BudgetSettled,
+		nexus.LandingQueued, nexus.LandingStarted, nexus.RunPrechecked, nexus.ResultPublishingStarted, nexus.FinalGatesStarted, nexus.PlanApproved:
 		return false
 	default:
 		return !isAgentDone(f)
@@ -187,7 +187,7 @@ func isNotable(f nexus.Fact) bool {
 }
 
 // TintFact colours a line as good or bad news.
-func (s Style) TintFact(f nexus.Fact, text string) string {
+func (s OutputStyle) TintFact(f nexus.Fact, text string) string {
 	good := func(ok bool) string {
 		if ok {
 			return s.Good(text)
@@ -197,36 +197,36 @@ func (s Style) TintFact(f nexus.Fact, text string) string {
 	switch f := f.(type) {
 	case nexus.GateJudged:
 		return good(f.Evidence.Passed())
-	case nexus.ReviewGiven:
+	case nexus.ReviewerVerdictGiven:
 		return good(f.Approved && !f.SendsBack)
-	case nexus.WorkVerified:
+	case nexus.VerifierVerdictGiven:
 		return good(f.Read && f.Category == "")
-	case nexus.TestsProved:
+	case nexus.TestsRunWithoutWork:
 		return good(f.Proof == nexus.ProofRed)
-	case nexus.IsolationBroken, nexus.TamperSuspected:
+	case nexus.RoleIsolationViolated, nexus.TamperSuspected:
 		return s.Warn(text)
-	case nexus.TrainLanded:
+	case nexus.LandingCompleted:
 		return s.Good(text)
 	case nexus.AttemptEnded:
 		return good(f.Outcome == nexus.Accepted)
 	case nexus.RunEnded:
 		return good(f.Status == nexus.StatusDone)
-	case nexus.PlanFailed, nexus.BudgetRefused, nexus.AttemptBroken, nexus.AlertRaised:
+	case nexus.PlanningFailed, nexus.BudgetRefused, nexus.AttemptInfrastructureFailed, nexus.AlertRaised:
 		return s.Bad(text)
 	case nexus.TaskParked:
 		if f.Failed {
 			return s.Bad(text)
 		}
 		return s.Warn(text)
-	case nexus.NetworkJudged:
+	case nexus.NetworkRequestsRecorded:
 		if networkRefused(f) {
 			return s.Warn(text)
 		}
 		return s.Dim(text)
-	case nexus.TrainRefused, nexus.AttemptLost, nexus.QuestionAsked, nexus.CallDelayed, nexus.QuotaHit, nexus.QuotaHeld, nexus.ModelSwitched:
+	case nexus.LandingRejected, nexus.AttemptLost, nexus.QuestionAsked, nexus.ModelCallDelayed, nexus.QuotaExhausted, nexus.QuotaNearlyExhausted, nexus.SessionModelSwitched:
 		return s.Warn(text)
-	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent, nexus.SessionCompacted,
-		nexus.GateStarted, nexus.BudgetReserved, nexus.BudgetSpent, nexus.TreeSnapshotted:
+	case nexus.ModelTurnRecorded, nexus.ToolCallStarted, nexus.ToolCallEnded, nexus.ToolResultsSent, nexus.PromptSent, nexus.SessionCompacted,
+		nexus.GateStarted, nexus.BudgetReserved, nexus.BudgetSettled, nexus.TreeSnapshotted:
 		return s.Dim(text)
 	default:
 		return text
@@ -234,65 +234,65 @@ func (s Style) TintFact(f nexus.Fact, text string) string {
 }
 
 // DescribeFact returns the subject of a fact and a description, in words that may be from outside:
-// see [Clean].
+// see [EscapeForTerminal].
 func DescribeFact(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
-	case nexus.RunChecked:
+	case nexus.RunPrechecked:
 		return "", "checked the requirements: " + cmp.Or(strings.Join(f.Notices, "; "), "all met")
 	case nexus.AlertRaised, nexus.AlertCleared:
 		return describeAlert(f)
-	case nexus.ReplanAsked:
+	case nexus.ReplanRequested:
 		return string(f.Session), "asks for a new plan: " + f.Reason
 	case nexus.ReplanDecided:
 		return string(f.Task), replan.DecisionText(f)
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunReopened,
-		nexus.RunDrained, nexus.ResultGated, nexus.ResultReviewed, nexus.ResultOffered, nexus.ResultPublished, nexus.RunEnded:
+		nexus.RunDrainStarted, nexus.FinalGatesJudged, nexus.FinalGatesStarted, nexus.ResultPublishingStarted, nexus.ResultPublished, nexus.RunEnded:
 		return "", describeRun(f)
-	case nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.PluginAnswered:
+	case nexus.StartHooksAsked, nexus.StartHooksAnswered, nexus.HookRan, nexus.PluginAnswered:
 		return "", describeHook(f)
-	case nexus.RequestMade, nexus.RequestSettled, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
+	case nexus.RequestMade, nexus.RequestSettled, nexus.QuestionAsked, nexus.QuestionExpired, nexus.QuestionAnswered:
 		return "", describeRequest(f)
-	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised, nexus.PlanLooked:
+	case nexus.PlanningStarted, nexus.PlanProposed, nexus.PlanningFailed, nexus.PlanApproved, nexus.PlanRejected, nexus.PlanRevised, nexus.PlanCoverageChecked:
 		return "plan", describePlan(f)
-	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed,
-		nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.PartWithdrawn, nexus.InterviewCorrected, nexus.AssumptionStated, nexus.AssumptionLocked:
-		return aboutInterview(f), describeInterview(f)
-	case nexus.TaskPlanned, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated,
-		nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
+	case nexus.SpecWritingStarted, nexus.SpecWritten, nexus.SpecWritingFailed,
+		nexus.InterviewRoundStarted, nexus.InterviewRoundEnded, nexus.InterviewRoundFailed, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.SpecPartWithdrawn, nexus.SpecPartsCorrected, nexus.AssumptionStated, nexus.AssumptionConfirmed:
+		return interviewFactSubject(f), describeInterview(f)
+	case nexus.TaskPlanned, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.TaskRetried, nexus.StartTierChosen, nexus.TaskEscalated,
+		nexus.LandingQueued, nexus.LandingStarted, nexus.LandingCompleted, nexus.LandingRejected:
 		return describeTask(f)
-	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
+	case nexus.TargetLandingRequested, nexus.TargetBranchMoved, nexus.TargetMergeStarted, nexus.TargetMergeCommitted, nexus.TargetMergeRefused:
 		return "", describeLanding(f)
-	case nexus.CheckpointMade, nexus.CheckpointDropped, nexus.RunRewound, nexus.TaskInherited, nexus.UndoSought, nexus.UndoLanded, nexus.UndoRefused:
+	case nexus.CheckpointMade, nexus.CheckpointDropped, nexus.RunRewound, nexus.TaskStateInherited, nexus.UndoStarted, nexus.UndoLanded, nexus.UndoRefused:
 		return describeCheckpoint(f)
-	case nexus.RoutesSought, nexus.RoutesTold:
+	case nexus.ComplexityRatingStarted, nexus.ComplexityRatingEnded:
 		return "routing", describeRouting(f)
-	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.CriterionRevised, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
+	case nexus.FaultSearchStarted, nexus.CriterionFaultsFound, nexus.FixTasksPlanned, nexus.CriterionRevised, nexus.TaskSplitStarted, nexus.TaskSplitCompleted, nexus.TaskSplitFailed:
 		return "", describeFix(f)
-	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
+	case nexus.AdditionPlanningStarted, nexus.AdditionTasksProposed, nexus.AdditionPlanningFailed, nexus.TasksAdded:
 		return "plan", describeAddition(f)
-	case nexus.RoleRouted:
+	case nexus.ReviewModelChosen:
 		return string(f.Role), fmt.Sprintf("%s reviews the work of %s: %s", f.Model, f.Author, f.Why)
-	case nexus.LaneFormed, nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptInterrupted, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded, nexus.StartForgone,
-		nexus.RoundStarted, nexus.GateStarted, nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
-		nexus.TestsProved, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+	case nexus.SharedSessionGroupFormed, nexus.AttemptStarted, nexus.AttemptResumed, nexus.AgentTurnInterrupted, nexus.AttemptLost, nexus.AttemptInfrastructureFailed, nexus.AttemptEnded, nexus.StartingTreeRejected,
+		nexus.RoundStarted, nexus.GateStarted, nexus.GateJudged, nexus.GatesVerdictGiven, nexus.ReviewerVerdictGiven, nexus.TreeSnapshotted,
+		nexus.TestsRunWithoutWork, nexus.RoleIsolationViolated, nexus.TamperSuspected, nexus.VerifierVerdictGiven:
 		return describeAttempt(f)
-	case nexus.ChecksProved, nexus.ChecksReproduced, nexus.CheckTried, nexus.RedSeen, nexus.CriteriaWeighed:
+	case nexus.CriterionTestsFound, nexus.IndependentChecksRun, nexus.CriterionCommandTried, nexus.BaseFailuresCompared, nexus.CriteriaEvidenceRecorded:
 		return describeProof(f)
-	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentLimited, nexus.AgentRenewed, nexus.AgentEnded:
+	case nexus.SessionStarted, nexus.PromptSent, nexus.ModelTurnRecorded, nexus.ToolCallStarted, nexus.ToolCallEnded,
+		nexus.ToolResultsSent, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentConversationOpened, nexus.AgentQuotaReported, nexus.AgentLoginRenewed, nexus.AgentProgramEnded:
 		return describeSession(f)
-	case nexus.WorkReturned, nexus.CommentsApplied, nexus.CommentsAnswered, nexus.ChangeWeighed:
+	case nexus.WorkReturnedToAuthor, nexus.SuggestionsApplied, nexus.CommentsAnswered, nexus.ChangeRiskRated:
 		return describeComments(f)
-	case nexus.NetworkJudged:
+	case nexus.NetworkRequestsRecorded:
 		return describeNetwork(f)
-	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed, nexus.CallDelayed,
-		nexus.QuotaHit, nexus.QuotaHeld, nexus.QuotaReset, nexus.ModelSwitched:
+	case nexus.BudgetReserved, nexus.BudgetSettled, nexus.BudgetRefused, nexus.OtherRunsSpendingRecorded, nexus.BudgetPercentReached, nexus.ModelCallDelayed,
+		nexus.QuotaExhausted, nexus.QuotaNearlyExhausted, nexus.QuotaReset, nexus.SessionModelSwitched:
 		return describeMoney(f)
-	case nexus.LoopOpened, nexus.CycleStarted, nexus.CycleLooked, nexus.CycleFailed, nexus.LoopRested,
-		nexus.ItemTaken, nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded, nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought, nexus.ItemReverted, nexus.RevertFailed, nexus.ResultSettled,
-		nexus.PullSought, nexus.PullTold, nexus.PullFailed, nexus.PullClosed:
+	case nexus.LoopRulesSet, nexus.ImproveCycleStarted, nexus.ImproveCycleSearched, nexus.ImproveCycleFailed, nexus.LoopPauseStarted,
+		nexus.LoopItemWorkStarted, nexus.LoopItemWorkEnded, nexus.LoopItemLandingConfirmed, nexus.LoopItemLandingStarted, nexus.LoopItemLanded, nexus.CheckAfterLandingStarted, nexus.LandingCheckEnded, nexus.LoopItemRevertStarted, nexus.LoopItemReverted, nexus.LoopItemRevertFailed, nexus.WaitingResultDecided,
+		nexus.PullRequestUpdateStarted, nexus.PullRequestUpdated, nexus.PullRequestUpdateFailed, nexus.PullRequestClosed:
 		return describeLoop(f)
-	case nexus.EnvironmentPrepared:
+	case nexus.DependenciesInstalled:
 		return "environment", fmt.Sprintf("%s is ready, %s: %s KB in %s", f.Key, f.Source, FormatNumber(f.Bytes>>10), FormatDuration(f.Duration))
 	}
 	return "", ""
@@ -311,15 +311,15 @@ func describeAlert(f nexus.Fact) (about, text string) {
 // it.
 func describeProof(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
-	case nexus.ChecksProved:
+	case nexus.CriterionTestsFound:
 		return string(f.Attempt), describeChecks(f)
-	case nexus.ChecksReproduced:
-		return string(f.Attempt), describeReproduced(f)
-	case nexus.CheckTried:
-		return "plan", describeTried(f.Evidence)
-	case nexus.RedSeen:
-		return string(f.Attempt), describeRed(f)
-	case nexus.CriteriaWeighed:
+	case nexus.IndependentChecksRun:
+		return string(f.Attempt), describeIndependentChecks(f)
+	case nexus.CriterionCommandTried:
+		return "plan", describeCheckTrial(f.Evidence)
+	case nexus.BaseFailuresCompared:
+		return string(f.Attempt), describeBaseFailures(f)
+	case nexus.CriteriaEvidenceRecorded:
 		return string(f.Attempt), describeCriteria(f)
 	default:
 		return "", ""
@@ -328,11 +328,11 @@ func describeProof(f nexus.Fact) (about, text string) {
 
 // describeRouting describes how the difficulty of tasks is determined.
 func describeRouting(f nexus.Fact) string {
-	if told, ok := f.(nexus.RoutesTold); ok {
-		return WithReason(fmt.Sprintf("rated %s", Count(len(told.Routes), "task")), told.Why)
+	if told, ok := f.(nexus.ComplexityRatingEnded); ok {
+		return WithReason(fmt.Sprintf("rated %s", CountWithNoun(len(told.Routes), "task")), told.Why)
 	}
-	sought, _ := f.(nexus.RoutesSought)
-	return fmt.Sprintf("asking how difficult %s are", Count(len(sought.Tasks), "task"))
+	sought, _ := f.(nexus.ComplexityRatingStarted)
+	return fmt.Sprintf("asking how difficult %s are", CountWithNoun(len(sought.Tasks), "task"))
 }
 
 // describeTask describes a change of a task's status, from its plan to its landing.
@@ -360,7 +360,7 @@ func describeTask(f nexus.Fact) (about, text string) {
 			text += ", from scratch"
 		}
 		return string(f.Task), text
-	case nexus.TaskRouted:
+	case nexus.StartTierChosen:
 		text = fmt.Sprintf("%s, starts on tier %s: %s (%s)", f.Complexity, f.Tier, f.Why, f.By)
 		if f.Strategy != "" {
 			text += fmt.Sprintf("; strategy %s: %s", f.Strategy, f.Chosen)
@@ -371,17 +371,17 @@ func describeTask(f nexus.Fact) (about, text string) {
 			return string(f.Task), fmt.Sprintf("continues with strategy %s: %s", f.Strategy, f.Why)
 		}
 		return string(f.Task), fmt.Sprintf("moved from tier %s to %s: %s", f.From, f.To, f.Why)
-	case nexus.TrainBoarded:
+	case nexus.LandingQueued:
 		return string(f.Task), "waiting to land"
-	case nexus.TrainDeparted:
+	case nexus.LandingStarted:
 		return string(f.Task), "landing on " + ShortHash(f.Onto)
-	case nexus.TrainLanded:
+	case nexus.LandingCompleted:
 		text = "landed as " + ShortHash(f.Commit)
 		if f.Resolved {
 			text += ", conflict resolved"
 		}
 		return string(f.Task), text
-	case nexus.TrainRefused:
+	case nexus.LandingRejected:
 		return string(f.Task), "not landed: " + f.Why
 	default:
 		return "", ""
@@ -393,21 +393,21 @@ func describeMoney(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
 		return string(f.Task), fmt.Sprintf("reserved %s for %s", f.Money, f.Model)
-	case nexus.BudgetSpent:
+	case nexus.BudgetSettled:
 		return "", fmt.Sprintf("spent %s, %s tokens", f.Money, FormatNumber(f.Usage.TotalTokens()))
-	case nexus.CallDelayed:
+	case nexus.ModelCallDelayed:
 		return string(f.Session), delayText(f)
-	case nexus.QuotaHit:
+	case nexus.QuotaExhausted:
 		return "", WithReason(fmt.Sprintf("%s is out of quota until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), f.Why)
-	case nexus.QuotaHeld:
+	case nexus.QuotaNearlyExhausted:
 		return "", WithReason(fmt.Sprintf("%s starts no session until %s", f.Account, f.Until.UTC().Format(time.RFC3339)), state.QuotaHoldReason(f))
 	case nexus.QuotaReset:
 		return "", f.Account + " has quota again"
-	case nexus.ModelSwitched:
+	case nexus.SessionModelSwitched:
 		return string(f.Session), WithReason(fmt.Sprintf("continues with %s instead of %s", f.To, f.From), f.Why)
-	case nexus.BudgetShared:
+	case nexus.OtherRunsSpendingRecorded:
 		return "", fmt.Sprintf("other runs have used %s on %s", f.Others, f.Day)
-	case nexus.BudgetPressed:
+	case nexus.BudgetPercentReached:
 		return "", fmt.Sprintf("%d %% of the budget is used", f.Percent)
 	case nexus.BudgetRefused:
 		return string(f.Task), fmt.Sprintf("a call for %s was refused: %s of %s is spent or reserved (budget: %s)", f.Asked, f.Spent, f.Limit, f.Cap)
@@ -418,7 +418,7 @@ func describeMoney(f nexus.Fact) (about, text string) {
 
 // delayText describes how long a call waits: a failed one, or one that is delayed before it is
 // made.
-func delayText(f nexus.CallDelayed) string {
+func delayText(f nexus.ModelCallDelayed) string {
 	switch {
 	case f.Try > 0:
 		return WithReason(fmt.Sprintf("%s is %s, retrying in %s", f.Model, f.Why, f.Wait.Round(time.Second)), f.Said)
@@ -458,16 +458,16 @@ func describeRun(f nexus.Fact) string {
 		return "resumed"
 	case nexus.RunReopened:
 		return WithReason("reopened", f.Why)
-	case nexus.RunDrained:
+	case nexus.RunDrainStarted:
 		return WithReason(fmt.Sprintf("finishing the running tasks, then ending as %s", f.To), f.Why)
-	case nexus.ResultReviewed:
+	case nexus.FinalGatesStarted:
 		return "all tasks ended; checking the result as a whole"
-	case nexus.ResultGated:
+	case nexus.FinalGatesJudged:
 		if f.Verdict.Passed {
 			return describePassed(f.Verdict.Evidence)
 		}
 		return WithReason("the result does not pass", f.Verdict.Why)
-	case nexus.ResultOffered:
+	case nexus.ResultPublishingStarted:
 		return "publishing " + ShortHash(f.Commit)
 	case nexus.ResultPublished:
 		if f.Branch == "" {
@@ -493,7 +493,7 @@ func describeRun(f nexus.Fact) string {
 
 // describePassed describes the gaps in a result that passes its gates. It passes every gate only
 // if each of them ran, gave a result, and found nothing.
-func describePassed(evidence []nexus.Evidence) string {
+func describePassed(evidence []nexus.GateEvidence) string {
 	var open []string
 	for _, e := range evidence {
 		switch {
@@ -513,7 +513,7 @@ func describePassed(evidence []nexus.Evidence) string {
 	if len(open) > 0 {
 		return "the result passes every gate except " + strings.Join(open, "; ")
 	}
-	if len(evidence) > 0 && !slices.ContainsFunc(evidence, func(e nexus.Evidence) bool { return !strings.HasPrefix(e.Gate, nexus.AcceptGate) }) {
+	if len(evidence) > 0 && !slices.ContainsFunc(evidence, func(e nexus.GateEvidence) bool { return !strings.HasPrefix(e.Gate, nexus.AcceptGate) }) {
 		return "the result passes the commands of its criteria; there is no gate"
 	}
 	return "the result passes every gate"
@@ -532,11 +532,11 @@ func describeRequest(f nexus.Fact) string {
 		return WithReason(fmt.Sprintf("request %d refused", f.Seq), f.Why)
 	case nexus.QuestionAsked:
 		text := fmt.Sprintf("%s needs an answer: %s (%s)", f.ID, f.Text, replyCommands(f))
-		if f.Deadline.IsZero() || humaninput.StaysOpen(f.Trigger) {
+		if f.Deadline.IsZero() || humaninput.StaysOpenAfterDeadline(f.Trigger) {
 			return text
 		}
 		return text + f.Deadline.Local().Format("; deadline 15:04:05")
-	case nexus.QuestionLeft:
+	case nexus.QuestionExpired:
 		return fmt.Sprintf("%s stays open: there was no answer", f.ID)
 	case nexus.QuestionAnswered:
 		return WithReason(fmt.Sprintf("%s answered%s: %s", f.ID, byText(f.By), f.Text), f.Why)
@@ -553,7 +553,7 @@ func replyCommands(q nexus.QuestionAsked) string {
 	if q.Trigger == nexus.StepTrigger {
 		return fmt.Sprintf("nexus answer %s yes, skip, stop, or TEXT for its agent", q.ID)
 	}
-	if humaninput.StaysOpen(q.Trigger) {
+	if humaninput.StaysOpenAfterDeadline(q.Trigger) {
 		return fmt.Sprintf("nexus approve %s, or nexus reject %s", q.ID, q.ID)
 	}
 	return fmt.Sprintf("nexus answer %s TEXT; without an answer: %s", q.ID, q.Fallback)
@@ -561,23 +561,23 @@ func replyCommands(q nexus.QuestionAsked) string {
 
 func describePlan(f nexus.Fact) string {
 	switch f := f.(type) {
-	case nexus.PlanSought:
+	case nexus.PlanningStarted:
 		return "planning"
 	case nexus.PlanProposed:
 		if f.Cover != nil {
-			return Count(f.Tasks, "task") + " proposed; " + coverLine(f.Cover)
+			return CountWithNoun(f.Tasks, "task") + " proposed; " + coverageLine(f.Cover)
 		}
-		return Count(f.Tasks, "task") + " proposed"
-	case nexus.PlanLooked:
+		return CountWithNoun(f.Tasks, "task") + " proposed"
+	case nexus.PlanCoverageChecked:
 		return describeCoverageCheck(f.Cover)
-	case nexus.PlanFailed:
+	case nexus.PlanningFailed:
 		return WithReason("planning failed", f.Why)
 	case nexus.PlanApproved:
 		return "approved" + byText(f.By)
-	case nexus.PlanRefused:
+	case nexus.PlanRejected:
 		return WithReason("refused"+byText(f.By)+", making another one", f.Why)
 	case nexus.PlanRevised:
-		return "edited" + byText(f.By) + ": " + Count(f.Tasks, "task")
+		return "edited" + byText(f.By) + ": " + CountWithNoun(f.Tasks, "task")
 	default:
 		return ""
 	}
@@ -595,8 +595,8 @@ func sandboxWarning(sandbox string) string {
 	return ""
 }
 
-// IsBad reports whether a fact is bad news.
-func IsBad(f nexus.Fact) bool {
-	s := Style{Color: true}
+// IsBadNews reports whether a fact is bad news.
+func IsBadNews(f nexus.Fact) bool {
+	s := OutputStyle{Color: true}
 	return s.TintFact(f, "-") == s.Bad("-")
 }

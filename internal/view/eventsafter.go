@@ -64,11 +64,11 @@ func (a *EventsAfter) collectEffects(s *state.State, seq int64) error {
 type EventsAfter struct {
 	Then      *state.State // the state at the point; the caller owns it
 	Events    int
-	Landings  []*state.Landing  // landings that the run's branch would lose; their commits stay
-	Tasks     []nexus.TaskID    // tasks that were planned since
-	Attempts  []nexus.AttemptID // attempts that began since, at other tasks
-	Ended     []nexus.AttemptID // attempts that were in progress at the point: others follow them
-	Requests  []nexus.Request   // people's requests
+	Landings  []*state.CompletedLanding // landings that the run's branch would lose; their commits stay
+	Tasks     []nexus.TaskID            // tasks that were planned since
+	Attempts  []nexus.AttemptID         // attempts that began since, at other tasks
+	Ended     []nexus.AttemptID         // attempts that were in progress at the point: others follow them
+	Requests  []nexus.Request           // people's requests
 	Published *nexus.ResultPublished
 	Money     nexus.Money // money spent
 }

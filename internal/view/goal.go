@@ -11,7 +11,7 @@ import (
 func GoalLine(text string) string {
 	s, ok := spec.ReadIfValid(text)
 	if !ok {
-		return Clean(cmp.Or(spec.TitleOf(text), text))
+		return EscapeForTerminal(cmp.Or(spec.GoalTitle(text), text))
 	}
-	return Clean(s.Title) + " (a spec: " + Count(len(s.Requirements), "requirement") + ")"
+	return EscapeForTerminal(s.Title) + " (a spec: " + CountWithNoun(len(s.Requirements), "requirement") + ")"
 }

@@ -23,12 +23,12 @@ func TestCommentQuotesTitles(t *testing.T) {
 		"ends with \\":            "`ends with \\`",
 		strings.Repeat("x", 1000): "`" + strings.Repeat("x", 190),
 	} {
-		text := view.IssueComment(view.Run{Tasks: []view.Task{{ID: "T1", Title: title, Status: nexus.Running}}})
+		text := view.IssueComment(view.RunView{Tasks: []view.TaskView{{ID: "T1", Title: title, Status: nexus.Running}}})
 		if !strings.Contains(text, "\n| T1 "+want) || strings.Count(text, "\n") != 7 || len(text) > 500 {
 			t.Errorf("%q is not %s in\n%s", title, want, text)
 		}
 	}
-	text := view.IssueComment(view.Run{Commit: "abc", Branch: "a`@all"})
+	text := view.IssueComment(view.RunView{Commit: "abc", Branch: "a`@all"})
 	if !strings.Contains(text, "on the branch `a'@all`") {
 		t.Error(text)
 	}
@@ -36,21 +36,21 @@ func TestCommentQuotesTitles(t *testing.T) {
 
 // TestCommentIsBounded by what a forge takes.
 func TestCommentIsBounded(t *testing.T) {
-	many := func(n int, title string) []view.Task {
-		all := make([]view.Task, n)
+	many := func(n int, title string) []view.TaskView {
+		all := make([]view.TaskView, n)
 		for i := range all {
-			all[i] = view.Task{ID: nexus.TaskID(fmt.Sprint("T", i+1)), Title: title}
+			all[i] = view.TaskView{ID: nexus.TaskID(fmt.Sprint("T", i+1)), Title: title}
 		}
 		return all
 	}
-	text := view.IssueComment(view.Run{Tasks: many(250, "a")})
+	text := view.IssueComment(view.RunView{Tasks: many(250, "a")})
 	if strings.Count(text, "\n| T") != 100 || !strings.Contains(text, "| T100 ") || !strings.Contains(text, "\nand 150 more\n") {
 		t.Error(text)
 	}
-	if text := view.IssueComment(view.Run{Tasks: many(100, strings.Repeat("|", 500))}); len(text) >= 60_000 {
+	if text := view.IssueComment(view.RunView{Tasks: many(100, strings.Repeat("|", 500))}); len(text) >= 60_000 {
 		t.Error(len(text))
 	}
-	if text := view.IssueComment(view.Run{Tasks: many(100, "a")}); strings.Contains(text, " more\n") {
+	if text := view.IssueComment(view.RunView{Tasks: many(100, "a")}); strings.Contains(text, " more\n") {
 		t.Error(text)
 	}
 }

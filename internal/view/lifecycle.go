@@ -7,9 +7,9 @@ import "github.com/nexus-ai-builder/nexus/internal/nexus"
 func IsLifecycleFact(f nexus.Fact) bool {
 	switch f.(type) {
 	case nexus.RunStarted, nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunEnded, nexus.PlanApproved,
-		nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken, nexus.AttemptEnded,
+		nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptInfrastructureFailed, nexus.AttemptEnded,
 		nexus.SessionStarted, nexus.SessionEnded, nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.TaskRetried,
-		nexus.TrainLanded, nexus.TrainRefused, nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered,
+		nexus.LandingCompleted, nexus.LandingRejected, nexus.QuestionAsked, nexus.QuestionExpired, nexus.QuestionAnswered,
 		nexus.AlertRaised, nexus.AlertCleared:
 		return true
 	default:

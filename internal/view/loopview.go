@@ -10,21 +10,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Loop is an improvement loop in its display form.
-type Loop struct {
+// ImproveLoopView is an improvement loop in its display form.
+type ImproveLoopView struct {
 	Run     nexus.RunID                 `json:"run"`
 	Status  nexus.RunStatus             `json:"status"` // running, or how it ended; interrupted: it has no conductor
 	Why     string                      `json:"why,omitzero"`
 	Target  string                      `json:"target"`
 	Cycle   int                         `json:"cycle"`
-	Money   Money                       `json:"money"`
-	Totals  improve.LoopTotals          `json:"totals"`
+	Money   RunMoney                    `json:"money"`
+	Totals  improve.LoopWorkTotals      `json:"totals"`
 	Items   []*improve.LoopItem         `json:"items"`
 	Pulls   []*improve.ThemePullRequest `json:"pulls,omitempty"`
 	Gone    []string                    `json:"gone,omitempty"` // deleted branches of waiting results
 	Waiting int                         `json:"waiting"`        // results that wait for a person
 	MostOf  int                         `json:"of"`             // limit of Waiting
-	Left    []nexus.OmittedFinding      `json:"left_out"`       // findings that are skipped
+	Left    []nexus.OmittedWorkFinding  `json:"left_out"`       // findings that are skipped
 	Notes   []string                    `json:"notes,omitempty"`
 	Rest    string                      `json:"rest,omitzero"`  // why the loop is idle now
 	Until   time.Time                   `json:"until,omitzero"` // end of the idle time
@@ -36,11 +36,11 @@ const (
 	LoopInterrupted nexus.RunStatus = "interrupted"
 )
 
-// NewLoop returns the display form of a loop; running means that it has a conductor.
-func NewLoop(l *improve.ImproveLoop, running bool, now time.Time) Loop {
-	v := Loop{
+// NewImproveLoopView returns the display form of a loop; running means that it has a conductor.
+func NewImproveLoopView(l *improve.ImproveLoop, running bool, now time.Time) ImproveLoopView {
+	v := ImproveLoopView{
 		Run: l.Run, Status: l.Status, Why: l.Why, Target: l.Target, Cycle: l.Cycle, Totals: l.Totals, Items: []*improve.LoopItem{},
-		Money: Money{Spent: l.Spent, Limit: l.Rules.Budget}, Waiting: len(l.WaitingItems()), MostOf: l.Rules.Waiting, Left: l.OmittedFindings(now),
+		Money: RunMoney{Spent: l.Spent, Limit: l.Rules.Budget}, Waiting: len(l.WaitingItems()), MostOf: l.Rules.Waiting, Left: l.OmittedFindings(now),
 		Rest: l.Rest.Why, Until: l.Rest.Until, Pulls: l.Pulls,
 	}
 	v.Items = append(v.Items, l.Items...)
@@ -56,7 +56,7 @@ func NewLoop(l *improve.ImproveLoop, running bool, now time.Time) Loop {
 		v.Notes = l.Looked.Notes
 	}
 	if v.Left == nil {
-		v.Left = []nexus.OmittedFinding{}
+		v.Left = []nexus.OmittedWorkFinding{}
 	}
 	return v
 }
@@ -66,28 +66,28 @@ const mostShown = 30
 
 // DrawLoop draws a loop: its results, its reverted work, and its skipped findings with their
 // reasons.
-func DrawLoop(s Style, v Loop) string {
+func DrawLoop(s OutputStyle, v ImproveLoopView) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s\n", s.Bold("loop "+string(v.Run)+":"), WithReason(string(v.Status), Clean(v.Why)))
+	fmt.Fprintf(&b, "%s %s\n", s.Bold("loop "+string(v.Run)+":"), WithReason(string(v.Status), EscapeForTerminal(v.Why)))
 	t := v.Totals
-	fmt.Fprintf(&b, "  %s, %d landed, %d reverted, %d kept, %d failed\n", Count(v.Cycle, "cycle"), t.Landed, t.Reverted, t.Kept, t.Failed)
+	fmt.Fprintf(&b, "  %s, %d landed, %d reverted, %d kept, %d failed\n", CountWithNoun(v.Cycle, "cycle"), t.Landed, t.Reverted, t.Kept, t.Failed)
 	fmt.Fprintf(&b, "  %s of %s spent\n", v.Money.Spent, v.Money.Limit)
 	if v.Rest != "" {
 		until := ""
 		if !v.Until.IsZero() {
 			until = " until " + v.Until.Local().Format("15:04:05")
 		}
-		fmt.Fprintf(&b, "  waiting%s: %s\n", until, Clean(v.Rest))
+		fmt.Fprintf(&b, "  waiting%s: %s\n", until, EscapeForTerminal(v.Rest))
 	}
 	for _, n := range v.Notes {
-		fmt.Fprintf(&b, "  %s\n", s.Warn("the search failed: "+Clean(n)))
+		fmt.Fprintf(&b, "  %s\n", s.Warn("the search failed: "+EscapeForTerminal(n)))
 	}
 	items := v.Items[max(0, len(v.Items)-mostShown):]
 	if len(items) > 0 {
 		b.WriteString("\n")
 		rows := make([][]string, len(items))
 		for n, i := range items {
-			rows[n] = []string{string(itemStatus(i)), Clean(string(i.ID)), i.Work.Spent.String(), Clean(i.Wanted.Title), Clean(v.outcomeText(i))}
+			rows[n] = []string{string(itemStatus(i)), EscapeForTerminal(string(i.ID)), i.Work.Spent.String(), EscapeForTerminal(i.Wanted.Title), EscapeForTerminal(v.outcomeText(i))}
 		}
 		b.WriteString(DrawTable(s, []string{"result", "run", "cost", "what", ""}, rows))
 	}
@@ -97,15 +97,15 @@ func DrawLoop(s Style, v Loop) string {
 	for _, p := range v.Pulls {
 		switch {
 		case p.Why != "":
-			fmt.Fprintf(&b, "  %s\n", s.Warn(Clean(fmt.Sprintf("%s: the forge is not up to date: %s", p.Branch, p.Why))))
+			fmt.Fprintf(&b, "  %s\n", s.Warn(EscapeForTerminal(fmt.Sprintf("%s: the forge is not up to date: %s", p.Branch, p.Why))))
 		case p.Number > 0:
-			fmt.Fprintf(&b, "  %s: pull request %d, %s\n", Clean(p.Branch), p.Number, Clean(p.Web))
+			fmt.Fprintf(&b, "  %s: pull request %d, %s\n", EscapeForTerminal(p.Branch), p.Number, EscapeForTerminal(p.Web))
 		}
 	}
 	if len(v.Left) > 0 {
-		fmt.Fprintf(&b, "\n%s not touched:\n", Count(len(v.Left), "finding"))
+		fmt.Fprintf(&b, "\n%s not touched:\n", CountWithNoun(len(v.Left), "finding"))
 		for _, l := range v.Left[:min(len(v.Left), mostShown)] {
-			fmt.Fprintf(&b, "  %s: %s (%s)\n", Clean(l.Finding), Clean(l.Title), Clean(l.Why))
+			fmt.Fprintf(&b, "  %s: %s (%s)\n", EscapeForTerminal(l.Finding), EscapeForTerminal(l.Title), EscapeForTerminal(l.Why))
 		}
 	}
 	return b.String()
@@ -130,7 +130,7 @@ func itemStatus(i *improve.LoopItem) string {
 }
 
 // outcomeText describes the result of an item, with the reason.
-func (v Loop) outcomeText(i *improve.LoopItem) string {
+func (v ImproveLoopView) outcomeText(i *improve.LoopItem) string {
 	switch {
 	case i.Rule == improve.RejectedBy:
 		return fmt.Sprintf("a person rejected it; it was on branch %s", i.ResultBranch())

@@ -8,7 +8,7 @@ import (
 
 // DrawMarkdown draws the few elements of our own Markdown for a terminal: headings, tables, lists and
 // paragraphs. Everything else is unchanged.
-func DrawMarkdown(s Style, text string) string {
+func DrawMarkdown(s OutputStyle, text string) string {
 	var b strings.Builder
 	var table [][]string
 	flush := func() {
@@ -41,12 +41,12 @@ func DrawMarkdown(s Style, text string) string {
 
 // drawGrid draws a table: the head dim, columns of numbers to the right. A two-column table with an
 // empty head gets none.
-func drawGrid(s Style, rows [][]string) string {
+func drawGrid(s OutputStyle, rows [][]string) string {
 	if len(rows) < 2 {
 		return DrawTable(s, nil, rows)
 	}
 	head, align, rows := rows[0], rows[1], rows[2:]
-	if wide := columnWidths(append([][]string{head}, rows...)); s.Width > 0 && !s.Plain && sum(wide)+2*len(wide) > s.Width {
+	if wide := columnWidths(append([][]string{head}, rows...)); s.Width > 0 && !s.Plain && sumWidths(wide)+2*len(wide) > s.Width {
 		return drawRecords(s, head, rows)
 	}
 	for i, a := range align {
@@ -76,7 +76,7 @@ func drawGrid(s Style, rows [][]string) string {
 
 // drawRecords draws a table that is wider than the terminal: each row separately, with the column
 // titles. A number that is cut would be wrong.
-func drawRecords(s Style, head []string, rows [][]string) string {
+func drawRecords(s OutputStyle, head []string, rows [][]string) string {
 	var b strings.Builder
 	for _, row := range rows {
 		if len(head) == 2 {
@@ -91,7 +91,7 @@ func drawRecords(s Style, head []string, rows [][]string) string {
 			}
 		}
 		if len(figures) > 0 {
-			for line := range strings.SplitSeq((Style{Width: s.Width - 4, ASCII: s.ASCII}).wrapFigures(figures, ""), "\n") {
+			for line := range strings.SplitSeq((OutputStyle{Width: s.Width - 4, ASCII: s.ASCII}).wrapFigures(figures, ""), "\n") {
 				b.WriteString(s.Wrap(line, "    ") + "\n")
 			}
 		}
@@ -99,7 +99,7 @@ func drawRecords(s Style, head []string, rows [][]string) string {
 	return b.String()
 }
 
-func sum(widths []int) (all int) {
+func sumWidths(widths []int) (all int) {
 	for _, w := range widths {
 		all += w
 	}
@@ -129,12 +129,12 @@ func EscapeMarkdown(text string) string {
 	return strings.NewReplacer(
 		`\`, `\\`, "|", `\|`, "&", "&amp;", "<", "&lt;", ">", "&gt;", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "`", "\\`",
 		"~", `\~`, "#", "&#35;", "@", "@\u200b", "://", ":&#47;&#47;", "www.", "www\u200b.", "$", "&#36;", "!", "&#33;",
-	).Replace(Clean(text))
+	).Replace(EscapeForTerminal(text))
 }
 
 // plainText removes the escapes of Literal.
 func plainText(text string) string {
-	return Clean(strings.NewReplacer(`\|`, "|", "&lt;", "<", `\*`, "*", `\_`, "_", `\[`, "[", "\\`", "`", "@\u200b", "@",
+	return EscapeForTerminal(strings.NewReplacer(`\|`, "|", "&lt;", "<", `\*`, "*", `\_`, "_", `\[`, "[", "\\`", "`", "@\u200b", "@",
 		`\\`, `\`, `\]`, "]", `\~`, "~", "&gt;", ">", "&amp;", "&", "&#35;", "#", "&#47;", "/", "&#36;", "$", "&#33;", "!", "www\u200b.", "www.",
 	).Replace(text))
 }

@@ -16,7 +16,7 @@ const markdown = "# Run r: done\n\nSay \\*hello\\* in every language that people
 
 // TestMarkdown draws a report for a terminal.
 func TestMarkdown(t *testing.T) {
-	for kind, style := range map[string]Style{"60": {Width: 60}, "100": {Width: 100}, "160": {Width: 160}, "ascii": {Width: 80, ASCII: true}} {
+	for kind, style := range map[string]OutputStyle{"60": {Width: 60}, "100": {Width: 100}, "160": {Width: 160}, "ascii": {Width: 80, ASCII: true}} {
 		text := DrawMarkdown(style, markdown)
 		compare(t, filepath.Join("testdata", "markdown."+kind+".txt"), text)
 		harmless(t, "markdown", text)
@@ -33,21 +33,21 @@ func FuzzMarkdown(f *testing.F) {
 	f.Add(markdown)
 	f.Add("|")
 	f.Add("| a | b |\n|--:\n| 1 |\n|||||\n#\n- \n")
-	f.Fuzz(func(t *testing.T, text string) { harmless(t, "markdown", DrawMarkdown(Style{Width: 60}, text)) })
+	f.Fuzz(func(t *testing.T, text string) { harmless(t, "markdown", DrawMarkdown(OutputStyle{Width: 60}, text)) })
 }
 
 // TestRepaired lists what sent work back.
 func TestRepaired(t *testing.T) {
 	const a = nexus.AttemptID("T1.1")
-	red := nexus.GateJudged{Attempt: a, Evidence: nexus.Evidence{Gate: "build", State: nexus.Fail, Tree: "t0", Findings: []nexus.Finding{{File: "b.go", Line: 3, Message: "undefined: x"}}}}
+	red := nexus.GateJudged{Attempt: a, Evidence: nexus.GateEvidence{Gate: "build", State: nexus.Fail, Tree: "t0", Findings: []nexus.Finding{{File: "b.go", Line: 3, Message: "undefined: x"}}}}
 	round := func(n int, cause string) nexus.RoundStarted {
 		return nexus.RoundStarted{Attempt: a, Round: n, Role: nexus.Coder, Cause: cause}
 	}
 	s := fold(t, append(crew("-"),
 		nexus.AttemptStarted{Attempt: a, Task: "T1", Base: "b0"}, round(1, ""), red, round(2, "build"),
-		nexus.ReviewGiven{Attempt: a, Tree: "t1", Reviewed: true, Summary: "An error is\nswallowed."}, round(3, "review"),
-		nexus.AttemptEnded{Attempt: a, Outcome: nexus.Accepted, Commit: "c", Tree: "t2"}, nexus.TrainBoarded{Task: "T1", Attempt: a},
-		nexus.TrainDeparted{Task: "T1", Attempt: a, Onto: "b0"}, nexus.TrainLanded{Task: "T1", Attempt: a, Commit: "c1", Parent: "b0", Resolved: true},
+		nexus.ReviewerVerdictGiven{Attempt: a, Tree: "t1", Reviewed: true, Summary: "An error is\nswallowed."}, round(3, "review"),
+		nexus.AttemptEnded{Attempt: a, Outcome: nexus.Accepted, Commit: "c", Tree: "t2"}, nexus.LandingQueued{Task: "T1", Attempt: a},
+		nexus.LandingStarted{Task: "T1", Attempt: a, Onto: "b0"}, nexus.LandingCompleted{Task: "T1", Attempt: a, Commit: "c1", Parent: "b0", Resolved: true},
 	))
 	want := `T1: build failed: b.go:3: undefined: x; repaired in round 2
 T1: review rejected it: An error is swallowed.; repaired in round 3

@@ -8,14 +8,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 )
 
-// PlanReaction is the reaction of people to the plan of a run.
-type PlanReaction struct {
-	By     string         `json:"approved_by,omitzero"` // empty before approval
-	Drafts []ReplacedPlan `json:"drafts,omitempty"`     // refused or edited plans, oldest first
+// PlanReactionView is the reaction of people to the plan of a run.
+type PlanReactionView struct {
+	By     string                `json:"approved_by,omitzero"` // empty before approval
+	Drafts []ReplacedPlanVersion `json:"drafts,omitempty"`     // refused or edited plans, oldest first
 }
 
-// ReplacedPlan is a plan that people refused or edited.
-type ReplacedPlan struct {
+// ReplacedPlanVersion is a plan that people refused or edited.
+type ReplacedPlanVersion struct {
 	By      string                `json:"by"`
 	Why     string                `json:"why,omitzero"` // why it was refused; empty if it was edited
 	At      time.Time             `json:"at"`
@@ -24,15 +24,15 @@ type ReplacedPlan struct {
 	Changes []plandiff.TaskChange `json:"changes,omitempty"` // changes in the next plan; none if there is none
 }
 
-// ConsentOf returns the reaction of people to the plan; nil if there was none.
-func ConsentOf(s *state.State) *PlanReaction {
+// PlanReactionOf returns the reaction of people to the plan; nil if there was none.
+func PlanReactionOf(s *state.State) *PlanReactionView {
 	c := s.Consent
 	if len(c.Drafts) == 0 && (c.By == "" || c.By == "policy") {
 		return nil
 	}
-	said := &PlanReaction{By: c.By}
+	said := &PlanReactionView{By: c.By}
 	for i, d := range c.Drafts {
-		draft := ReplacedPlan{By: d.By, Why: d.Why, At: d.At, Tasks: len(d.Tasks)}
+		draft := ReplacedPlanVersion{By: d.By, Why: d.Why, At: d.At, Tasks: len(d.Tasks)}
 		if after := s.PlanVersion(i + 1); len(after) > 0 {
 			draft.Changes = plandiff.DiffTasks(d.Tasks, after)
 		}
@@ -48,9 +48,9 @@ func ConsentOf(s *state.State) *PlanReaction {
 	return said
 }
 
-// DrawConsent draws the plans that people refused or edited, each with the changes of the next
+// DrawPlanReaction draws the plans that people refused or edited, each with the changes of the next
 // one; empty if there were none.
-func DrawConsent(s Style, c *PlanReaction) string {
+func DrawPlanReaction(s OutputStyle, c *PlanReactionView) string {
 	if c == nil || len(c.Drafts) == 0 {
 		return ""
 	}
@@ -61,23 +61,23 @@ func DrawConsent(s Style, c *PlanReaction) string {
 		if d.Why != "" {
 			text = "refused by " + d.By + ": " + d.Why
 		}
-		b.WriteString(s.Wrap(Clean(text), "  ") + "\n")
+		b.WriteString(s.Wrap(EscapeForTerminal(text), "  ") + "\n")
 		if d.Goal != "" {
-			b.WriteString(s.Wrap("the goal was: "+Clean(d.Goal), "    ") + "\n")
+			b.WriteString(s.Wrap("the goal was: "+EscapeForTerminal(d.Goal), "    ") + "\n")
 		}
-		b.WriteString(DrawChanges(s, d.Changes, "    "))
+		b.WriteString(DrawPlanChanges(s, d.Changes, "    "))
 	}
 	if c.By != "" {
-		b.WriteString(s.Wrap("approved by "+Clean(c.By), "  ") + "\n")
+		b.WriteString(s.Wrap("approved by "+EscapeForTerminal(c.By), "  ") + "\n")
 	}
 	return b.String()
 }
 
-// DrawChanges draws the differences of a plan, a line for each task.
-func DrawChanges(s Style, all []plandiff.TaskChange, indent string) string {
+// DrawPlanChanges draws the differences of a plan, a line for each task.
+func DrawPlanChanges(s OutputStyle, all []plandiff.TaskChange, indent string) string {
 	var b strings.Builder
 	for _, c := range all {
-		text := s.Wrap(Clean(c.String()), indent)
+		text := s.Wrap(EscapeForTerminal(c.String()), indent)
 		switch c.Kind {
 		case plandiff.Added:
 			text = s.Good(text)

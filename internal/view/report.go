@@ -15,11 +15,11 @@ import (
 
 // DrawReport draws the result of a run: figures, landed tasks, others with their reasons, and, if
 // more is set, the next commands.
-func DrawReport(s Style, r Run, more bool) string {
+func DrawReport(s OutputStyle, r RunView, more bool) string {
 	var b strings.Builder
-	b.WriteString(s.TruncateLine(s.paintStatus(r.Status)+"  "+s.Bold(GoalLine(r.Goal))) + "\n")
+	b.WriteString(s.TruncateLine(s.colourStatus(r.Status)+"  "+s.Bold(GoalLine(r.Goal))) + "\n")
 	if r.Why != "" && r.Status != nexus.StatusPartial && r.Status != nexus.StatusDone { // those list it below
-		b.WriteString(s.Wrap(Clean(r.Why), "  ") + "\n")
+		b.WriteString(s.Wrap(EscapeForTerminal(r.Why), "  ") + "\n")
 	}
 	rows := [][]string{
 		{"  run", string(r.ID)},
@@ -32,8 +32,8 @@ func DrawReport(s Style, r Run, more bool) string {
 	for _, text := range windowTexts(r.Windows) {
 		rows = append(rows, []string{"  quota", text})
 	}
-	b.WriteString("\n" + DrawTable(Style{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, rows))
-	section := func(title string, pick func(Task) []string) {
+	b.WriteString("\n" + DrawTable(OutputStyle{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, rows))
+	section := func(title string, pick func(TaskView) []string) {
 		var rows [][]string
 		for _, t := range r.Tasks {
 			if row := pick(t); row != nil {
@@ -41,26 +41,26 @@ func DrawReport(s Style, r Run, more bool) string {
 			}
 		}
 		if len(rows) > 0 {
-			fmt.Fprintf(&b, "\n%s\n%s", s.Bold(title), DrawTable(Style{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, rows))
+			fmt.Fprintf(&b, "\n%s\n%s", s.Bold(title), DrawTable(OutputStyle{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, rows))
 		}
 	}
-	section("landed"+landedOn(r), func(t Task) []string {
+	section("landed"+landedOnText(r), func(t TaskView) []string {
 		if t.Status != nexus.Landed {
 			return nil
 		}
-		return []string{"  " + s.StatusGlyph(t.Status), string(t.ID), ShortHash(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
+		return []string{"  " + s.StatusGlyph(t.Status), string(t.ID), ShortHash(t.Commit), EscapeForTerminal(t.Title), CountWithNoun(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
 	})
-	b.WriteString(DrawConsent(s, r.Consent))
+	b.WriteString(DrawPlanReaction(s, r.Consent))
 	b.WriteString(notLandedSection(s, r))
 	b.WriteString(decisionSection(s, r))
 	if r.Cover != nil && r.Cover.State != nexus.CoverFull {
-		b.WriteString("\n" + DrawCover(s, r.Cover))
+		b.WriteString("\n" + DrawPlanCoverage(s, r.Cover))
 	}
 	b.WriteString(questionSection(s, r))
 	b.WriteString(attentionSection(s, r))
-	b.WriteString(lateSection(s, r))
+	b.WriteString(lateGuidanceSection(s, r))
 	if r.Stayed != "" {
-		fmt.Fprintf(&b, "\n%s\n", s.Warn(Clean(r.Stayed)))
+		fmt.Fprintf(&b, "\n%s\n", s.Warn(EscapeForTerminal(r.Stayed)))
 	}
 	if more {
 		b.WriteString("\n" + s.Bold("next") + "\n" + nextSteps(s, r))
@@ -69,10 +69,10 @@ func DrawReport(s Style, r Run, more bool) string {
 }
 
 // DeliveryText describes in one line where the landed changes are now, or why they are not there.
-func (r Run) DeliveryText() string { return Clean(r.rawDeliveryText()) }
+func (r RunView) DeliveryText() string { return EscapeForTerminal(r.rawDeliveryText()) }
 
-func (r Run) rawDeliveryText() string {
-	count := Count(r.Counts.Landed, "task")
+func (r RunView) rawDeliveryText() string {
+	count := CountWithNoun(r.Counts.Landed, "task")
 	switch {
 	case r.Moved != "":
 		return fmt.Sprintf("%s landed on %s, now at %s", count, r.Moved, ShortHash(cmp.Or(r.Merged, r.Commit)))
@@ -85,22 +85,22 @@ func (r Run) rawDeliveryText() string {
 	}
 }
 
-// lateSection lists guidance that arrived too late for its agent.
-func lateSection(s Style, r Run) string {
+// lateGuidanceSection lists guidance that arrived too late for its agent.
+func lateGuidanceSection(s OutputStyle, r RunView) string {
 	if len(r.Late) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("\n" + s.Warn("sent too late: the task landed before an agent received it") + "\n")
 	for _, l := range r.Late {
-		b.WriteString(s.TruncateLine(fmt.Sprintf("  %s  %s", l.Task, Clean(l.Text))) + "\n")
+		b.WriteString(s.TruncateLine(fmt.Sprintf("  %s  %s", l.Task, EscapeForTerminal(l.Text))) + "\n")
 	}
 	return b.String()
 }
 
-// ownTests lists the criteria of a landed task whose only evidence is tests from the change
+// criteriaShownOnlyByOwnTests lists the criteria of a landed task whose only evidence is tests from the change
 // itself, although an independent check was tried.
-func ownTests(t *state.Task) []string {
+func criteriaShownOnlyByOwnTests(t *state.TaskState) []string {
 	if t.Status != nexus.Landed {
 		return nil
 	}
@@ -115,21 +115,21 @@ func ownTests(t *state.Task) []string {
 
 // attentionSection lists the points for a person to check before the result is used: earlier
 // failures, files, and tests that are the only evidence of a criterion.
-func attentionSection(s Style, r Run) string {
+func attentionSection(s OutputStyle, r RunView) string {
 	var b strings.Builder
 	for _, text := range r.Red {
-		b.WriteString(s.Wrap("result  "+Clean(text), "  ") + "\n")
+		b.WriteString(s.Wrap("result  "+EscapeForTerminal(text), "  ") + "\n")
 	}
 	for _, t := range r.Tasks {
 		for _, text := range t.Own {
-			b.WriteString(s.Wrap(fmt.Sprintf("%s  %s", t.ID, Clean(text)), "  ") + "\n")
+			b.WriteString(s.Wrap(fmt.Sprintf("%s  %s", t.ID, EscapeForTerminal(text)), "  ") + "\n")
 		}
 		for i, f := range t.Critical {
 			if i == 10 {
-				fmt.Fprintf(&b, "  %s  and %s\n", t.ID, Count(len(t.Critical)-i, "more file"))
+				fmt.Fprintf(&b, "  %s  and %s\n", t.ID, CountWithNoun(len(t.Critical)-i, "more file"))
 				break
 			}
-			b.WriteString(s.TruncateLine(fmt.Sprintf("  %s  %s  %s", t.ID, Clean(f.File), Clean(f.Message))) + "\n")
+			b.WriteString(s.TruncateLine(fmt.Sprintf("  %s  %s  %s", t.ID, EscapeForTerminal(f.File), EscapeForTerminal(f.Message))) + "\n")
 		}
 	}
 	if b.Len() == 0 {
@@ -139,27 +139,27 @@ func attentionSection(s Style, r Run) string {
 }
 
 // questionSection lists the open questions.
-func questionSection(s Style, r Run) string {
+func questionSection(s OutputStyle, r RunView) string {
 	if len(r.Asks) == 0 {
 		return ""
 	}
 	text := "\n" + s.Bold("asks you") + "\n"
 	for _, q := range r.Asks {
-		text += s.Wrap("?  "+q.ID+ofTask(q.Task)+"  "+Clean(q.Text), "  ") + "\n"
+		text += s.Wrap("?  "+q.ID+ofTaskText(q.Task)+"  "+EscapeForTerminal(q.Text), "  ") + "\n"
 	}
 	return text
 }
 
 // notLandedSection lists the tasks that did not land, with the reasons.
-func notLandedSection(s Style, r Run) string {
+func notLandedSection(s OutputStyle, r RunView) string {
 	var b strings.Builder
 	for _, t := range r.Tasks {
 		if t.Status == nexus.Landed {
 			continue
 		}
-		b.WriteString(s.TruncateLine(fmt.Sprintf("  %s  %s  %s  %s", s.StatusGlyph(t.Status), t.ID, t.Status, Clean(t.Title))) + "\n")
+		b.WriteString(s.TruncateLine(fmt.Sprintf("  %s  %s  %s  %s", s.StatusGlyph(t.Status), t.ID, t.Status, EscapeForTerminal(t.Title))) + "\n")
 		if t.Why != "" {
-			b.WriteString(s.Wrap(Clean(t.Why), "       ") + "\n")
+			b.WriteString(s.Wrap(EscapeForTerminal(t.Why), "       ") + "\n")
 		}
 	}
 	if b.Len() == 0 {
@@ -169,11 +169,11 @@ func notLandedSection(s Style, r Run) string {
 }
 
 // decisionSection lists the continuations of tasks that reached a threshold.
-func decisionSection(s Style, r Run) string {
+func decisionSection(s OutputStyle, r RunView) string {
 	var b strings.Builder
 	for _, t := range r.Tasks {
 		for _, d := range t.Decisions {
-			b.WriteString(s.Wrap(string(t.ID)+": "+Clean(replan.DecisionText(d)), "  ") + "\n")
+			b.WriteString(s.Wrap(string(t.ID)+": "+EscapeForTerminal(replan.DecisionText(d)), "  ") + "\n")
 		}
 	}
 	if b.Len() == 0 {
@@ -182,7 +182,7 @@ func decisionSection(s Style, r Run) string {
 	return "\n" + s.Bold("decisions during the run") + "\n" + b.String()
 }
 
-func (s Style) landedSummary(c Counts) string {
+func (s OutputStyle) landedSummary(c TaskCounts) string {
 	text := fmt.Sprintf("%d of %d landed", c.Landed, c.Total)
 	for _, part := range []struct {
 		n    int
@@ -199,15 +199,15 @@ func (s Style) landedSummary(c Counts) string {
 }
 
 // TokensText formats the input and output tokens.
-func TokensText(s Style, u nexus.Usage) string {
-	text := fmt.Sprintf("%s in%s%s out", FormatNumber(u.Prompt()), s.Separator(), FormatNumber(u.Output))
+func TokensText(s OutputStyle, u nexus.Usage) string {
+	text := fmt.Sprintf("%s in%s%s out", FormatNumber(u.PromptTokens()), s.Separator(), FormatNumber(u.Output))
 	if u.CacheRead > 0 {
 		text += s.Separator() + FormatPercent(CacheShare(u)) + " from the cache"
 	}
 	return text
 }
 
-func landedOn(r Run) string {
+func landedOnText(r RunView) string {
 	switch {
 	case r.Moved != "":
 		return fmt.Sprintf(" on %s, now at %s", r.Moved, ShortHash(cmp.Or(r.Merged, r.Commit)))
@@ -235,14 +235,14 @@ func rejectCommand(q OpenQuestion) string {
 const mostRemedies = 3
 
 // remedyLines lists the necessary fixes before a retry, in the words of nexus diagnose.
-func remedyLines(s Style, r Run) string {
+func remedyLines(s OutputStyle, r RunView) string {
 	var b strings.Builder
 	for i, c := range r.Causes {
 		if i == mostRemedies {
 			fmt.Fprintf(&b, "  and %d more: nexus diagnose %s\n", len(r.Causes)-i, r.ID)
 			break
 		}
-		text := Clean(c.Fix)
+		text := EscapeForTerminal(c.Fix)
 		if c.Task != "" {
 			text = string(c.Task) + ": " + text
 		}
@@ -252,10 +252,10 @@ func remedyLines(s Style, r Run) string {
 }
 
 // nextSteps lists the next steps for a person.
-func nextSteps(s Style, r Run) string { return remedyLines(s, r) + nextCommands(s, r) }
+func nextSteps(s OutputStyle, r RunView) string { return remedyLines(s, r) + nextCommands(s, r) }
 
 // nextCommands lists the next commands for a person.
-func nextCommands(s Style, r Run) string {
+func nextCommands(s OutputStyle, r RunView) string {
 	var rows [][]string
 	add := func(command, why string) { rows = append(rows, []string{"  " + command, "# " + why}) }
 	for _, q := range r.Asks {
@@ -302,11 +302,11 @@ func nextCommands(s Style, r Run) string {
 		}
 		return text
 	}
-	return DrawTable(Style{}, nil, rows)
+	return DrawTable(OutputStyle{}, nil, rows)
 }
 
 // answerCommand returns the command that answers a question, and its effect.
-func answerCommand(r Run, q OpenQuestion) (command, why string) {
+func answerCommand(r RunView, q OpenQuestion) (command, why string) {
 	switch {
 	case q.Trigger == nexus.StepTrigger && r.Status.HasEnded():
 		return fmt.Sprintf("nexus answer %s yes && nexus resume", q.ID), "let it start; or answer skip, stop, or a message for its agent"
@@ -325,7 +325,7 @@ func raiseLimitCommand(c *nexus.BudgetRefused) string {
 	case c == nil || c.Cap == "run":
 		return "nexus resume --budget USD"
 	case c.Of != "":
-		return fmt.Sprintf("nexus resume  # after raising budget.%ss.%s in nexus.toml", c.Cap, Clean(c.Of))
+		return fmt.Sprintf("nexus resume  # after raising budget.%ss.%s in nexus.toml", c.Cap, EscapeForTerminal(c.Of))
 	default:
 		return fmt.Sprintf("NEXUS_BUDGET_%s=AMOUNT nexus resume", strings.ToUpper(c.Cap))
 	}

@@ -10,9 +10,9 @@ import (
 // describeComments describes the results of people's comments on changes.
 func describeComments(f nexus.Fact) (about, text string) {
 	switch f := f.(type) {
-	case nexus.WorkReturned:
+	case nexus.WorkReturnedToAuthor:
 		return string(f.Task), WithReason("goes back to "+string(f.Attempt), f.Why)
-	case nexus.CommentsApplied:
+	case nexus.SuggestionsApplied:
 		var parts []string
 		if len(f.Applied) > 0 {
 			parts = append(parts, "applied "+nexus.JoinWords(f.Applied))
@@ -20,14 +20,14 @@ func describeComments(f nexus.Fact) (about, text string) {
 		for _, r := range f.Refused {
 			parts = append(parts, fmt.Sprintf("did not apply %s: %s", r.Comment, r.Why))
 		}
-		return string(f.Task), strings.Join(orNone(parts, "no suggestion to apply"), "; ")
+		return string(f.Task), strings.Join(partsOrNone(parts, "no suggestion to apply"), "; ")
 	case nexus.CommentsAnswered:
 		var parts []string
 		for _, a := range f.Answers {
 			parts = append(parts, WithReason(a.Comment+" "+ReplyText(a), nexus.OneLine(a.Why)))
 		}
-		return string(f.Task), strings.Join(orNone(parts, "no comment answered"), "; ")
-	case nexus.ChangeWeighed:
+		return string(f.Task), strings.Join(partsOrNone(parts, "no comment answered"), "; ")
+	case nexus.ChangeRiskRated:
 		if len(f.Risky) == 0 {
 			return string(f.Attempt), "nothing in it is risky"
 		}
@@ -37,8 +37,8 @@ func describeComments(f nexus.Fact) (about, text string) {
 	}
 }
 
-// orNone returns the parts, or none if there are no parts.
-func orNone(parts []string, none string) []string {
+// partsOrNone returns the parts, or none if there are no parts.
+func partsOrNone(parts []string, none string) []string {
 	if len(parts) == 0 {
 		return []string{none}
 	}

@@ -12,81 +12,81 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/causes"
 )
 
-// Run is the view of a run: the JSON output of `nexus status`, and the source of tables and
+// RunView is the view of a run: the JSON output of `nexus status`, and the source of tables and
 // reports.
-type Run struct {
-	Schema  int                  `json:"schema"` // version of this object: 1
-	ID      nexus.RunID          `json:"run"`
-	Goal    string               `json:"goal"`
-	Mode    nexus.Mode           `json:"mode,omitzero"`
-	Status  nexus.RunStatus      `json:"status"`
-	Why     string               `json:"why,omitzero"`  // why it ended, or is about to
-	Held    *nexus.RunProcess    `json:"held,omitzero"` // its conductor; absent: none
-	Base    string               `json:"base"`
-	Target  string               `json:"target,omitzero"`
-	Branch  string               `json:"branch,omitzero"` // branch with the landed changes
-	Commit  string               `json:"commit,omitzero"`
-	Moved   string               `json:"moved,omitzero"`   // target branch that was fast-forwarded
-	Merged  string               `json:"merged,omitzero"`  // the target's commit, if the target had moved
-	Stayed  string               `json:"stayed,omitzero"`  // why the target was not moved, though requested
-	Started time.Time            `json:"started,omitzero"` // when the goal was accepted
-	Ended   time.Time            `json:"ended,omitzero"`
-	Seconds float64              `json:"seconds"`         // time worked: without pauses, waits for consent, and times without a process
-	Waited  float64              `json:"waited,omitzero"` // those times, in seconds
-	Money   Money                `json:"money"`
-	Usage   nexus.Usage          `json:"usage"`
-	OverCap *nexus.BudgetRefused `json:"over_cap,omitempty"` // the limit that ended it
-	Rounds  int                  `json:"rounds"`
-	Now     *CurrentActivity     `json:"now,omitempty"`  // activity that belongs to no task
-	Left    *TimeRange           `json:"left,omitempty"` // estimated remaining time; absent if unknown
-	Counts  Counts               `json:"counts"`
-	Result  *nexus.Verdict       `json:"result,omitzero"`     // verdict of the gates on the landed tree
-	Red     []string             `json:"still_red,omitempty"` // failures from before the work that remain
-	Tasks   []Task               `json:"tasks"`
-	Lanes   []nexus.LaneFormed   `json:"lanes,omitempty"`   // small tasks that share a session
-	Quota   []Quota              `json:"quota,omitempty"`   // providers that accept no calls for now
-	Windows []AccountLimit       `json:"windows,omitempty"` // used shares of the limits of agent programs
-	Alerts  []state.RaisedAlert  `json:"alerts,omitempty"`
-	Cover   *nexus.PlanCover     `json:"cover,omitempty"`     // coverage check of the plan; absent: not checked
-	Consent *PlanReaction        `json:"plan,omitempty"`      // reaction of people to the plan; absent: none
-	Waiting int                  `json:"waiting"`             // number of inbox items that wait for a person
-	Asks    []OpenQuestion       `json:"questions,omitempty"` // open questions
-	Late    []LateGuidance       `json:"too_late,omitempty"`  // guidance for agents that had finished
-	Causes  []causes.KnownCause  `json:"causes,omitempty"`    // why tasks did not land; set for a finished run after a search
-	At      time.Time            `json:"-"`                   // time at which it is shown; the clock of an interrupted run stops
+type RunView struct {
+	Schema  int                              `json:"schema"` // version of this object: 1
+	ID      nexus.RunID                      `json:"run"`
+	Goal    string                           `json:"goal"`
+	Mode    nexus.PlanningMode               `json:"mode,omitzero"`
+	Status  nexus.RunStatus                  `json:"status"`
+	Why     string                           `json:"why,omitzero"`  // why it ended, or is about to
+	Held    *nexus.RunProcess                `json:"held,omitzero"` // its conductor; absent: none
+	Base    string                           `json:"base"`
+	Target  string                           `json:"target,omitzero"`
+	Branch  string                           `json:"branch,omitzero"` // branch with the landed changes
+	Commit  string                           `json:"commit,omitzero"`
+	Moved   string                           `json:"moved,omitzero"`   // target branch that was fast-forwarded
+	Merged  string                           `json:"merged,omitzero"`  // the target's commit, if the target had moved
+	Stayed  string                           `json:"stayed,omitzero"`  // why the target was not moved, though requested
+	Started time.Time                        `json:"started,omitzero"` // when the goal was accepted
+	Ended   time.Time                        `json:"ended,omitzero"`
+	Seconds float64                          `json:"seconds"`         // time worked: without pauses, waits for consent, and times without a process
+	Waited  float64                          `json:"waited,omitzero"` // those times, in seconds
+	Money   RunMoney                         `json:"money"`
+	Usage   nexus.Usage                      `json:"usage"`
+	OverCap *nexus.BudgetRefused             `json:"over_cap,omitempty"` // the limit that ended it
+	Rounds  int                              `json:"rounds"`
+	Now     *CurrentActivity                 `json:"now,omitempty"`  // activity that belongs to no task
+	Left    *SecondsRange                    `json:"left,omitempty"` // estimated remaining time; absent if unknown
+	Counts  TaskCounts                       `json:"counts"`
+	Result  *nexus.GatesVerdict              `json:"result,omitzero"`     // verdict of the gates on the landed tree
+	Red     []string                         `json:"still_red,omitempty"` // failures from before the work that remain
+	Tasks   []TaskView                       `json:"tasks"`
+	Lanes   []nexus.SharedSessionGroupFormed `json:"lanes,omitempty"`   // small tasks that share a session
+	Quota   []ExhaustedQuota                 `json:"quota,omitempty"`   // providers that accept no calls for now
+	Windows []AccountLimitUsage              `json:"windows,omitempty"` // used shares of the limits of agent programs
+	Alerts  []state.RaisedAlert              `json:"alerts,omitempty"`
+	Cover   *nexus.PlanCoverage              `json:"cover,omitempty"`     // coverage check of the plan; absent: not checked
+	Consent *PlanReactionView                `json:"plan,omitempty"`      // reaction of people to the plan; absent: none
+	Waiting int                              `json:"waiting"`             // number of inbox items that wait for a person
+	Asks    []OpenQuestion                   `json:"questions,omitempty"` // open questions
+	Late    []LateGuidance                   `json:"too_late,omitempty"`  // guidance for agents that had finished
+	Causes  []causes.KnownCause              `json:"causes,omitempty"`    // why tasks did not land; set for a finished run after a search
+	At      time.Time                        `json:"-"`                   // time at which it is shown; the clock of an interrupted run stops
 }
 
 // TaskByID returns the task with this ID, or false if there is none.
-func (r Run) TaskByID(id nexus.TaskID) (Task, bool) {
-	i := slices.IndexFunc(r.Tasks, func(t Task) bool { return t.ID == id })
+func (r RunView) TaskByID(id nexus.TaskID) (TaskView, bool) {
+	i := slices.IndexFunc(r.Tasks, func(t TaskView) bool { return t.ID == id })
 	if i < 0 {
-		return Task{}, false
+		return TaskView{}, false
 	}
 	return r.Tasks[i], true
 }
 
 // ActiveAlerts returns the alerts whose cause still exists.
-func (r Run) ActiveAlerts() []state.RaisedAlert {
+func (r RunView) ActiveAlerts() []state.RaisedAlert {
 	return slices.DeleteFunc(slices.Clone(r.Alerts), func(a state.RaisedAlert) bool { return !a.Cleared.IsZero() })
 }
 
 // MarkInterrupted changes the view to that of an unfinished run without a conductor: nothing is in
 // progress in it, and its tasks wait until it is resumed.
-func (r *Run) MarkInterrupted() {
+func (r *RunView) MarkInterrupted() {
 	helped := r.Counts.Helped
-	r.Status, r.Now, r.Left, r.Counts = nexus.StatusInterrupted, nil, nil, Counts{Helped: helped}
+	r.Status, r.Now, r.Left, r.Counts = nexus.StatusInterrupted, nil, nil, TaskCounts{Helped: helped}
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
 		t.Now, t.Left, t.Role, t.Doing = nil, nil, "", ""
 		if t.isActive() {
 			t.Status = nexus.Pending
 		}
-		r.Counts.add(t.Status)
+		r.Counts.countStatus(t.Status)
 	}
 }
 
 // isActive reports whether the task is in progress.
-func (t Task) isActive() bool {
+func (t TaskView) isActive() bool {
 	return t.Status == nexus.Running || t.Status == nexus.Reviewing || t.Status == nexus.Boarding
 }
 
@@ -127,7 +127,7 @@ func WaitingQuestions(s *state.State, waiting []humaninput.WaitingItem) []OpenQu
 		t := humaninput.FindTrigger(q.Trigger)
 		a := OpenQuestion{
 			ID: q.ID, Attempt: q.Attempt, Text: q.Text, Trigger: t.Name, Choices: t.Choices,
-			Fallback: humaninput.FallbackOf(q.QuestionAsked), Asked: q.At, Deadline: waiting[n].Deadline,
+			Fallback: humaninput.DefaultAnswerOf(q.QuestionAsked), Asked: q.At, Deadline: waiting[n].Deadline,
 		}
 		if q.Left {
 			a.Deadline = time.Time{}
@@ -140,8 +140,8 @@ func WaitingQuestions(s *state.State, waiting []humaninput.WaitingItem) []OpenQu
 	return all
 }
 
-// Quota is a provider whose quota is used up, or nearly.
-type Quota struct {
+// ExhaustedQuota is a provider whose quota is used up, or nearly.
+type ExhaustedQuota struct {
 	Account string    `json:"account"`
 	Until   time.Time `json:"until"`
 	Seconds float64   `json:"seconds"` // remaining time
@@ -149,20 +149,20 @@ type Quota struct {
 	Held    bool      `json:"held,omitzero"` // nearly used up: no session begins, others continue
 }
 
-// Money is the cost of a run, in dollars.
-type Money struct {
+// RunMoney is the cost of a run, in dollars.
+type RunMoney struct {
 	Spent    nexus.Money `json:"spent"`
 	Reserved nexus.Money `json:"reserved"`
 	Limit    nexus.Money `json:"limit"`
 }
 
 // moneyOf returns the money of a run. Before it begins, its limit is that of its goal.
-func moneyOf(s *state.State) Money {
-	return Money{s.Ledger.SpentMoney(), s.Ledger.ReservedMoney(), cmp.Or(s.Ledger.RunLimit(), s.Limits.RunMoney)}
+func moneyOf(s *state.State) RunMoney {
+	return RunMoney{s.Ledger.SpentMoney(), s.Ledger.ReservedMoney(), cmp.Or(s.Ledger.RunLimit(), s.Limits.RunMoney)}
 }
 
-// Counts counts the run's tasks.
-type Counts struct {
+// TaskCounts counts the run's tasks.
+type TaskCounts struct {
 	Total   int `json:"total"`
 	Landed  int `json:"landed"`
 	Active  int `json:"active"` // running, reviewing or in the landing queue
@@ -174,8 +174,8 @@ type Counts struct {
 	Helped  int `json:"helped,omitzero"` // of all: a person helped with them
 }
 
-// Task is the view of a task.
-type Task struct {
+// TaskView is the view of a task.
+type TaskView struct {
 	ID       nexus.TaskID     `json:"id"`
 	Title    string           `json:"title"`
 	Status   nexus.TaskStatus `json:"status"`
@@ -192,7 +192,7 @@ type Task struct {
 	Usage    nexus.Usage      `json:"usage"`
 	Seconds  float64          `json:"seconds"`        // time worked on it, without waits for providers and people
 	Now      *CurrentActivity `json:"now,omitempty"`  // what it waits for at this moment
-	Left     *TimeRange       `json:"left,omitempty"` // estimated remaining time; absent if unknown
+	Left     *SecondsRange    `json:"left,omitempty"` // estimated remaining time; absent if unknown
 	Commit   string           `json:"commit,omitzero"`
 	Critical []nexus.Finding  `json:"critical,omitempty"`  // files that a person should check
 	Own      []string         `json:"own_tests,omitempty"` // criteria with no evidence but the change's own tests
@@ -202,15 +202,15 @@ type Task struct {
 	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // continuations chosen at thresholds
 }
 
-// RunOf returns the view of a run from its state and its waiting items. Interfaces get it from the
+// NewRunView returns the view of a run from its state and its waiting items. Interfaces get it from the
 // projection, which has facts that the state does not. The state is not changed.
-func RunOf(s *state.State, waiting []humaninput.WaitingItem, now time.Time) Run {
-	r := Run{
+func NewRunView(s *state.State, waiting []humaninput.WaitingItem, now time.Time) RunView {
+	r := RunView{
 		Schema: 1, ID: s.Run, Goal: s.Goal.Goal.Text, Mode: s.Goal.Goal.Mode, Status: s.Status, Why: s.Why,
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
 		Seconds: workSeconds(s.WorkedTime(now)), Waited: waitedSeconds(s, now),
 		Money: moneyOf(s),
-		Usage: s.Spending.Total().Usage, OverCap: s.OverCap, Tasks: []Task{}, Lanes: s.Lanes, Alerts: s.Alerts.Raised, Cover: s.Cover, At: now,
+		Usage: s.Spending.Total().Usage, OverCap: s.OverCap, Tasks: []TaskView{}, Lanes: s.Lanes, Alerts: s.Alerts.Raised, Cover: s.Cover, At: now,
 	}
 	if s.Drain != nil && r.Why == "" {
 		r.Why = s.Drain.Why
@@ -219,22 +219,22 @@ func RunOf(s *state.State, waiting []humaninput.WaitingItem, now time.Time) Run 
 		r.Branch, r.Commit, r.Moved, r.Merged, r.Stayed = p.Branch, p.Commit, p.Target, p.Merged, p.Why
 	}
 	if s.Result != nil {
-		r.Result, r.Red = &s.Result.Verdict, accept.StillRedFindings(s.Result.Verdict.Evidence)
+		r.Result, r.Red = &s.Result.Verdict, accept.RemainingBaseFailures(s.Result.Verdict.Evidence)
 	}
 	for _, p := range s.Parked {
 		if !s.Status.HasEnded() && p.Until.After(now) {
-			r.Quota = append(r.Quota, Quota{p.Account, p.Until, p.Until.Sub(now).Seconds(), p.Why, p.Held})
+			r.Quota = append(r.Quota, ExhaustedQuota{p.Account, p.Until, p.Until.Sub(now).Seconds(), p.Why, p.Held})
 		}
 	}
 	r.Windows = OpenAccountLimits(s.Windows, now)
-	r.Asks, r.Consent, r.Waiting = WaitingQuestions(s, waiting), ConsentOf(s), len(waiting)
+	r.Asks, r.Consent, r.Waiting = WaitingQuestions(s, waiting), PlanReactionOf(s), len(waiting)
 	r.Now = runActivity(s, now)
 	blockers := s.BlockerIndex()
 	for _, t := range s.Tasks {
-		row := taskOf(s, t, blockers, now)
+		row := buildTaskView(s, t, blockers, now)
 		r.Rounds += row.Rounds
 		r.Tasks = append(r.Tasks, row)
-		r.Counts.add(row.Status)
+		r.Counts.countStatus(row.Status)
 		if t.Helped && t.Status != nexus.Split {
 			r.Counts.Helped++
 		}
@@ -247,7 +247,7 @@ func RunOf(s *state.State, waiting []humaninput.WaitingItem, now time.Time) Run 
 	return r
 }
 
-func (c *Counts) add(s nexus.TaskStatus) {
+func (c *TaskCounts) countStatus(s nexus.TaskStatus) {
 	if s == nexus.Split {
 		return // its parts count
 	}
@@ -272,12 +272,12 @@ func (c *Counts) add(s nexus.TaskStatus) {
 
 // blockerLookup returns which task blocks which.
 type blockerLookup interface {
-	StatusOf(t *state.Task) nexus.TaskStatus
-	BlockerOf(t *state.Task) (nexus.TaskID, bool)
+	StatusOf(t *state.TaskState) nexus.TaskStatus
+	BlockerOf(t *state.TaskState) (nexus.TaskID, bool)
 }
 
-func taskOf(s *state.State, t *state.Task, b blockerLookup, now time.Time) Task {
-	row := Task{
+func buildTaskView(s *state.State, t *state.TaskState, b blockerLookup, now time.Time) TaskView {
+	row := TaskView{
 		ID: t.ID, Title: t.Title, Status: b.StatusOf(t), Why: t.Why, Needs: t.Prerequisites(), Tier: t.Tier,
 		Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent, Usage: t.Usage,
 		Seconds: workSeconds(s.TaskWorkTime(t, now)), Decisions: t.Replans,
@@ -296,7 +296,7 @@ func taskOf(s *state.State, t *state.Task, b blockerLookup, now time.Time) Task 
 			}
 		}
 	}
-	row.Own = ownTests(t)
+	row.Own = criteriaShownOnlyByOwnTests(t)
 	if t.IsPaused() {
 		row.Paused = t.Paused.By
 	}

@@ -7,20 +7,20 @@ import (
 	"strconv"
 )
 
-// RepositoryRun is an unfinished run in a list.
-type RepositoryRun struct {
+// UnfinishedRunRow is an unfinished run in a list.
+type UnfinishedRunRow struct {
 	Repository string `json:"repository"` // its directory
-	Run
+	RunView
 }
 
-// NeedsYou reports whether the run waits for a person.
-func (g RepositoryRun) NeedsYou() bool { return g.Waiting > 0 }
+// NeedsPerson reports whether the run waits for a person.
+func (g UnfinishedRunRow) NeedsPerson() bool { return g.Waiting > 0 }
 
 // waitingText names a waiting question, or else the number of waiting tasks.
-func (g RepositoryRun) waitingText() string {
+func (g UnfinishedRunRow) waitingText() string {
 	switch more := g.Waiting - 1; {
 	case len(g.Asks) == 0:
-		return Count(g.Waiting, "task")
+		return CountWithNoun(g.Waiting, "task")
 	case more > 0:
 		return fmt.Sprintf("%s and %d more", g.Asks[0].ID, more)
 	default:
@@ -30,13 +30,13 @@ func (g RepositoryRun) waitingText() string {
 
 // SortByUrgency sorts runs by who must act: first those that need a person, then those in
 // progress, then those without a conductor. The order within each group stays.
-func SortByUrgency(all []RepositoryRun) {
-	slices.SortStableFunc(all, func(x, y RepositoryRun) int { return runUrgency(x) - runUrgency(y) })
+func SortByUrgency(all []UnfinishedRunRow) {
+	slices.SortStableFunc(all, func(x, y UnfinishedRunRow) int { return runUrgency(x) - runUrgency(y) })
 }
 
-func runUrgency(g RepositoryRun) int {
+func runUrgency(g UnfinishedRunRow) int {
 	switch {
-	case g.NeedsYou():
+	case g.NeedsPerson():
 		return 0
 	case g.Held != nil:
 		return 1
@@ -45,8 +45,8 @@ func runUrgency(g RepositoryRun) int {
 	}
 }
 
-// DrawRunList draws a list of unfinished runs. With repositories, it adds the repository of each.
-func DrawRunList(s Style, all []RepositoryRun, repositories bool) string {
+// DrawUnfinishedRuns draws a list of unfinished runs. With repositories, it adds the repository of each.
+func DrawUnfinishedRuns(s OutputStyle, all []UnfinishedRunRow, repositories bool) string {
 	if len(all) == 0 {
 		return ""
 	}
@@ -57,18 +57,18 @@ func DrawRunList(s Style, all []RepositoryRun, repositories bool) string {
 	rows := make([][]string, 0, len(all))
 	for _, g := range all {
 		needs, process := "-", "-"
-		if g.NeedsYou() {
+		if g.NeedsPerson() {
 			needs = s.Warn(g.waitingText())
 		}
 		if g.Held != nil {
 			process = strconv.Itoa(g.Held.PID)
 		}
 		row := []string{
-			string(g.ID), s.paintStatus(g.Status), needs, fmt.Sprintf("%d/%d", g.Counts.Landed, g.Counts.Total),
+			string(g.ID), s.colourStatus(g.Status), needs, fmt.Sprintf("%d/%d", g.Counts.Landed, g.Counts.Total),
 			g.Money.Spent.String(), FormatSeconds(g.Seconds), process, GoalLine(g.Goal),
 		}
 		if repositories {
-			name := Clean(g.Repository)
+			name := EscapeForTerminal(g.Repository)
 			if !s.Plain {
 				name = filepath.Base(name)
 			}

@@ -9,7 +9,7 @@ import (
 // Sanitize is the last step before output: it removes all terminal sequences except the colours of
 // the style. Texts are cleaned when they are inserted; names are not, and the names in an
 // imported run come from a stranger.
-func (s Style) Sanitize(text string) string {
+func (s OutputStyle) Sanitize(text string) string {
 	if !s.Color {
 		return sanitize.RevealHidden(text)
 	}

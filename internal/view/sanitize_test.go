@@ -8,7 +8,7 @@ import (
 // TestSafe lets the colours of the style through, and nothing else that a terminal
 // obeys: not what conceals a text, or paints its ground.
 func TestSafe(t *testing.T) {
-	s := Style{Color: true}
+	s := OutputStyle{Color: true}
 	for _, own := range []string{s.Bold("a"), s.Dim("a"), s.Good("a"), s.Bad("a"), s.Warn("a"), s.Busy("a"), s.Warn(s.Bold("a")), "\x1b[1;31ma\x1b[m", "\x1b[7ma\x1b[27m"} {
 		if got := s.Sanitize(own); got != own {
 			t.Errorf("%q becomes %q", own, got)
@@ -21,11 +21,11 @@ func TestSafe(t *testing.T) {
 		if got := s.Sanitize(foreign); strings.ContainsRune(got, '\x1b') || got == "" {
 			t.Errorf("%q stays %q", foreign, got)
 		}
-		if got := (Style{}).Sanitize(foreign); strings.ContainsRune(got, '\x1b') {
+		if got := (OutputStyle{}).Sanitize(foreign); strings.ContainsRune(got, '\x1b') {
 			t.Errorf("without colours %q stays %q", foreign, got)
 		}
 	}
-	if own := s.Bold("a"); (Style{}).Sanitize(own) == own {
+	if own := s.Bold("a"); (OutputStyle{}).Sanitize(own) == own {
 		t.Error("colours are drawn where none are wanted")
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // sharedSessionText describes which tasks share a session.
-func sharedSessionText(f nexus.LaneFormed) string {
+func sharedSessionText(f nexus.SharedSessionGroupFormed) string {
 	ids := make([]string, len(f.Tasks))
 	for i, id := range f.Tasks {
 		ids[i] = string(id)
@@ -16,10 +16,10 @@ func sharedSessionText(f nexus.LaneFormed) string {
 }
 
 // DrawSharedSessions draws a line for each group of tasks that share a session.
-func DrawSharedSessions(s Style, all []nexus.LaneFormed) string {
+func DrawSharedSessions(s OutputStyle, all []nexus.SharedSessionGroupFormed) string {
 	var b strings.Builder
 	for _, l := range all {
-		b.WriteString(s.Wrap(s.Dim(l.Lane+": "+Clean(sharedSessionText(l))), "  ") + "\n")
+		b.WriteString(s.Wrap(s.Dim(l.Lane+": "+EscapeForTerminal(sharedSessionText(l))), "  ") + "\n")
 	}
 	return b.String()
 }

@@ -10,11 +10,11 @@ import (
 )
 
 // DrawStatus draws the status of a run: items that need a person first, then every task.
-func DrawStatus(s Style, r Run) string {
+func DrawStatus(s OutputStyle, r RunView) string {
 	var b strings.Builder
-	b.WriteString(s.TruncateLine(s.Bold(string(r.ID))+"  "+s.paintStatus(r.Status)+"  "+GoalLine(r.Goal)) + "\n")
+	b.WriteString(s.TruncateLine(s.Bold(string(r.ID))+"  "+s.colourStatus(r.Status)+"  "+GoalLine(r.Goal)) + "\n")
 	if r.Why != "" {
-		b.WriteString(s.TruncateLine("  "+Clean(r.Why)) + "\n")
+		b.WriteString(s.TruncateLine("  "+EscapeForTerminal(r.Why)) + "\n")
 	}
 	figures := s.statusFigures(r)
 	figures[0] = "  " + figures[0]
@@ -22,16 +22,16 @@ func DrawStatus(s Style, r Run) string {
 	if r.Held == nil && !r.Status.HasEnded() {
 		b.WriteString("  " + s.Warn("not in progress; continue it with: nexus resume") + "\n")
 	}
-	b.WriteString(s.activityLine(r) + s.quotaLines(r) + s.providerWaits(r) + waitingForYou(s, r))
+	b.WriteString(s.activityLine(r) + s.quotaLines(r) + s.providerWaits(r) + waitingItemsSection(s, r))
 	if len(r.Tasks) > 0 {
 		b.WriteString("\n" + taskTable(s, r.Tasks) + DrawSharedSessions(s, r.Lanes))
 	}
-	b.WriteString(lateSection(s, r))
+	b.WriteString(lateGuidanceSection(s, r))
 	if text := remedyLines(s, r); text != "" {
 		b.WriteString("\n" + s.Bold("next") + "\n" + text)
 	}
 	for _, text := range r.Red {
-		b.WriteString("\n" + s.Wrap("look at: "+Clean(text), "  ") + "\n")
+		b.WriteString("\n" + s.Wrap("look at: "+EscapeForTerminal(text), "  ") + "\n")
 	}
 	if r.Branch != "" {
 		b.WriteString("\n" + s.TruncateLine(fmt.Sprintf("branch %s at %s", r.Branch, ShortHash(r.Commit))) + "\n")
@@ -40,7 +40,7 @@ func DrawStatus(s Style, r Run) string {
 }
 
 // statusFigures returns time, money, counts and the used shares of limits.
-func (s Style) statusFigures(r Run) []string {
+func (s OutputStyle) statusFigures(r RunView) []string {
 	parts := []string{FormatSeconds(r.Seconds)}
 	if r.Waited >= 1 {
 		parts[0] += ", waited " + FormatSeconds(r.Waited)
@@ -67,7 +67,7 @@ func (s Style) statusFigures(r Run) []string {
 }
 
 // activityLine returns the line with the activity that belongs to no task.
-func (s Style) activityLine(r Run) string {
+func (s OutputStyle) activityLine(r RunView) string {
 	if r.Now == nil {
 		return ""
 	}
@@ -77,43 +77,43 @@ func (s Style) activityLine(r Run) string {
 
 // quotaLines draws a line for each of the last alerts, and for each provider that accepts no
 // calls for now.
-func (s Style) quotaLines(r Run) string {
+func (s OutputStyle) quotaLines(r RunView) string {
 	var b strings.Builder
 	for _, a := range r.Alerts[max(0, len(r.Alerts)-5):] {
 		if a.Cleared.IsZero() {
-			b.WriteString(s.TruncateLine("  "+s.Bad("alert")+" "+Clean(AlertText(a.AlertRaised))) + "\n")
+			b.WriteString(s.TruncateLine("  "+s.Bad("alert")+" "+EscapeForTerminal(AlertText(a.AlertRaised))) + "\n")
 			continue
 		}
 		over := ClearedText(nexus.AlertCleared{Kind: a.Kind, Of: a.Of, Why: a.Calm})
-		b.WriteString(s.TruncateLine("  "+s.Dim("alert over "+Clean(over))) + "\n")
+		b.WriteString(s.TruncateLine("  "+s.Dim("alert over "+EscapeForTerminal(over))) + "\n")
 	}
 	for _, q := range r.Quota {
 		text := outOfQuotaText(q.Account, q.Until, q.Until.Add(-secondsToDuration(q.Seconds)))
 		if q.Held {
 			text = WithReason(sessionHoldText(q.Account, q.Until, q.Until.Add(-secondsToDuration(q.Seconds))), q.Why)
 		}
-		b.WriteString(s.TruncateLine("  "+s.Warn(Clean(text))) + "\n")
+		b.WriteString(s.TruncateLine("  "+s.Warn(EscapeForTerminal(text))) + "\n")
 	}
 	return b.String()
 }
 
 // providerWaits draws a line for each task whose next call waits for its provider.
-func (s Style) providerWaits(r Run) string {
+func (s OutputStyle) providerWaits(r RunView) string {
 	var b strings.Builder
 	for _, t := range r.Tasks {
 		if t.Status == nexus.Running && strings.HasPrefix(t.Doing, "waits ") {
-			b.WriteString(s.TruncateLine("  "+s.Warn(string(t.ID)+" "+Clean(t.Doing))) + "\n")
+			b.WriteString(s.TruncateLine("  "+s.Warn(string(t.ID)+" "+EscapeForTerminal(t.Doing))) + "\n")
 		}
 	}
 	return b.String()
 }
 
-// waitingForYou lists the items that wait for a person.
-func waitingForYou(s Style, r Run) string {
+// waitingItemsSection lists the items that wait for a person.
+func waitingItemsSection(s OutputStyle, r RunView) string {
 	if s.Plain {
 		text := ""
 		for _, q := range r.Asks {
-			text += fmt.Sprintf("  %s%s needs an answer: %s (%s)\n", q.ID, ofTask(q.Task), Clean(q.Text), Clean(q.ReplyCommands()))
+			text += fmt.Sprintf("  %s%s needs an answer: %s (%s)\n", q.ID, ofTaskText(q.Task), EscapeForTerminal(q.Text), EscapeForTerminal(q.ReplyCommands()))
 		}
 		return text
 	}
@@ -122,12 +122,12 @@ func waitingForYou(s Style, r Run) string {
 		text += s.wrapLimited("  "+glyph+"  "+id+"  "+why) + "\n"
 	}
 	for _, q := range r.Asks {
-		add(s.Warn("?"), q.ID, Clean(q.Text))
-		text += s.Dim(s.WrapWords(Clean(q.ReplyCommands()), "     ")) + "\n"
+		add(s.Warn("?"), q.ID, EscapeForTerminal(q.Text))
+		text += s.Dim(s.WrapWords(EscapeForTerminal(q.ReplyCommands()), "     ")) + "\n"
 	}
 	for _, t := range r.Tasks {
 		if t.Status == nexus.Parked || t.Status == nexus.Failed {
-			add(s.StatusGlyph(t.Status), string(t.ID), Clean(t.Why))
+			add(s.StatusGlyph(t.Status), string(t.ID), EscapeForTerminal(t.Why))
 		}
 	}
 	if text == "" {
@@ -137,13 +137,13 @@ func waitingForYou(s Style, r Run) string {
 }
 
 // taskTable draws the tasks with their current activity, and their cost so far.
-func taskTable(s Style, all []Task) string {
+func taskTable(s OutputStyle, all []TaskView) string {
 	if s.Plain {
-		return plainTasks(s, all)
+		return tasksForProgram(s, all)
 	}
 	limited := s.Width > 0
 	cost, more := !limited || s.Width >= 80, !limited || s.Width >= 110
-	left := cost && slices.ContainsFunc(all, func(t Task) bool { return t.Left != nil })
+	left := cost && slices.ContainsFunc(all, func(t TaskView) bool { return t.Left != nil })
 	pick := func(cells ...string) []string {
 		row := slices.Clone(cells[:5])
 		if left {
@@ -166,34 +166,34 @@ func taskTable(s Style, all []Task) string {
 		if t.Left != nil {
 			until = s.FormatRange(*t.Left)
 		}
-		rows = append(rows, pick(t.statusGlyph(s), string(t.ID), Clean(t.Title), t.activityText(), spent, until, t.Spent.String(), fmt.Sprint(t.Rounds), string(t.Tier)))
+		rows = append(rows, pick(t.statusGlyph(s), string(t.ID), EscapeForTerminal(t.Title), t.activityText(), spent, until, t.Spent.String(), fmt.Sprint(t.Rounds), string(t.Tier)))
 	}
-	return layOutTable(s, pick("", "task", "title", "now", "time", "left", "cost", "rounds", "tier"), rows, shrinkColumn{column: 2, least: minTitleWidth})
+	return layOutTable(s, pick("", "task", "title", "now", "time", "left", "cost", "rounds", "tier"), rows, shrinkableColumn{column: 2, least: minTitleWidth})
 }
 
 // minTitleWidth is the minimum width of a task's title if the activity needs the space.
 const minTitleWidth = 12
 
-// plainTasks draws the tasks for a program.
-func plainTasks(s Style, all []Task) string {
+// tasksForProgram draws the tasks for a program.
+func tasksForProgram(s OutputStyle, all []TaskView) string {
 	rows := make([][]string, 0, len(all))
 	for _, t := range all {
-		rows = append(rows, []string{t.status(), string(t.ID), Clean(t.Title), t.phaseText(), fmt.Sprint(t.Rounds), string(t.Tier), t.Spent.String()})
+		rows = append(rows, []string{t.statusText(), string(t.ID), EscapeForTerminal(t.Title), t.phaseText(), fmt.Sprint(t.Rounds), string(t.Tier), t.Spent.String()})
 	}
 	return DrawTable(s, []string{"status", "task", "title", "state", "rounds", "tier", "cost"}, rows)
 }
 
 // needsPerson reports whether a person must answer before the task continues.
-func (t Task) needsPerson() bool { return t.Now != nil && t.Now.What == DoingPerson }
+func (t TaskView) needsPerson() bool { return t.Now != nil && t.Now.What == DoingPerson }
 
-func (t Task) statusGlyph(s Style) string {
+func (t TaskView) statusGlyph(s OutputStyle) string {
 	if t.needsPerson() {
 		return s.Warn("?")
 	}
 	return s.StatusGlyph(t.Status)
 }
 
-func (t Task) status() string {
+func (t TaskView) statusText() string {
 	if t.needsPerson() {
 		return "waiting"
 	}
@@ -201,12 +201,12 @@ func (t Task) status() string {
 }
 
 // activityText describes the current activity of a task in a few words.
-func (t Task) activityText() string {
+func (t TaskView) activityText() string {
 	switch {
 	case t.Paused != "" && t.Now != nil:
 		return "pauses after: " + t.Now.Text()
 	case t.Paused != "":
-		return "paused by " + Clean(t.Paused)
+		return "paused by " + EscapeForTerminal(t.Paused)
 	case t.Now != nil:
 		return t.Now.Text()
 	case t.Status == nexus.Pending && len(t.Needs) > 0:
@@ -219,7 +219,7 @@ func (t Task) activityText() string {
 }
 
 // phaseText describes the phase of a task in a word or two.
-func (t Task) phaseText() string {
+func (t TaskView) phaseText() string {
 	switch {
 	case t.Paused != "" && t.Now == nil:
 		return "paused"
@@ -234,7 +234,7 @@ func (t Task) phaseText() string {
 	}
 }
 
-func (s Style) paintStatus(status nexus.RunStatus) string {
+func (s OutputStyle) colourStatus(status nexus.RunStatus) string {
 	switch status {
 	case nexus.StatusDone:
 		return s.Good(string(status))
@@ -249,8 +249,8 @@ func (s Style) paintStatus(status nexus.RunStatus) string {
 
 func secondsToDuration(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
 
-// ofTask names the task of a question, if it has one.
-func ofTask(t nexus.TaskID) string {
+// ofTaskText names the task of a question, if it has one.
+func ofTaskText(t nexus.TaskID) string {
 	if t == "" {
 		return ""
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Style describes the abilities of the output. The zero Style is plain text without colour or
+// OutputStyle describes the abilities of the output. The zero Style is plain text without colour or
 // wrapping.
-type Style struct {
+type OutputStyle struct {
 	Color  bool
 	Plain  bool // output for a program: one line per record, tab-separated
 	ASCII  bool // the locale supports nothing else
@@ -27,7 +27,7 @@ type Style struct {
 	Height int  // lines; 0 is unknown
 }
 
-func (s Style) applyStyle(text string, l lipgloss.Style) string {
+func (s OutputStyle) applyStyle(text string, l lipgloss.Style) string {
 	if !s.Color || text == "" {
 		return text
 	}
@@ -35,38 +35,42 @@ func (s Style) applyStyle(text string, l lipgloss.Style) string {
 }
 
 // Bold marks the most important text.
-func (s Style) Bold(text string) string { return s.applyStyle(text, lipgloss.NewStyle().Bold(true)) }
+func (s OutputStyle) Bold(text string) string {
+	return s.applyStyle(text, lipgloss.NewStyle().Bold(true))
+}
 
 // Dim marks secondary text.
-func (s Style) Dim(text string) string { return s.applyStyle(text, lipgloss.NewStyle().Faint(true)) }
+func (s OutputStyle) Dim(text string) string {
+	return s.applyStyle(text, lipgloss.NewStyle().Faint(true))
+}
 
 // Strikethrough marks text that is no longer valid.
-func (s Style) Strikethrough(text string) string {
+func (s OutputStyle) Strikethrough(text string) string {
 	return s.applyStyle(text, lipgloss.NewStyle().Strikethrough(true))
 }
 
 // Good marks a success.
-func (s Style) Good(text string) string {
+func (s OutputStyle) Good(text string) string {
 	return s.applyStyle(text, lipgloss.NewStyle().Foreground(lipgloss.Green))
 }
 
 // Bad marks a failure.
-func (s Style) Bad(text string) string {
+func (s OutputStyle) Bad(text string) string {
 	return s.applyStyle(text, lipgloss.NewStyle().Foreground(lipgloss.Red))
 }
 
 // Warn marks text about an item that waits for a person.
-func (s Style) Warn(text string) string {
+func (s OutputStyle) Warn(text string) string {
 	return s.applyStyle(text, lipgloss.NewStyle().Foreground(lipgloss.Yellow))
 }
 
 // Busy marks text about work in progress.
-func (s Style) Busy(text string) string {
+func (s OutputStyle) Busy(text string) string {
 	return s.applyStyle(text, lipgloss.NewStyle().Foreground(lipgloss.Cyan))
 }
 
 // TruncateLine cuts a line to the width.
-func (s Style) TruncateLine(line string) string {
+func (s OutputStyle) TruncateLine(line string) string {
 	if s.Width <= 0 {
 		return line
 	}
@@ -75,17 +79,17 @@ func (s Style) TruncateLine(line string) string {
 
 // Wrap breaks a text into indented lines of the width: at spaces, and within a word only if it is
 // longer than a line.
-func (s Style) Wrap(text, indent string) string {
+func (s OutputStyle) Wrap(text, indent string) string {
 	width := s.Width - len(indent)
 	if width <= 20 {
 		return indent + text
 	}
-	text = Style{Width: width}.WrapWords(text, "")
+	text = OutputStyle{Width: width}.WrapWords(text, "")
 	return indent + strings.ReplaceAll(ansi.Hardwrap(text, width, true), "\n", "\n"+indent)
 }
 
 // wrapFigures puts figures on lines of the width, as many as fit, and indents the later lines.
-func (s Style) wrapFigures(figures []string, indent string) string {
+func (s OutputStyle) wrapFigures(figures []string, indent string) string {
 	var b strings.Builder
 	at := 0
 	for i, f := range figures {
@@ -107,7 +111,7 @@ func (s Style) wrapFigures(figures []string, indent string) string {
 
 // wrapLimited wraps a line that people must read to its end, up to ten lines. The second and
 // later lines are indented.
-func (s Style) wrapLimited(line string) string {
+func (s OutputStyle) wrapLimited(line string) string {
 	if s.Width <= 0 || s.Plain {
 		return line
 	}
@@ -120,7 +124,7 @@ func (s Style) wrapLimited(line string) string {
 
 // WrapWords breaks a text at spaces into indented lines of the width. A longer word is not
 // broken, so that a path in it can be copied.
-func (s Style) WrapWords(text, indent string) string {
+func (s OutputStyle) WrapWords(text, indent string) string {
 	width := s.Width - len(indent)
 	if s.Plain || width <= 20 {
 		return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
@@ -151,18 +155,20 @@ func (s Style) WrapWords(text, indent string) string {
 	return b.String()
 }
 
-func (s Style) ellipsis() string {
+func (s OutputStyle) ellipsis() string {
 	if s.ASCII {
 		return "~"
 	}
 	return "\u2026"
 }
 
-// Join puts figures on one line.
-func (s Style) Join(figures ...string) string { return strings.Join(figures, s.Separator()) }
+// JoinFigures puts figures on one line.
+func (s OutputStyle) JoinFigures(figures ...string) string {
+	return strings.Join(figures, s.Separator())
+}
 
 // Separator returns the separator of figures on a line.
-func (s Style) Separator() string {
+func (s OutputStyle) Separator() string {
 	if s.ASCII || s.Plain {
 		return ", "
 	}
@@ -170,7 +176,7 @@ func (s Style) Separator() string {
 }
 
 // StatusGlyph returns the sign of a task's status, one column wide.
-func (s Style) StatusGlyph(status nexus.TaskStatus) string {
+func (s OutputStyle) StatusGlyph(status nexus.TaskStatus) string {
 	pick := func(sign, ascii string) string {
 		if s.ASCII {
 			return ascii
@@ -199,16 +205,16 @@ func (s Style) StatusGlyph(status nexus.TaskStatus) string {
 	}
 }
 
-// Clean makes an external text safe for a terminal: control and invisible format characters are
+// EscapeForTerminal makes an external text safe for a terminal: control and invisible format characters are
 // escaped, line breaks become spaces.
-func Clean(text string) string {
+func EscapeForTerminal(text string) string {
 	var b strings.Builder
 	text = strings.Trim(text, " \t\r\n")
 	for i, r := range text {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			b.WriteByte(' ')
-		case r == unicode.ReplacementChar, sanitize.IsUnseenAt(text, i):
+		case r == unicode.ReplacementChar, sanitize.IsInvisibleAt(text, i):
 			q := strconv.QuoteRuneToASCII(r)
 			b.WriteString(q[1 : len(q)-1])
 		default:
@@ -218,22 +224,22 @@ func Clean(text string) string {
 	return b.String()
 }
 
-// CleanText is like [Clean], but keeps line breaks.
-func CleanText(text string) string {
+// EscapeLinesForTerminal is like [EscapeForTerminal], but keeps line breaks.
+func EscapeLinesForTerminal(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, line := range lines {
 		tabs := strings.Split(strings.TrimSuffix(line, "\r"), "\t")
 		for j := range tabs {
 			lead := len(tabs[j]) - len(strings.TrimLeft(tabs[j], " "))
-			tabs[j] = tabs[j][:lead] + Clean(tabs[j])
+			tabs[j] = tabs[j][:lead] + EscapeForTerminal(tabs[j])
 		}
 		lines[i] = strings.Join(tabs, "\t")
 	}
 	return strings.Join(lines, "\n")
 }
 
-// Quote returns the text in quotes, safe for a terminal and at most 80 characters long.
-func Quote(text string) string { return strconv.Quote(ansi.Truncate(text, 80, "...")) }
+// QuoteForTerminal returns the text in quotes, safe for a terminal and at most 80 characters long.
+func QuoteForTerminal(text string) string { return strconv.Quote(ansi.Truncate(text, 80, "...")) }
 
 // FormatDuration formats a duration for people.
 func FormatDuration(d time.Duration) string {
@@ -263,8 +269,8 @@ func FormatNumber(n int64) string {
 	return text
 }
 
-// Count formats a number with a noun: "1 task", "2 tasks".
-func Count(n int, noun string) string {
+// CountWithNoun formats a number with a noun: "1 task", "2 tasks".
+func CountWithNoun(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}

@@ -10,22 +10,22 @@ import (
 // DrawTable lays rows out in columns. Cells are drawn already; the last column of a row that is too
 // wide is cut. In plain style the columns are separated by tabs, so that a program can split
 // them; the first line is the head.
-func DrawTable(s Style, head []string, rows [][]string) string {
-	return layOutTable(s, head, rows, shrinkColumn{column: -1})
+func DrawTable(s OutputStyle, head []string, rows [][]string) string {
+	return layOutTable(s, head, rows, shrinkableColumn{column: -1})
 }
 
-// TableAround is like [DrawTable], but cuts the given column, which lists files, before the others.
-func TableAround(s Style, head []string, rows [][]string, column int) string {
-	return layOutTable(s, head, rows, shrinkColumn{column, leastListed})
+// DrawTableShrinking is like [DrawTable], but cuts the given column, which lists files, before the others.
+func DrawTableShrinking(s OutputStyle, head []string, rows [][]string, column int) string {
+	return layOutTable(s, head, rows, shrinkableColumn{column, leastListed})
 }
 
 // leastListed is the minimum width of that column.
 const leastListed = 16
 
-// shrinkColumn is a column that is cut before the others, and its minimum width.
-type shrinkColumn struct{ column, least int }
+// shrinkableColumn is a column that is cut before the others, and its minimum width.
+type shrinkableColumn struct{ column, least int }
 
-func layOutTable(s Style, head []string, rows [][]string, y shrinkColumn) string {
+func layOutTable(s OutputStyle, head []string, rows [][]string, y shrinkableColumn) string {
 	var b strings.Builder
 	if s.Plain {
 		if len(head) > 0 && len(rows) > 0 {
@@ -74,7 +74,7 @@ func columnWidths(rows [][]string) []int {
 
 // shrinkColumns narrows the yielding column, and then the widest one, until the row fits; a
 // column keeps at least twelve.
-func shrinkColumns(widths []int, width int, y shrinkColumn) {
+func shrinkColumns(widths []int, width int, y shrinkableColumn) {
 	if width <= 0 {
 		return
 	}

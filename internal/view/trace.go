@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/view/trace"
+	"github.com/nexus-ai-builder/nexus/internal/view/traceability"
 )
 
-// DrawTrace draws the progress of each requirement: its tasks, evidence and commits, and below
+// DrawGoalTrace draws the progress of each requirement: its tasks, evidence and commits, and below
 // the table the gaps.
-func DrawTrace(s Style, t trace.StatementTrace) string {
+func DrawGoalTrace(s OutputStyle, t traceability.GoalTrace) string {
 	rows := make([][]string, 0, len(t.Rows))
 	for _, r := range t.Rows {
 		stage := string(r.Stage)
@@ -32,19 +32,19 @@ func DrawTrace(s Style, t trace.StatementTrace) string {
 			tests = append(tests, fmt.Sprintf("%s %s", c.ID, c.State))
 		}
 		for _, test := range r.Tests {
-			tests = append(tests, Clean(test))
+			tests = append(tests, EscapeForTerminal(test))
 		}
 		for _, c := range r.Commits {
 			commits = append(commits, ShortHash(c))
 		}
-		row := []string{r.ID, stage, strings.Join(tasks, ", "), strings.Join(tests, ", "), strings.Join(commits, " "), Clean(r.Text)}
+		row := []string{r.ID, stage, strings.Join(tasks, ", "), strings.Join(tests, ", "), strings.Join(commits, " "), EscapeForTerminal(r.Text)}
 		rows = append(rows, row)
 	}
 	var b strings.Builder
 	b.WriteString(DrawTable(s, []string{"requirement", "status", "tasks", "tests", "commits", "text"}, rows))
 	for _, r := range t.Rows {
 		if r.Note != "" {
-			b.WriteString(s.Wrap(r.ID+": "+Clean(r.Note), "") + "\n")
+			b.WriteString(s.Wrap(r.ID+": "+EscapeForTerminal(r.Note), "") + "\n")
 		}
 	}
 	if t.Why != "" {
@@ -55,10 +55,10 @@ func DrawTrace(s Style, t trace.StatementTrace) string {
 		b.WriteString(s.Good("no gaps") + "\n")
 		return b.String()
 	}
-	b.WriteString(s.Warn(Count(t.Gaps, "gap")) + "\n")
+	b.WriteString(s.Warn(CountWithNoun(t.Gaps, "gap")) + "\n")
 	for _, r := range t.Rows {
 		if r.Gap != "" {
-			b.WriteString(s.Wrap(r.ID+": "+Clean(r.Gap), "  ") + "\n")
+			b.WriteString(s.Wrap(r.ID+": "+EscapeForTerminal(r.Gap), "  ") + "\n")
 		}
 	}
 	return b.String()

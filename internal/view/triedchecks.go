@@ -9,7 +9,7 @@ import (
 
 // DrawTriedChecks draws how many checks were run before the work, and the results that do not
 // fit; empty if there were none.
-func DrawTriedChecks(s Style, all []accept.TriedCheck) string {
+func DrawTriedChecks(s OutputStyle, all []accept.CheckTrialResult) string {
 	if len(all) == 0 {
 		return ""
 	}
@@ -20,11 +20,11 @@ func DrawTriedChecks(s Style, all []accept.TriedCheck) string {
 			fit++
 			continue
 		}
-		what := Clean(x.Check)
+		what := EscapeForTerminal(x.Check)
 		if x.Words {
 			what = "removed: " + what
 		}
-		b.WriteString(s.WrapWords(fmt.Sprintf("unusable %s, %s: %s", Clean(x.Criterion), what, Clean(x.Came)), "  ") + "\n")
+		b.WriteString(s.WrapWords(fmt.Sprintf("unusable %s, %s: %s", EscapeForTerminal(x.Criterion), what, EscapeForTerminal(x.Came)), "  ") + "\n")
 	}
 	return fmt.Sprintf("checks run before the work: %d, %d usable\n", len(all), fit) + b.String()
 }

@@ -40,26 +40,26 @@ func tape() []nexus.Fact {
 		nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1", Role: nexus.Coder, Model: "p/small"},
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Coder, Session: "T1.1/coder.1"},
 		nexus.BudgetReserved{ID: "r1", Task: "T1", Session: "T1.1/coder.1", Role: nexus.Coder, Model: "p/small", Money: nexus.Dollar},
-		nexus.BudgetSpent{ID: "r1", Money: nexus.Dollar / 4, Usage: nexus.Usage{Input: 12_345, Output: 678, CacheRead: 100_000}},
+		nexus.BudgetSettled{ID: "r1", Money: nexus.Dollar / 4, Usage: nexus.Usage{Input: 12_345, Output: 678, CacheRead: 100_000}},
 		nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted},
-		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t1", Duration: time.Second}},
+		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.GateEvidence{Gate: "build", State: nexus.Pass, Tree: "t1", Duration: time.Second}},
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1c1c1c1c1c1", Tree: "t1"},
-		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
-		nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
-		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1c1c1c1c1c1", Tree: "t1", Parent: "b0"},
+		nexus.LandingQueued{Task: "T1", Attempt: "T1.1"},
+		nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
+		nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "c1c1c1c1c1c1", Tree: "t1", Parent: "b0"},
 		nexus.TaskParked{Task: "T3", Why: "the agent says:\r\n\x1b]0;owned\x07\u202eboo"},
 		nexus.AttemptStarted{Attempt: "T2.1", Task: "T2", Tier: nexus.Balanced, Strategy: nexus.TestAfter, Base: "c1c1c1c1c1c1"},
 		nexus.SessionStarted{Session: "T2.1/coder.1", Attempt: "T2.1", Role: nexus.Coder, Model: "p/large"},
 		nexus.RoundStarted{Attempt: "T2.1", Round: 1, Role: nexus.Coder, Session: "T2.1/coder.1"},
-		nexus.ToolCalled{Session: "T2.1/coder.1", Call: "c", Tool: "edit_file", About: "german.go"},
-		nexus.GateJudged{Attempt: "T2.1", Evidence: nexus.Evidence{Gate: "build", State: nexus.Fail, Tree: "t2", Duration: time.Second, Findings: []nexus.Finding{finding}}},
+		nexus.ToolCallStarted{Session: "T2.1/coder.1", Call: "c", Tool: "edit_file", About: "german.go"},
+		nexus.GateJudged{Attempt: "T2.1", Evidence: nexus.GateEvidence{Gate: "build", State: nexus.Fail, Tree: "t2", Duration: time.Second, Findings: []nexus.Finding{finding}}},
 		nexus.QuestionAsked{ID: "q1", Attempt: "T2.1", Text: "Swiss, too?", Fallback: "no"},
 	}
 }
 
 func fold(t *testing.T, facts []nexus.Fact) *state.State {
 	t.Helper()
-	s := state.New("261121-100000-abc")
+	s := state.NewState("261121-100000-abc")
 	for i, f := range facts {
 		if err := s.Apply(event(i, f)); err != nil {
 			t.Fatal(err)
@@ -69,8 +69,8 @@ func fold(t *testing.T, facts []nexus.Fact) *state.State {
 }
 
 // latest is what there is to tell about the latest run.
-func latest(s *state.State, now time.Time) Run {
-	return RunOf(s, humaninput.WaitingInRun(s, true), now)
+func latest(s *state.State, now time.Time) RunView {
+	return NewRunView(s, humaninput.WaitingInRun(s, true), now)
 }
 
 func event(i int, f nexus.Fact) nexus.Event {
@@ -85,12 +85,12 @@ func TestDrawn(t *testing.T) {
 	r := latest(s, now)
 	r.Held = &nexus.RunProcess{PID: 7, Host: "h"}
 	ended := latest(fold(t, append(tape()[:21],
-		nexus.TaskSkipped{Task: "T2", By: "ada"}, nexus.TaskSkipped{Task: "T5", By: "ada"}, nexus.ResultReviewed{},
-		nexus.ResultGated{Verdict: nexus.Verdict{Passed: true, Tree: "t1"}}, nexus.ResultOffered{Commit: "c1c1c1c1c1c1"},
+		nexus.TaskSkipped{Task: "T2", By: "ada"}, nexus.TaskSkipped{Task: "T5", By: "ada"}, nexus.FinalGatesStarted{},
+		nexus.FinalGatesJudged{Verdict: nexus.GatesVerdict{Passed: true, Tree: "t1"}}, nexus.ResultPublishingStarted{Commit: "c1c1c1c1c1c1"},
 		nexus.ResultPublished{Branch: "nexus/261121-100000-abc", Commit: "c1c1c1c1c1c1"}, nexus.RunEnded{Status: nexus.StatusPartial, Why: "1 of 5 landed"},
 	)), now)
-	lines := func(draw func(Style, nexus.Event) string) func(Style) string {
-		return func(s Style) string {
+	lines := func(draw func(OutputStyle, nexus.Event) string) func(OutputStyle) string {
+		return func(s OutputStyle) string {
 			var b strings.Builder
 			for i, f := range tape() {
 				if line := draw(s, event(i, f)); line != "" {
@@ -100,15 +100,15 @@ func TestDrawn(t *testing.T) {
 			return b.String()
 		}
 	}
-	for name, draw := range map[string]func(Style) string{
-		"status": func(s Style) string { return DrawStatus(s, r) },
-		"live":   func(s Style) string { return DrawLive(s, r) },
-		"report": func(s Style) string { return DrawReport(s, ended, true) },
-		"runs":   func(s Style) string { return DrawRuns(s, []Run{ended}) },
+	for name, draw := range map[string]func(OutputStyle) string{
+		"status": func(s OutputStyle) string { return DrawStatus(s, r) },
+		"live":   func(s OutputStyle) string { return DrawLiveStatus(s, r) },
+		"report": func(s OutputStyle) string { return DrawReport(s, ended, true) },
+		"runs":   func(s OutputStyle) string { return DrawRunOverview(s, []RunView{ended}) },
 		"log":    lines(DrawEvent),
-		"follow": func(s Style) string { return lines((&EventLines{}).Draw)(s) },
+		"follow": func(s OutputStyle) string { return lines((&EventLineDrawer{}).Draw)(s) },
 	} {
-		for kind, style := range map[string]Style{
+		for kind, style := range map[string]OutputStyle{
 			"narrow": {Width: 60, Height: 24}, "wide": {Width: 120, Height: 40}, "vast": {Width: 160, Height: 40}, "ascii": {ASCII: true, Width: 80}, "piped": {Plain: true},
 		} {
 			if name == "log" && kind != "piped" || kind == "vast" && name != "live" {
@@ -175,13 +175,13 @@ func TestJSON(t *testing.T) {
 
 // TestLiveFits draws a run with more tasks than the terminal has lines.
 func TestLiveFits(t *testing.T) {
-	r := Run{Status: nexus.StatusExecuting}
+	r := RunView{Status: nexus.StatusExecuting}
 	for range 50 {
-		r.Tasks = append(r.Tasks, Task{ID: "T", Title: "landed", Status: nexus.Landed})
+		r.Tasks = append(r.Tasks, TaskView{ID: "T", Title: "landed", Status: nexus.Landed})
 	}
-	r.Tasks = append(r.Tasks, Task{ID: "T51", Title: "at work", Status: nexus.Running})
+	r.Tasks = append(r.Tasks, TaskView{ID: "T51", Title: "at work", Status: nexus.Running})
 	for height := 5; height < 30; height++ {
-		text := DrawLive(Style{Width: 80, Height: height}, r)
+		text := DrawLiveStatus(OutputStyle{Width: 80, Height: height}, r)
 		if n := strings.Count(text, "\n"); n >= height {
 			t.Errorf("%d lines on a terminal of %d", n, height)
 		}
@@ -201,7 +201,7 @@ func TestDescribes(t *testing.T) {
 		if about, text := DescribeFact(f); about+text == "" && kind != "run.ended" && kind != "attempt.ended" {
 			t.Errorf("%s is not described", kind)
 		}
-		if _, err := EventOf(nexus.Event{Fact: f}); err != nil {
+		if _, err := EventStreamLineOf(nexus.Event{Fact: f}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -210,7 +210,7 @@ func TestDescribes(t *testing.T) {
 // TestDescribesAWarmUp says beside the first gate of a base what compiling for
 // it took, and nothing where it is not known.
 func TestDescribesAWarmUp(t *testing.T) {
-	f := nexus.GateJudged{Base: true, Evidence: nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t", Duration: 1234 * time.Millisecond}}
+	f := nexus.GateJudged{Base: true, Evidence: nexus.GateEvidence{Gate: "build", State: nexus.Pass, Tree: "t", Duration: 1234 * time.Millisecond}}
 	for warm, want := range map[time.Duration]string{0: "build: pass (1.2s)", 42 * time.Second: "build: pass (1.2s, after compiling for 42s)"} {
 		f.WarmUp = warm
 		if about, text := DescribeFact(f); about != "base" || text != want {
@@ -239,10 +239,10 @@ func FuzzClean(f *testing.F) {
 	f.Add("plain")
 	f.Add("\x1b[2J\x9b31m\u202e\ufeff\x00\xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, clean := range []string{Clean(text), CleanText(text), Quote(text), FirstLine(text)} {
+		for _, clean := range []string{EscapeForTerminal(text), EscapeLinesForTerminal(text), QuoteForTerminal(text), FirstLine(text)} {
 			harmless(t, "text", clean)
 		}
-		if clean := Clean(text); strings.ContainsAny(clean, "\n\r\t") {
+		if clean := EscapeForTerminal(text); strings.ContainsAny(clean, "\n\r\t") {
 			t.Errorf("%q has more than one line", clean)
 		}
 	})
@@ -252,11 +252,11 @@ func FuzzClean(f *testing.F) {
 // it: the reason is in one line, and what follows is in a line each.
 func TestAFailureIsToldOnce(t *testing.T) {
 	const why = "the reviewer did not finish: 3 answers without a call"
-	var l EventLines
+	var l EventLineDrawer
 	var got []string
 	for _, f := range []nexus.Fact{
-		nexus.ReviewGiven{Attempt: "T1.1", Summary: why},
-		nexus.ReviewGiven{Attempt: "T1.1", Summary: why},
+		nexus.ReviewerVerdictGiven{Attempt: "T1.1", Summary: why},
+		nexus.ReviewerVerdictGiven{Attempt: "T1.1", Summary: why},
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Unverified, Why: "not reviewed: " + why},
 		nexus.TaskParked{Task: "T1", Why: "not reviewed: " + why},
 		nexus.AttemptEnded{Attempt: "T2.1", Outcome: nexus.NoProgress, Why: "the same build failure 2 times"},
@@ -267,7 +267,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 		nexus.TaskParked{Task: "T3", Why: "another reason"},
 		nexus.RunEnded{Status: nexus.StatusPartial, Why: "1 of 4 tasks landed; T1 is parked: not reviewed: " + why},
 	} {
-		if line := l.Draw(Style{}, nexus.Event{Fact: f}); line != "" {
+		if line := l.Draw(OutputStyle{}, nexus.Event{Fact: f}); line != "" {
 			got = append(got, line)
 		}
 	}
@@ -286,7 +286,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 // reviewer called it.
 func TestDescribesAReview(t *testing.T) {
 	with := func(s nexus.Severity) []nexus.Finding { return []nexus.Finding{{Severity: s, Message: "m"}} }
-	for want, f := range map[string]nexus.ReviewGiven{
+	for want, f := range map[string]nexus.ReviewerVerdictGiven{
 		"review: approved":                                     {Reviewed: true, Approved: true},
 		"not reviewed":                                         {},
 		"review: rejected, 1 finding":                          {Reviewed: true, SendsBack: true, Findings: with(nexus.Major)},

@@ -10,7 +10,7 @@ import (
 // TestWasted holds that money is wasted where an attempt is over and did not
 // land, and not while it is under way, accepted or landed.
 func TestWasted(t *testing.T) {
-	s := state.New("r")
+	s := state.NewState("r")
 	fold := func(facts ...nexus.Fact) {
 		t.Helper()
 		for _, f := range facts {
@@ -25,7 +25,7 @@ func TestWasted(t *testing.T) {
 		fold(nexus.AttemptStarted{Attempt: a, Task: "T1", Base: "c0"},
 			nexus.SessionStarted{Session: nexus.SessionID(id + "/coder.1"), Attempt: a, Role: nexus.Coder},
 			nexus.BudgetReserved{ID: id, Task: "T1", Session: nexus.SessionID(id + "/coder.1"), Role: nexus.Coder, Money: m},
-			nexus.BudgetSpent{ID: id, Money: m})
+			nexus.BudgetSettled{ID: id, Money: m})
 	}
 	wasted := func(when string, want nexus.Money) {
 		t.Helper()
@@ -41,7 +41,7 @@ func TestWasted(t *testing.T) {
 	spend("T1.2", 4)
 	fold(nexus.AttemptEnded{Attempt: "T1.2", Outcome: nexus.Accepted, Commit: "x"})
 	wasted("accepted", 3)
-	fold(nexus.TrainBoarded{Task: "T1", Attempt: "T1.2"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.2", Onto: "c0"},
-		nexus.TrainLanded{Task: "T1", Attempt: "T1.2", Commit: "c1", Parent: "c0"})
+	fold(nexus.LandingQueued{Task: "T1", Attempt: "T1.2"}, nexus.LandingStarted{Task: "T1", Attempt: "T1.2", Onto: "c0"},
+		nexus.LandingCompleted{Task: "T1", Attempt: "T1.2", Commit: "c1", Parent: "c0"})
 	wasted("landed", 3)
 }

@@ -11,7 +11,7 @@ import (
 // TestTimeIsTimeWorked holds that a run, its task and its attempt show the time worked: not a pause,
 // not the night after a kill, not what comes after the end; and that the rest is shown as waited.
 func TestTimeIsTimeWorked(t *testing.T) {
-	s := state.New("r")
+	s := state.NewState("r")
 	begin := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
 	at := func(minutes int) time.Time { return begin.Add(time.Duration(minutes) * time.Minute) }
 	var seq int64
@@ -24,7 +24,7 @@ func TestTimeIsTimeWorked(t *testing.T) {
 	}
 	check := func(minutes int, run, waited, task float64) {
 		t.Helper()
-		r := RunOf(s, nil, at(minutes))
+		r := NewRunView(s, nil, at(minutes))
 		if r.Seconds != run*60 || r.Waited != waited*60 || r.Tasks[0].Seconds != task*60 {
 			t.Errorf("after %d min: run %v s, waited %v s, task %v s; want %v, %v, %v min", minutes, r.Seconds, r.Waited, r.Tasks[0].Seconds, run, waited, task)
 		}

@@ -13,20 +13,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/edit"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
-// ConfigChange is a new value for a setting in one of two files: the user's own, or the project's.
-type ConfigChange struct {
+// SettingFileChange is a new value for a setting in one of two files: the user's own, or the project's.
+type SettingFileChange struct {
 	Key     string
 	Value   string // as in a file, or as in the environment
 	Unset   bool   // removes the setting from the file
 	Project bool   // it is the project's file
 }
 
-// ChangeResult is the result of a [ConfigChange].
-type ChangeResult struct {
+// SettingFileChangeResult is the result of a [SettingFileChange].
+type SettingFileChangeResult struct {
 	Key     string
 	File    string
 	Written string // the value in the file; empty: none
@@ -34,14 +34,14 @@ type ChangeResult struct {
 	Now     config.Setting // the setting in force: another source may have precedence over the file
 }
 
-// ApplyChange changes a setting in a file. It first calls agree if a person has to agree; an
+// ApplySettingChange changes a setting in a file. It first calls agree if a person has to agree; an
 // error of agree means refusal. On any error nothing is written.
-func ApplyChange(ctx context.Context, a *app.App, c ConfigChange, agree func(why string) error) (ChangeResult, error) {
+func ApplySettingChange(ctx context.Context, a *app.App, c SettingFileChange, agree func(why string) error) (SettingFileChangeResult, error) {
 	k, path, err := config.FindKey(c.Key)
 	if err != nil {
-		return ChangeResult{}, err
+		return SettingFileChangeResult{}, err
 	}
-	done := ChangeResult{Key: config.FormatKeyPath(path)}
+	done := SettingFileChangeResult{Key: config.FormatKeyPath(path)}
 	if !c.Unset {
 		if err := checkNoSecret(a.Mask, done.Key, c.Value); err != nil {
 			return done, err
@@ -58,27 +58,27 @@ func ApplyChange(ctx context.Context, a *app.App, c ConfigChange, agree func(why
 	if c.Project {
 		name = s.Project
 	}
-	if done.File, err = settingsFile(name, c.Project); err != nil {
+	if done.File, err = settingsFilePath(name, c.Project); err != nil {
 		return done, err
 	}
-	if why := config.ConsentReason(s, path, done.Written); why != "" && !c.Project { // the project's settings are limited anyway
+	if why := config.ConsentReasonFor(s, path, done.Written); why != "" && !c.Project { // the project's settings are limited anyway
 		if err := agree(why); err != nil {
 			return done, err
 		}
 	}
-	done.Before = newSettingLookup(a.SettingsOf(s))(done.Key)
-	return done, disk.WithLock(ctx, filepath.Join(a.StateHome(), "config.lock"), func(context.Context) error {
-		text, err := editedText(done.File, path, done.Written)
+	done.Before = newSettingLookup(a.LoadSettingsFrom(s))(done.Key)
+	return done, filewrite.WithLock(ctx, filepath.Join(a.StateHome(), "config.lock"), func(context.Context) error {
+		text, err := textWithSetting(done.File, path, done.Written)
 		if err != nil {
 			return err
 		}
 		s.Instead = map[string]string{name: text}
-		settings, origins, err := a.SettingsOf(s)
+		settings, origins, err := a.LoadSettingsFrom(s)
 		if err != nil {
 			return err
 		}
 		done.Now = newSettingLookup(settings, origins, nil)(done.Key)
-		return disk.ReplaceLocked(done.File, []byte(text), fileMode(done.File, c.Project))
+		return filewrite.ReplaceLockedFile(done.File, []byte(text), fileMode(done.File, c.Project))
 	})
 }
 
@@ -113,15 +113,15 @@ func newSettingLookup(c config.Config, o config.SettingOrigins, err error) func(
 	}
 }
 
-// settingsFile returns the path behind a name. The user's own file may be a link; the project's
+// settingsFilePath returns the path behind a name. The user's own file may be a link; the project's
 // may not, because a repository could link it to any file.
-func settingsFile(name string, project bool) (string, error) {
+func settingsFilePath(name string, project bool) (string, error) {
 	info, err := os.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return name, nil
 	case err != nil:
-		return "", disk.WrapError("look at "+name, err)
+		return "", filewrite.WrapError("look at "+name, err)
 	case info.Mode()&fs.ModeSymlink == 0:
 		return name, nil
 	case project:
@@ -134,14 +134,14 @@ func settingsFile(name string, project bool) (string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return name, nil
 	}
-	return to, disk.WrapError("follow "+name, err)
+	return to, filewrite.WrapError("follow "+name, err)
 }
 
-// editedText returns the text of a file with another value; an empty written removes it.
-func editedText(file string, path []string, written string) (string, error) {
+// textWithSetting returns the text of a file with another value; an empty written removes it.
+func textWithSetting(file string, path []string, written string) (string, error) {
 	data, err := config.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", disk.WrapError("read "+file, err)
+		return "", filewrite.WrapError("read "+file, err)
 	}
 	var text string
 	found := true

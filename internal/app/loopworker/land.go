@@ -18,14 +18,14 @@ import (
 )
 
 // landItem lands a result, unless people changed the same meanwhile.
-func (h *LoopWorker) landItem(ctx context.Context, f nexus.ItemOffered, l *improve.ImproveLoop) ([]nexus.Fact, error) {
+func (h *LocalLoopExecutor) landItem(ctx context.Context, f nexus.LoopItemLandingStarted, l *improve.ImproveLoop) ([]nexus.Fact, error) {
 	i := l.ItemByID(f.Item)
 	s, err := h.place.Replay(ctx, f.Item)
 	if err != nil {
 		return nil, err
 	}
-	kept := func(rule improve.SkipRule, why string) []nexus.Fact {
-		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(rule), Why: why, Spent: max(s.Ledger.SpentMoney()-i.Work.Spent, 0)}}
+	kept := func(rule improve.ItemSkipRule, why string) []nexus.Fact {
+		return []nexus.Fact{nexus.LoopItemLandingConfirmed{Item: f.Item, Rule: string(rule), Why: why, Spent: max(s.Ledger.SpentMoney()-i.Work.Spent, 0)}}
 	}
 	if s.Published == nil || s.Published.Target != f.Target {
 		if rule, why, err := h.landingConflict(ctx, i, f.Target, l); err != nil || rule != "" {
@@ -45,7 +45,7 @@ func (h *LoopWorker) landItem(ctx context.Context, f nexus.ItemOffered, l *impro
 		}
 		return kept(improve.Unlanded, why), nil
 	}
-	landed := nexus.ItemLanded{
+	landed := nexus.LoopItemLanded{
 		Item: f.Item, Target: f.Target, Commit: s.Published.Commit, Before: i.Work.Start, Spent: max(s.Ledger.SpentMoney()-i.Work.Spent, 0),
 	}
 	if s.Published.Merged != "" {
@@ -58,8 +58,8 @@ func (h *LoopWorker) landItem(ctx context.Context, f nexus.ItemOffered, l *impro
 }
 
 // deliverRun requests the delivery of a run's landed work to a branch, once, and executes it.
-func (h *LoopWorker) deliverRun(ctx context.Context, s *state.State, target string) (*state.State, error) {
-	asked := slices.ContainsFunc(s.Requests, func(r state.Request) bool { return r.Verb == nexus.VerbLand && r.ID == target })
+func (h *LocalLoopExecutor) deliverRun(ctx context.Context, s *state.State, target string) (*state.State, error) {
+	asked := slices.ContainsFunc(s.Requests, func(r state.PendingRequest) bool { return r.Verb == nexus.VerbLand && r.ID == target })
 	if !asked {
 		if _, err := h.place.Journal.Ask(ctx, s.Run, nexus.Request{Verb: nexus.VerbLand, ID: target, By: h.app.UserName()}); err != nil {
 			return nil, err
@@ -70,7 +70,7 @@ func (h *LoopWorker) deliverRun(ctx context.Context, s *state.State, target stri
 
 // prepareThemeBranch creates the branch of a theme on the newest tip, or moves it there if no
 // result on it waits for a person any more. A checkout of the branch is updated, too.
-func (h *LoopWorker) prepareThemeBranch(ctx context.Context, branch string, l *improve.ImproveLoop) (err error) {
+func (h *LocalLoopExecutor) prepareThemeBranch(ctx context.Context, branch string, l *improve.ImproveLoop) (err error) {
 	if branch == l.Target {
 		return nil
 	}
@@ -98,14 +98,14 @@ func (h *LoopWorker) prepareThemeBranch(ctx context.Context, branch string, l *i
 	if _, err := trees.Fetch(ctx, tip); err != nil {
 		return err
 	}
-	return trees.Land(ctx, branch, tip, at)
+	return trees.LandOnUserBranch(ctx, branch, tip, at)
 }
 
 // updateBranch merges the newest commits of the target into a branch with waiting results, so
 // that findings on the tip are fixed there, too. If the merge has conflicts, or gates fail on
 // it that pass on the tip, nothing moves, and it returns why: a person must decide about the
 // waiting results. A checkout of the branch is updated, too.
-func (h *LoopWorker) updateBranch(ctx context.Context, branch, tip string, l *improve.ImproveLoop) (why string, err error) {
+func (h *LocalLoopExecutor) updateBranch(ctx context.Context, branch, tip string, l *improve.ImproveLoop) (why string, err error) {
 	at, err := h.place.Repo.Resolve(ctx, "refs/heads/"+branch)
 	if err != nil {
 		return "", err
@@ -148,7 +148,7 @@ func (h *LoopWorker) updateBranch(ctx context.Context, branch, tip string, l *im
 		return "", err
 	}
 	if len(red) == 0 {
-		err = trees.Land(ctx, branch, commit, at)
+		err = trees.LandOnUserBranch(ctx, branch, commit, at)
 		if e, ok := errors.AsType[*nexus.Error](err); ok { // such as files of a checkout with changes
 			return fmt.Sprintf("results wait on %s, which cannot get the newest commits of %s: %s", branch, l.Target, e.Message), nil
 		}
@@ -159,7 +159,7 @@ func (h *LoopWorker) updateBranch(ctx context.Context, branch, tip string, l *im
 }
 
 // newlyRedGates returns the gates that pass on one commit and not on the other.
-func (h *LoopWorker) newlyRedGates(ctx context.Context, commit, than string) ([]string, error) {
+func (h *LocalLoopExecutor) newlyRedGates(ctx context.Context, commit, than string) ([]string, error) {
 	red, err := h.order.Judge(ctx, commit)
 	if err != nil || len(red) == 0 {
 		return nil, err
@@ -170,7 +170,7 @@ func (h *LoopWorker) newlyRedGates(ctx context.Context, commit, than string) ([]
 
 // landingConflict returns the rule that keeps a result from landing because of commits of
 // others since it was begun.
-func (h *LoopWorker) landingConflict(ctx context.Context, i *improve.LoopItem, target string, l *improve.ImproveLoop) (improve.SkipRule, string, error) {
+func (h *LocalLoopExecutor) landingConflict(ctx context.Context, i *improve.LoopItem, target string, l *improve.ImproveLoop) (improve.ItemSkipRule, string, error) {
 	branches := []string{l.Target}
 	if target != l.Target {
 		switch there, err := h.hasRevision(ctx, "refs/heads/"+target); {
@@ -181,7 +181,7 @@ func (h *LoopWorker) landingConflict(ctx context.Context, i *improve.LoopItem, t
 		}
 	}
 	for _, branch := range branches {
-		theirs, err := h.foreignCommits(ctx, i.Work.Start, "refs/heads/"+branch, l)
+		theirs, err := h.nonLoopCommits(ctx, i.Work.Start, "refs/heads/"+branch, l)
 		if err != nil {
 			return "", "", err
 		}
@@ -195,19 +195,19 @@ func (h *LoopWorker) landingConflict(ctx context.Context, i *improve.LoopItem, t
 		if len(theirs) == 0 || branch != l.Target || discover.IsPaidStrategy(i.Wanted.Strategy) {
 			continue
 		}
-		r, err := h.order.Find(ctx, FindRequest{At: "refs/heads/" + branch, Only: i.Wanted.Finding, Strategies: []string{i.Wanted.Strategy}})
+		r, err := h.order.Find(ctx, FindingSearchRequest{At: "refs/heads/" + branch, Only: i.Wanted.Finding, Strategies: []string{i.Wanted.Strategy}})
 		if err != nil {
 			return "", "", err
 		}
-		if r.Done(i.Wanted.Finding, i.Wanted.Strategy) {
+		if r.IsFindingDone(i.Wanted.Finding, i.Wanted.Strategy) {
 			return improve.Fixed, "it is done already: its check passes on " + branch, nil
 		}
 	}
 	return "", "", nil
 }
 
-// foreignCommit is a commit that no loop made.
-type foreignCommit struct {
+// nonLoopCommit is a commit that no loop made.
+type nonLoopCommit struct {
 	commit, by string
 	files      []string
 }
@@ -215,13 +215,13 @@ type foreignCommit struct {
 // mostForeign is the number of commits of others that are read.
 const mostForeign = 200
 
-// foreignCommits returns the commits of others on a branch that are not in a commit's history.
-func (h *LoopWorker) foreignCommits(ctx context.Context, since, branch string, l *improve.ImproveLoop) ([]foreignCommit, error) {
-	return h.logForeign(ctx, since, branch, l, "--no-merges")
+// nonLoopCommits returns the commits of others on a branch that are not in a commit's history.
+func (h *LocalLoopExecutor) nonLoopCommits(ctx context.Context, since, branch string, l *improve.ImproveLoop) ([]nonLoopCommit, error) {
+	return h.logNonLoopCommits(ctx, since, branch, l, "--no-merges")
 }
 
-// logForeign is the same with options of git log.
-func (h *LoopWorker) logForeign(ctx context.Context, since, branch string, l *improve.ImproveLoop, options ...string) ([]foreignCommit, error) {
+// logNonLoopCommits is the same with options of git log.
+func (h *LocalLoopExecutor) logNonLoopCommits(ctx context.Context, since, branch string, l *improve.ImproveLoop, options ...string) ([]nonLoopCommit, error) {
 	const format = "--format=%x00%H%x00%an%x00%(trailers:key=Nexus-Attempt,valueonly)"
 	args := append([]string{
 		"log", "--no-show-signature", fmt.Sprintf("--max-count=%d", mostForeign), format, "--name-only", "--no-renames", "--no-relative", "-z",
@@ -230,17 +230,17 @@ func (h *LoopWorker) logForeign(ctx context.Context, since, branch string, l *im
 	if err != nil {
 		return nil, err
 	}
-	return parseForeign(out, l), nil
+	return parseNonLoopCommits(out, l), nil
 }
 
-// parseForeign parses the output of git log: each commit is an empty text, its name, its author
+// parseNonLoopCommits parses the output of git log: each commit is an empty text, its name, its author
 // and its attempt, and then the names of its files, the first after an end of a line. Each text
 // ends with a NUL.
-func parseForeign(out string, l *improve.ImproveLoop) []foreignCommit {
-	var all []foreignCommit
+func parseNonLoopCommits(out string, l *improve.ImproveLoop) []nonLoopCommit {
+	var all []nonLoopCommit
 	texts := strings.Split(out, "\x00")
 	for len(texts) > 3 {
-		c := foreignCommit{commit: texts[1], by: texts[2]}
+		c := nonLoopCommit{commit: texts[1], by: texts[2]}
 		of, _, _ := strings.Cut(strings.TrimSpace(texts[3]), "/")
 		for texts = texts[4:]; len(texts) > 0 && texts[0] != ""; texts = texts[1:] {
 			file := texts[0]
@@ -268,22 +268,22 @@ func isDeterministic(strategy string) bool {
 }
 
 // compareLanding returns the regressions of a landing.
-func (h *LoopWorker) compareLanding(ctx context.Context, f nexus.LandingWatched, l *improve.ImproveLoop) ([]nexus.Fact, error) {
+func (h *LocalLoopExecutor) compareLanding(ctx context.Context, f nexus.CheckAfterLandingStarted, l *improve.ImproveLoop) ([]nexus.Fact, error) {
 	i := l.ItemByID(f.Item)
 	free, err := discover.FreeStrategies(l.Rules.Strategies)
 	if err != nil || len(free) == 0 {
-		return []nexus.Fact{nexus.LandingWeighed{Item: f.Item}}, err
+		return []nexus.Fact{nexus.LandingCheckEnded{Item: f.Item}}, err
 	}
-	before, err := h.order.Find(ctx, FindRequest{At: i.Before, Strategies: free})
+	before, err := h.order.Find(ctx, FindingSearchRequest{At: i.Before, Strategies: free})
 	if err != nil {
 		return nil, err
 	}
-	after, err := h.order.Find(ctx, FindRequest{At: i.Commit, Strategies: free})
+	after, err := h.order.Find(ctx, FindingSearchRequest{At: i.Commit, Strategies: free})
 	if err != nil {
 		return nil, err
 	}
 	blind := incompleteStrategies(before, after)
-	return []nexus.Fact{nexus.LandingWeighed{Item: f.Item, Worse: improve.CompareFindings(redFindings(before, blind), redFindings(after, blind))}}, nil
+	return []nexus.Fact{nexus.LandingCheckEnded{Item: f.Item, Worse: improve.FindWorsenedFindings(failingFindings(before, blind), failingFindings(after, blind))}}, nil
 }
 
 // incompleteStrategies returns the strategies that did not list everything on one of two trees.
@@ -299,12 +299,12 @@ func incompleteStrategies(results ...discover.Result) map[string]bool {
 	return blind
 }
 
-// redFindings returns the findings whose checks are red.
-func redFindings(r discover.Result, blind map[string]bool) []improve.RedFinding {
-	var all []improve.RedFinding
+// failingFindings returns the findings whose checks are red.
+func failingFindings(r discover.Result, blind map[string]bool) []improve.FailingFinding {
+	var all []improve.FailingFinding
 	add := func(f finding.WorkFinding) {
 		if f.IsRed() && f.No == "" && isDeterministic(f.Strategy) && !blind[f.Strategy] {
-			all = append(all, improve.RedFinding{Finding: f.ID, Strategy: f.Strategy, Title: f.Title, Count: max(f.Count, 1)})
+			all = append(all, improve.FailingFinding{Finding: f.ID, Strategy: f.Strategy, Title: f.Title, Count: max(f.Count, 1)})
 		}
 	}
 	for _, f := range r.Open {
@@ -317,7 +317,7 @@ func redFindings(r discover.Result, blind map[string]bool) []improve.RedFinding 
 }
 
 // revertLanding reverts a landing.
-func (h *LoopWorker) revertLanding(ctx context.Context, f nexus.RevertSought, l *improve.ImproveLoop) (facts []nexus.Fact, err error) {
+func (h *LocalLoopExecutor) revertLanding(ctx context.Context, f nexus.LoopItemRevertStarted, l *improve.ImproveLoop) (facts []nexus.Fact, err error) {
 	i := l.ItemByID(f.Item)
 	trees, err := worktree.OpenStore(ctx, h.place.Repo, h.place.State)
 	if err != nil {
@@ -335,16 +335,16 @@ func (h *LoopWorker) revertLanding(ctx context.Context, f nexus.RevertSought, l 
 		if err := h.checkRevert(ctx, commit, tree, at, i); err != nil {
 			return nil, err
 		}
-		if err := trees.Land(ctx, i.Target, commit, at); err != nil {
+		if err := trees.LandOnUserBranch(ctx, i.Target, commit, at); err != nil {
 			return nil, err
 		}
 	}
-	return []nexus.Fact{nexus.ItemReverted{Item: f.Item, Commit: commit}}, nil
+	return []nexus.Fact{nexus.LoopItemReverted{Item: f.Item, Commit: commit}}, nil
 }
 
 // checkRevert returns an error for a revert that fails gates which pass without it. The tree
 // from before the landing was good enough then.
-func (h *LoopWorker) checkRevert(ctx context.Context, commit, tree, at string, i *improve.LoopItem) error {
+func (h *LocalLoopExecutor) checkRevert(ctx context.Context, commit, tree, at string, i *improve.LoopItem) error {
 	if was, err := h.place.Repo.TreeID(ctx, i.Before); err != nil || was == tree {
 		return err
 	}

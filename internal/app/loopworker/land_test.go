@@ -17,14 +17,14 @@ import (
 )
 
 // handsOn returns hands that work in a new repository with one commit, and its directory.
-func handsOn(t *testing.T, o Options) (*LoopWorker, string) {
+func handsOn(t *testing.T, o Options) (*LocalLoopExecutor, string) {
 	t.Helper()
 	dir := t.TempDir()
 	gittest.RunGit(t, dir, "init", "-q", "-b", "main")
 	gittest.WriteFiles(t, dir, map[string]string{"a.sh": "one\ntwo\nthree\n"})
 	gittest.RunGit(t, dir, "add", "-A")
 	gittest.RunGit(t, dir, "commit", "-qm", "first")
-	return &LoopWorker{place: &app.Repository{Repo: git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}}, order: o}, dir
+	return &LocalLoopExecutor{place: &app.Repository{Repo: git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}}, order: o}, dir
 }
 
 // aLoop returns a loop that has begun.
@@ -50,7 +50,7 @@ func TestWhatOthersChangedIsSeen(t *testing.T) {
 	gittest.RunGit(t, dir, "commit", "-qm", "own\n\nNexus-Attempt: loop-1/T1.1")
 	gittest.RunGit(t, dir, "config", "diff.renames", "copies")
 	gittest.RunGit(t, dir, "config", "diff.relative", "true")
-	all, err := h.foreignCommits(t.Context(), since, "refs/heads/main", l)
+	all, err := h.nonLoopCommits(t.Context(), since, "refs/heads/main", l)
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%q, %v", all, err)
 	}
@@ -66,7 +66,7 @@ func FuzzForeign(f *testing.F) {
 	f.Add("\x00c0\x00a\x00")
 	l := aLoop()
 	f.Fuzz(func(t *testing.T, out string) {
-		for _, c := range parseForeign(out, l) {
+		for _, c := range parseNonLoopCommits(out, l) {
 			if strings.Contains(c.commit+c.by, "\x00") || slices.ContainsFunc(c.files, func(name string) bool { return strings.Contains(name, "\x00") }) {
 				t.Errorf("%q of %q", c, out)
 			}
@@ -78,14 +78,14 @@ func FuzzForeign(f *testing.F) {
 // could look does not, and neither does a check that says nothing.
 func TestABranchThatIsGoneIsRejected(t *testing.T) {
 	for _, one := range []struct {
-		did  discover.StrategyState
+		did  discover.StrategyRunState
 		want string
 	}{{discover.Ran, nexus.ResultMerged}, {discover.Broke, nexus.ResultRejected}, {discover.Skipped, nexus.ResultRejected}} {
-		h, dir := handsOn(t, Options{Find: func(context.Context, FindRequest) (discover.Result, error) {
-			return discover.Result{Did: []discover.StrategyReport{{Strategy: "todo", State: one.did}}}, nil
+		h, dir := handsOn(t, Options{Find: func(context.Context, FindingSearchRequest) (discover.Result, error) {
+			return discover.Result{Did: []discover.StrategyRunReport{{Strategy: "todo", State: one.did}}}, nil
 		}})
 		tip := gittest.RunGit(t, dir, "rev-parse", "HEAD")
-		i := &improve.LoopItem{ID: "loop-1", Wanted: nexus.WantedItem{Finding: "todo/1", Strategy: "todo"}}
+		i := &improve.LoopItem{ID: "loop-1", Wanted: nexus.CandidateWorkItem{Finding: "todo/1", Strategy: "todo"}}
 		gone := strings.Repeat("1", len(tip))
 		if how, _, err := h.resultOutcome(t.Context(), aLoop(), i, "nexus/improve/todo", gone, tip); err != nil || how != one.want {
 			t.Errorf("%s: %q, %v", one.did, how, err)
@@ -101,11 +101,11 @@ func TestABranchThatIsGoneIsRejected(t *testing.T) {
 
 // TestABrokenGitIsNoVerdict: where git fails, nothing is said of a result.
 func TestABrokenGitIsNoVerdict(t *testing.T) {
-	h, dir := handsOn(t, Options{Find: func(context.Context, FindRequest) (discover.Result, error) {
-		return discover.Result{Did: []discover.StrategyReport{{Strategy: "todo", State: discover.Ran}}}, nil
+	h, dir := handsOn(t, Options{Find: func(context.Context, FindingSearchRequest) (discover.Result, error) {
+		return discover.Result{Did: []discover.StrategyRunReport{{Strategy: "todo", State: discover.Ran}}}, nil
 	}})
 	tip := gittest.RunGit(t, dir, "rev-parse", "HEAD")
-	i := &improve.LoopItem{ID: "loop-1", Wanted: nexus.WantedItem{Finding: "todo/1", Strategy: "todo"}}
+	i := &improve.LoopItem{ID: "loop-1", Wanted: nexus.CandidateWorkItem{Finding: "todo/1", Strategy: "todo"}}
 	fail, calls, _ := gittest.InstallFailingGit(t)
 	if _, _, err := h.resultOutcome(t.Context(), aLoop(), i, "main", tip, tip); err != nil || calls() == 0 {
 		t.Fatal(calls(), err)

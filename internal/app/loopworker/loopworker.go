@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/discover"
 )
 
@@ -32,63 +32,65 @@ type Options struct {
 	Quiet   improve.WeeklyHours
 	Due     func(after time.Time) time.Time // start of the next cycle; nil: there is no schedule
 	Seed    string                          // for names and waits; empty draws at random
-	Traffic provider.TrafficOptions
+	Traffic provider.TrafficRecordingOptions
 
 	Forge  *forge.IssueRef // the project in which pull requests are opened; nil: none are
 	Client forge.Client
 
 	// Find searches a commit for work.
-	Find func(ctx context.Context, q FindRequest) (discover.Result, error)
+	Find func(ctx context.Context, q FindingSearchRequest) (discover.Result, error)
 	// Judge returns the gates that fail on a commit.
 	Judge func(ctx context.Context, at string) (red []string, err error)
 	// Follow returns the watcher of an item's run; nil: none.
 	Follow func() app.RunWatcher
 }
 
-// FindRequest describes a search.
-type FindRequest struct {
+// FindingSearchRequest describes a search.
+type FindingSearchRequest struct {
 	At         string   // commit or branch
 	Only       string   // the only finding to search for; empty: all
 	Strategies []string // that search
 	Most       nexus.Money
-	Tell       run.RecordFunc // records the cost of models, as it is paid; nil: it is not recorded
+	Tell       run.LoopRecordFunc // records the cost of models, as it is paid; nil: it is not recorded
 }
 
-// LoopWorker executes a loop's decisions on this machine. It implements [run.LoopWorker].
-type LoopWorker struct {
+// LocalLoopExecutor executes a loop's decisions on this machine. It implements [run.LoopIntentExecutor].
+type LocalLoopExecutor struct {
 	app    *app.App
 	place  *app.Repository
 	config config.Config
 	order  Options
 }
 
-// New returns the worker of a loop.
-func New(a *app.App, p *app.Repository, c config.Config, o Options) *LoopWorker {
-	return &LoopWorker{app: a, place: p, config: c, order: o}
+// NewLoopExecutor returns the worker of a loop.
+func NewLoopExecutor(a *app.App, p *app.Repository, c config.Config, o Options) *LocalLoopExecutor {
+	return &LocalLoopExecutor{app: a, place: p, config: c, order: o}
 }
 
-// DecisionInputs implements [run.LoopWorker].
-func (h *LoopWorker) DecisionInputs() improve.DecisionInputs {
-	return improve.DecisionInputs{Now: h.app.Now(), Quiet: h.order.Quiet, Due: h.order.Due}
+// DecisionInputs implements [run.LoopIntentExecutor].
+func (h *LocalLoopExecutor) DecisionInputs() improve.LoopDecisionInputs {
+	return improve.LoopDecisionInputs{Now: h.app.Now(), Quiet: h.order.Quiet, Due: h.order.Due}
 }
 
-// TimerAt implements [run.LoopWorker].
-func (h *LoopWorker) TimerAt(t time.Time) <-chan time.Time { return time.After(t.Sub(h.app.Now())) }
+// TimerAt implements [run.LoopIntentExecutor].
+func (h *LocalLoopExecutor) TimerAt(t time.Time) <-chan time.Time {
+	return time.After(t.Sub(h.app.Now()))
+}
 
-// ExecuteIntent implements [run.LoopWorker].
-func (h *LoopWorker) ExecuteIntent(ctx context.Context, intent nexus.Fact, l *improve.ImproveLoop, tell run.RecordFunc) ([]nexus.Fact, error) {
+// ExecuteIntent implements [run.LoopIntentExecutor].
+func (h *LocalLoopExecutor) ExecuteIntent(ctx context.Context, intent nexus.Fact, l *improve.ImproveLoop, tell run.LoopRecordFunc) ([]nexus.Fact, error) {
 	switch f := intent.(type) {
-	case nexus.CycleStarted:
+	case nexus.ImproveCycleStarted:
 		return h.findWork(ctx, f, l, tell)
-	case nexus.ItemTaken:
+	case nexus.LoopItemWorkStarted:
 		return h.workOnItem(ctx, f)
-	case nexus.ItemOffered:
+	case nexus.LoopItemLandingStarted:
 		return h.landItem(ctx, f, l)
-	case nexus.LandingWatched:
+	case nexus.CheckAfterLandingStarted:
 		return h.compareLanding(ctx, f, l)
-	case nexus.RevertSought:
+	case nexus.LoopItemRevertStarted:
 		return h.revertLanding(ctx, f, l)
-	case nexus.PullSought:
+	case nexus.PullRequestUpdateStarted:
 		return h.updatePullRequest(ctx, f, l)
 	default:
 		return nil, fmt.Errorf("no worker does %s", nexus.FactKind(intent))
@@ -102,12 +104,12 @@ const (
 )
 
 // findWork reads the decisions of people about results, and searches the newest tip for work.
-func (h *LoopWorker) findWork(ctx context.Context, f nexus.CycleStarted, l *improve.ImproveLoop, tell run.RecordFunc) ([]nexus.Fact, error) {
+func (h *LocalLoopExecutor) findWork(ctx context.Context, f nexus.ImproveCycleStarted, l *improve.ImproveLoop, tell run.LoopRecordFunc) ([]nexus.Fact, error) {
 	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+l.Target)
 	if err != nil {
 		return nil, err
 	}
-	facts, notes := h.closedPulls(ctx, l)
+	facts, notes := h.readClosedPullRequests(ctx, l)
 	for _, f := range facts {
 		l.Apply(nexus.Event{Run: l.Run, At: h.app.Now(), Fact: f})
 	}
@@ -116,11 +118,11 @@ func (h *LoopWorker) findWork(ctx context.Context, f nexus.CycleStarted, l *impr
 		return nil, err
 	}
 	facts = append(facts, settled...)
-	looked := nexus.CycleLooked{Cycle: f.Cycle, Tip: tip, Notes: notes}
+	looked := nexus.ImproveCycleSearched{Cycle: f.Cycle, Tip: tip, Notes: notes}
 	if l.IsFull() {
 		return append(facts, looked), nil
 	}
-	look := FindRequest{At: tip, Strategies: l.Rules.Strategies, Most: l.MoneyLeft(), Tell: tell}
+	look := FindingSearchRequest{At: tip, Strategies: l.Rules.Strategies, Most: l.RemainingMoney(), Tell: tell}
 	if look.Most == 0 { // the budget was lowered since the cycle began
 		if look.Strategies, err = discover.FreeStrategies(look.Strategies); err != nil || len(look.Strategies) == 0 {
 			return append(facts, looked), err
@@ -136,7 +138,7 @@ func (h *LoopWorker) findWork(ctx context.Context, f nexus.CycleStarted, l *impr
 			looked.Notes = append(looked.Notes, d.Strategy+": "+d.Why)
 		}
 	}
-	s := &treeSnapshot{LoopWorker: h, tip: tip, renewed: map[string]string{}}
+	s := &findingsTreeSnapshot{LocalLoopExecutor: h, tip: tip, renewed: map[string]string{}}
 	for _, one := range r.Open {
 		x, left, err := s.checkFinding(ctx, one.WorkFinding, l)
 		switch {
@@ -156,20 +158,20 @@ func (h *LoopWorker) findWork(ctx context.Context, f nexus.CycleStarted, l *impr
 	}
 	for _, one := range r.Left {
 		if one.Rule != finding.NoFinding {
-			looked.Left = append(looked.Left, nexus.OmittedFinding{Finding: one.ID, Title: one.Title, Rule: string(one.Rule), Why: one.ReasonText()})
+			looked.Left = append(looked.Left, nexus.OmittedWorkFinding{Finding: one.ID, Title: one.Title, Rule: string(one.Rule), Why: one.ReasonText()})
 		}
 	}
 	looked.Left = looked.Left[:min(len(looked.Left), mostLeft)]
 	return append(facts, looked), nil
 }
 
-func newOmittedFinding(x nexus.WantedItem, rule improve.SkipRule, why string) nexus.OmittedFinding {
-	return nexus.OmittedFinding{Finding: x.Finding, Title: x.Title, Rule: string(rule), Why: why}
+func newOmittedFinding(x nexus.CandidateWorkItem, rule improve.ItemSkipRule, why string) nexus.OmittedWorkFinding {
+	return nexus.OmittedWorkFinding{Finding: x.Finding, Title: x.Title, Rule: string(rule), Why: why}
 }
 
 // settleResults reads the decisions of people about the waiting results, and updates the loop,
 // too.
-func (h *LoopWorker) settleResults(ctx context.Context, tip string, l *improve.ImproveLoop) ([]nexus.Fact, error) {
+func (h *LocalLoopExecutor) settleResults(ctx context.Context, tip string, l *improve.ImproveLoop) ([]nexus.Fact, error) {
 	var facts []nexus.Fact
 	for _, i := range l.WaitingItems() {
 		branch, commit := i.ResultBranch(), i.Commit
@@ -183,7 +185,7 @@ func (h *LoopWorker) settleResults(ctx context.Context, tip string, l *improve.I
 		if how == "" {
 			continue
 		}
-		f := nexus.ResultSettled{Item: i.ID, How: how, Left: there}
+		f := nexus.WaitingResultDecided{Item: i.ID, How: how, Left: there}
 		facts = append(facts, f)
 		l.Apply(nexus.Event{Run: l.Run, At: h.app.Now(), Fact: f})
 	}
@@ -193,7 +195,7 @@ func (h *LoopWorker) settleResults(ctx context.Context, tip string, l *improve.I
 // resultOutcome returns the decision of people about a result on a branch, "" while it waits.
 // Left is true if the branch still exists although they merged its content in another form,
 // such as one commit for all.
-func (h *LoopWorker) resultOutcome(ctx context.Context, l *improve.ImproveLoop, i *improve.LoopItem, branch, commit, tip string) (how string, left bool, err error) {
+func (h *LocalLoopExecutor) resultOutcome(ctx context.Context, l *improve.ImproveLoop, i *improve.LoopItem, branch, commit, tip string) (how string, left bool, err error) {
 	if merged, err := h.isAncestor(ctx, commit, tip); err != nil || merged {
 		return nexus.ResultMerged, false, err
 	}
@@ -212,11 +214,11 @@ func (h *LoopWorker) resultOutcome(ctx context.Context, l *improve.ImproveLoop, 
 		}
 	}
 	if !discover.IsPaidStrategy(i.Wanted.Strategy) { // the same opinion is not paid for twice
-		r, err := h.order.Find(ctx, FindRequest{At: tip, Only: i.Wanted.Finding, Strategies: []string{i.Wanted.Strategy}})
+		r, err := h.order.Find(ctx, FindingSearchRequest{At: tip, Only: i.Wanted.Finding, Strategies: []string{i.Wanted.Strategy}})
 		if err != nil {
 			return "", false, err
 		}
-		if r.Done(i.Wanted.Finding, i.Wanted.Strategy) {
+		if r.IsFindingDone(i.Wanted.Finding, i.Wanted.Strategy) {
 			return nexus.ResultMerged, left, nil
 		}
 	}
@@ -228,16 +230,16 @@ func (h *LoopWorker) resultOutcome(ctx context.Context, l *improve.ImproveLoop, 
 
 // hasChanged reports whether one of some files differs between the tip and the start of the
 // work.
-func (h *LoopWorker) hasChanged(ctx context.Context, since, tip string, files []string) (bool, error) {
+func (h *LocalLoopExecutor) hasChanged(ctx context.Context, since, tip string, files []string) (bool, error) {
 	if there, err := h.hasRevision(ctx, since); err != nil || !there || since == "" {
 		return false, err
 	}
 	all, err := h.place.Repo.ChangedFiles(ctx, since, tip)
-	return slices.ContainsFunc(all, func(c git.TreeChange) bool { return slices.Contains(files, c.Path) }), err
+	return slices.ContainsFunc(all, func(c git.ChangedTreeFile) bool { return slices.Contains(files, c.Path) }), err
 }
 
 // isAncestor reports whether one commit is an ancestor of another in the user's repository.
-func (h *LoopWorker) isAncestor(ctx context.Context, commit, tip string) (bool, error) {
+func (h *LocalLoopExecutor) isAncestor(ctx context.Context, commit, tip string) (bool, error) {
 	if commit == "" {
 		return false, nil
 	}
@@ -252,7 +254,7 @@ func (h *LoopWorker) isAncestor(ctx context.Context, commit, tip string) (bool, 
 }
 
 // hasRevision reports whether the user's repository has a commit or a ref.
-func (h *LoopWorker) hasRevision(ctx context.Context, rev string) (bool, error) {
+func (h *LocalLoopExecutor) hasRevision(ctx context.Context, rev string) (bool, error) {
 	_, err := h.place.Repo.Resolve(ctx, rev)
 	if e, ok := errors.AsType[*git.ExitError](err); ok && e.Status != 1 {
 		return false, err
@@ -263,9 +265,9 @@ func (h *LoopWorker) hasRevision(ctx context.Context, rev string) (bool, error) 
 	return err == nil, err
 }
 
-// treeSnapshot is the tree that findings are about.
-type treeSnapshot struct {
-	*LoopWorker
+// findingsTreeSnapshot is the tree that findings are about.
+type findingsTreeSnapshot struct {
+	*LocalLoopExecutor
 
 	tip     string
 	blobs   map[string]string
@@ -275,10 +277,10 @@ type treeSnapshot struct {
 
 // checkFinding returns the description of a finding, and the rule that excludes it; none if it
 // may be worked on.
-func (s *treeSnapshot) checkFinding(ctx context.Context, f finding.WorkFinding, l *improve.ImproveLoop) (nexus.WantedItem, nexus.OmittedFinding, error) {
+func (s *findingsTreeSnapshot) checkFinding(ctx context.Context, f finding.WorkFinding, l *improve.ImproveLoop) (nexus.CandidateWorkItem, nexus.OmittedWorkFinding, error) {
 	x, err := s.describeFinding(ctx, f)
 	if err != nil {
-		return x, nexus.OmittedFinding{}, err
+		return x, nexus.OmittedWorkFinding{}, err
 	}
 	if f.Kind == finding.Deps {
 		return x, newOmittedFinding(x, improve.Dependencies, "a change of dependencies is left to a person"), nil
@@ -290,19 +292,19 @@ func (s *treeSnapshot) checkFinding(ctx context.Context, f finding.WorkFinding, 
 	why, tried := s.renewed[base]
 	if base != l.Target && !tried {
 		if why, err = s.updateBranch(ctx, base, s.tip, l); err != nil {
-			return x, nexus.OmittedFinding{}, err
+			return x, nexus.OmittedWorkFinding{}, err
 		}
 		s.renewed[base] = why
 	}
 	if why != "" {
 		return x, newOmittedFinding(x, improve.Behind, why), nil
 	}
-	return x, nexus.OmittedFinding{}, nil
+	return x, nexus.OmittedWorkFinding{}, nil
 }
 
 // describeFinding returns the loop's description of a finding.
-func (s *treeSnapshot) describeFinding(ctx context.Context, f finding.WorkFinding) (nexus.WantedItem, error) {
-	x := nexus.WantedItem{Finding: f.ID, Strategy: f.Strategy, Title: f.Title, Files: f.FilePaths()}
+func (s *findingsTreeSnapshot) describeFinding(ctx context.Context, f finding.WorkFinding) (nexus.CandidateWorkItem, error) {
+	x := nexus.CandidateWorkItem{Finding: f.ID, Strategy: f.Strategy, Title: f.Title, Files: f.FilePaths()}
 	if s.blobs == nil {
 		out, err := s.place.Repo.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", s.tip)
 		if err != nil {
@@ -336,23 +338,23 @@ func (s *treeSnapshot) describeFinding(ctx context.Context, f finding.WorkFindin
 }
 
 // lineMarks returns the marks of the lines of a file.
-func (s *treeSnapshot) lineMarks(ctx context.Context, strategy, file string) ([]string, error) {
+func (s *findingsTreeSnapshot) lineMarks(ctx context.Context, strategy, file string) ([]string, error) {
 	key := strategy + "\x00" + file
 	if all, ok := s.marks[key]; ok {
 		return all, nil
 	}
-	text, err := change.FileTextAt(ctx, s.place.Repo, s.tip, file)
+	text, err := changeeffects.FileTextAt(ctx, s.place.Repo, s.tip, file)
 	if err != nil || text == nil {
 		return nil, err
 	}
-	s.marks[key] = change.LineMarks(strategy, file, *text)
+	s.marks[key] = changeeffects.LineMarks(strategy, file, *text)
 	return s.marks[key], nil
 }
 
 // workOnItem works on an item in a run of its own. It resumes the run of a dead process; of a
 // run that ended it only reports the result.
-func (h *LoopWorker) workOnItem(ctx context.Context, f nexus.ItemTaken) ([]nexus.Fact, error) {
-	s, err := h.conductItem(ctx, f)
+func (h *LocalLoopExecutor) workOnItem(ctx context.Context, f nexus.LoopItemWorkStarted) ([]nexus.Fact, error) {
+	s, err := h.executeItemRun(ctx, f)
 	stopped := errors.Is(context.Cause(ctx), run.ErrStopped)
 	if ctx.Err() != nil && !stopped {
 		return nil, context.Cause(ctx)
@@ -365,7 +367,7 @@ func (h *LoopWorker) workOnItem(ctx context.Context, f nexus.ItemTaken) ([]nexus
 			return nil, err
 		}
 	}
-	w := nexus.ItemWorked{Item: f.Item, Status: s.Status, Spent: s.Ledger.SpentMoney(), Start: s.Goal.Base, Why: s.Why}
+	w := nexus.LoopItemWorkEnded{Item: f.Item, Status: s.Status, Spent: s.Ledger.SpentMoney(), Start: s.Goal.Base, Why: s.Why}
 	if err != nil {
 		w.Status, w.Why = nexus.StatusFailed, err.Error()
 	}
@@ -378,7 +380,7 @@ func (h *LoopWorker) workOnItem(ctx context.Context, f nexus.ItemTaken) ([]nexus
 		return []nexus.Fact{w}, nil
 	}
 	w.Commit = s.Published.Commit
-	w.Change, err = change.SummarizeChange(ctx, h.place.Repo, w.Start, w.Commit, f.Wanted.Strategy)
+	w.Change, err = changeeffects.SummarizeChange(ctx, h.place.Repo, w.Start, w.Commit, f.Wanted.Strategy)
 	return []nexus.Fact{w}, err
 }
 
@@ -389,7 +391,7 @@ func externalFailure(s *state.State, err error, now time.Time) (is bool, again t
 		return true, now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
 	}
 	halted := s.Drain != nil && s.Drain.Code != "" // an error ended it, such as that of a wrong key
-	return err != nil || halted || s.OnlyBroken(), time.Time{}
+	return err != nil || halted || s.FailedOnlyByMachine(), time.Time{}
 }
 
 // failureReason returns why a run failed.
@@ -405,8 +407,8 @@ func failureReason(s *state.State, why string) string {
 	return why
 }
 
-// conductItem executes the run of an item to its end.
-func (h *LoopWorker) conductItem(ctx context.Context, f nexus.ItemTaken) (*state.State, error) {
+// executeItemRun executes the run of an item to its end.
+func (h *LocalLoopExecutor) executeItemRun(ctx context.Context, f nexus.LoopItemWorkStarted) (*state.State, error) {
 	o := app.RunOptions{Headless: true, Seed: h.itemSeed(f.Item), Traffic: h.order.Traffic}
 	there, err := h.hasRun(ctx, f.Item)
 	if err != nil {
@@ -438,7 +440,7 @@ func (h *LoopWorker) conductItem(ctx context.Context, f nexus.ItemTaken) (*state
 }
 
 // itemSeed returns the same seed for an item each time.
-func (h *LoopWorker) itemSeed(item nexus.RunID) string {
+func (h *LocalLoopExecutor) itemSeed(item nexus.RunID) string {
 	if h.order.Seed == "" {
 		return ""
 	}
@@ -446,7 +448,7 @@ func (h *LoopWorker) itemSeed(item nexus.RunID) string {
 }
 
 // hasRun reports whether a run has begun.
-func (h *LoopWorker) hasRun(ctx context.Context, id nexus.RunID) (bool, error) {
+func (h *LocalLoopExecutor) hasRun(ctx context.Context, id nexus.RunID) (bool, error) {
 	all, err := h.place.Runs(ctx)
 	return slices.ContainsFunc(all, func(r journal.RecordedRun) bool { return r.ID == id }), err
 }

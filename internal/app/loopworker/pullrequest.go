@@ -19,25 +19,25 @@ var errNoForge = errors.New("no forge is set for pull requests")
 // request. It forces nothing, and pushes nothing to a branch whose pull request people ended.
 // It finds a branch that is on the forge already, and a pull request that a dead process
 // opened.
-func (h *LoopWorker) updatePullRequest(ctx context.Context, f nexus.PullSought, l *improve.ImproveLoop) ([]nexus.Fact, error) {
+func (h *LocalLoopExecutor) updatePullRequest(ctx context.Context, f nexus.PullRequestUpdateStarted, l *improve.ImproveLoop) ([]nexus.Fact, error) {
 	ref := h.order.Forge
 	if ref == nil {
 		return nil, errNoForge
 	}
-	if p := l.Pull(f.Branch); p != nil && p.Number > 0 { // people may have ended it since the last check
-		how, err := h.fetchPullResult(ctx, p)
+	if p := l.OpenPullRequest(f.Branch); p != nil && p.Number > 0 { // people may have ended it since the last check
+		how, err := h.fetchPullRequestDecision(ctx, p)
 		if err != nil {
 			return nil, appendHint(err)
 		}
 		if how != "" {
-			return l.PullEndedFacts(p, how), nil
+			return l.PullRequestEndedFacts(p, how), nil
 		}
 	}
 	items := l.LandedItemsOn(f.Branch)
-	if len(items) == 0 && l.Pull(f.Branch) == nil {
-		return []nexus.Fact{nexus.PullFailed{Branch: f.Branch, Commit: f.Commit, Why: "no result waits there now"}}, nil
+	if len(items) == 0 && l.OpenPullRequest(f.Branch) == nil {
+		return []nexus.Fact{nexus.PullRequestUpdateFailed{Branch: f.Branch, Commit: f.Commit, Why: "no result waits there now"}}, nil
 	}
-	if facts, err := h.recoverEndedPull(ctx, f, l); err != nil || len(facts) > 0 {
+	if facts, err := h.recoverEndedPullRequest(ctx, f, l); err != nil || len(facts) > 0 {
 		return facts, err
 	}
 	address, user := ref.CloneAddress()
@@ -45,33 +45,33 @@ func (h *LoopWorker) updatePullRequest(ctx context.Context, f nexus.PullSought, 
 	if err := h.place.Repo.Push(ctx, to, f.Branch, f.Commit); err != nil {
 		return nil, appendHint(err)
 	}
-	made, fresh, err := h.order.Client.OpenOrUpdatePull(ctx, *ref, forge.PullRequest{
-		Branch: f.Branch, Base: l.Target, Title: pullTitle(f.Branch, len(items)), Body: h.app.Mask.MaskText(pullBody(items)),
+	made, fresh, err := h.order.Client.OpenOrUpdatePullRequest(ctx, *ref, forge.PullRequest{
+		Branch: f.Branch, Base: l.Target, Title: pullRequestTitle(f.Branch, len(items)), Body: h.app.Mask.MaskText(pullRequestBody(items)),
 	})
 	if err != nil {
 		return nil, appendHint(err)
 	}
-	return []nexus.Fact{nexus.PullTold{Branch: f.Branch, Commit: f.Commit, Number: made.Number, Web: made.Web, New: fresh}}, nil
+	return []nexus.Fact{nexus.PullRequestUpdated{Branch: f.Branch, Commit: f.Commit, Number: made.Number, Web: made.Web, New: fresh}}, nil
 }
 
-// recoverEndedPull returns the facts for a pull request that a process opened before it died
+// recoverEndedPullRequest returns the facts for a pull request that a process opened before it died
 // without recording it, and that people ended since. It is recorded, and nothing is pushed or
 // opened again.
-func (h *LoopWorker) recoverEndedPull(ctx context.Context, f nexus.PullSought, l *improve.ImproveLoop) ([]nexus.Fact, error) {
-	if p := l.Pull(f.Branch); p != nil && p.Number > 0 {
+func (h *LocalLoopExecutor) recoverEndedPullRequest(ctx context.Context, f nexus.PullRequestUpdateStarted, l *improve.ImproveLoop) ([]nexus.Fact, error) {
+	if p := l.OpenPullRequest(f.Branch); p != nil && p.Number > 0 {
 		return nil, nil
 	}
-	all, err := h.order.Client.EndedPulls(ctx, *h.order.Forge, forge.PullRequest{Branch: f.Branch, Base: l.Target})
+	all, err := h.order.Client.EndedPullRequests(ctx, *h.order.Forge, forge.PullRequest{Branch: f.Branch, Base: l.Target})
 	if err != nil {
 		return nil, appendHint(err)
 	}
 	for _, one := range all {
-		if !l.IsOwnPull(f.Branch, one.Commit, one.Number) {
+		if !l.IsOwnPullRequest(f.Branch, one.Commit, one.Number) {
 			continue
 		}
-		told := nexus.PullTold{Branch: f.Branch, Commit: one.Commit, Number: one.Number, Web: one.Web, New: true}
+		told := nexus.PullRequestUpdated{Branch: f.Branch, Commit: one.Commit, Number: one.Number, Web: one.Web, New: true}
 		l.Apply(nexus.Event{Run: l.Run, At: h.app.Now(), Fact: told})
-		return append([]nexus.Fact{told}, l.PullEndedFacts(l.Pull(f.Branch), pullResult(one))...), nil
+		return append([]nexus.Fact{told}, l.PullRequestEndedFacts(l.OpenPullRequest(f.Branch), pullRequestDecision(one))...), nil
 	}
 	return nil, nil
 }
@@ -84,8 +84,8 @@ func appendHint(err error) error {
 	return err
 }
 
-// pullTitle returns the title of a theme's pull request.
-func pullTitle(branch string, results int) string {
+// pullRequestTitle returns the title of a theme's pull request.
+func pullRequestTitle(branch string, results int) string {
 	theme := strings.TrimPrefix(branch, nexus.Theme)
 	if results == 1 {
 		return "nexus improve: " + theme
@@ -96,9 +96,9 @@ func pullTitle(branch string, results int) string {
 // maxListed is the number of results that a pull request names.
 const maxListed = 100
 
-// pullBody describes the results that wait on a branch, and the options of a person. A finding
+// pullRequestBody describes the results that wait on a branch, and the options of a person. A finding
 // is text of the repository: it is written as code, so that a forge interprets no word of it.
-func pullBody(items []*improve.LoopItem) string {
+func pullRequestBody(items []*improve.LoopItem) string {
 	var b strings.Builder
 	b.WriteString("`nexus improve` found this, did it, and waits for you. Every commit builds, and passed the same gates and review " +
 		"as any other work of Nexus.\n\n")
@@ -123,9 +123,9 @@ func inlineCode(text string) string {
 	return "`" + text + "`"
 }
 
-// closedPulls reads the decisions of people about pull requests, and about their waiting
+// readClosedPullRequests reads the decisions of people about pull requests, and about their waiting
 // results. A pull request that cannot be read continues to wait; notes explain why.
-func (h *LoopWorker) closedPulls(ctx context.Context, l *improve.ImproveLoop) (facts []nexus.Fact, notes []string) {
+func (h *LocalLoopExecutor) readClosedPullRequests(ctx context.Context, l *improve.ImproveLoop) (facts []nexus.Fact, notes []string) {
 	if h.order.Forge == nil {
 		return nil, nil
 	}
@@ -133,26 +133,26 @@ func (h *LoopWorker) closedPulls(ctx context.Context, l *improve.ImproveLoop) (f
 		if p.Number == 0 {
 			continue
 		}
-		how, err := h.fetchPullResult(ctx, p)
+		how, err := h.fetchPullRequestDecision(ctx, p)
 		if err != nil {
 			notes = append(notes, fmt.Sprintf("pull request %d: %v", p.Number, err))
 		} else if how != "" {
-			facts = append(facts, l.PullEndedFacts(p, how)...)
+			facts = append(facts, l.PullRequestEndedFacts(p, how)...)
 		}
 	}
 	return facts, notes
 }
 
-// fetchPullResult returns the decision of people about a pull request, "" while it is open.
-func (h *LoopWorker) fetchPullResult(ctx context.Context, p *improve.ThemePullRequest) (string, error) {
-	is, err := h.order.Client.GetPull(ctx, *h.order.Forge, p.Number)
+// fetchPullRequestDecision returns the decision of people about a pull request, "" while it is open.
+func (h *LocalLoopExecutor) fetchPullRequestDecision(ctx context.Context, p *improve.ThemePullRequest) (string, error) {
+	is, err := h.order.Client.GetPullRequest(ctx, *h.order.Forge, p.Number)
 	if err != nil {
 		return "", err
 	}
-	return pullResult(is), nil
+	return pullRequestDecision(is), nil
 }
 
-// pullResult returns the decision of people about a pull request, "" while it is open.
-func pullResult(p forge.PullRequest) string {
-	return map[forge.PullState]string{forge.PullMerged: nexus.ResultMerged, forge.PullClosed: nexus.ResultRejected}[p.State]
+// pullRequestDecision returns the decision of people about a pull request, "" while it is open.
+func pullRequestDecision(p forge.PullRequest) string {
+	return map[forge.PullRequestState]string{forge.PullMerged: nexus.ResultMerged, forge.PullClosed: nexus.ResultRejected}[p.State]
 }

@@ -26,28 +26,28 @@ func hear(l *improve.ImproveLoop, facts ...nexus.Fact) {
 func TestNothingIsPushedToWhatPeopleEnded(t *testing.T) {
 	const branch = nexus.Theme + "todo"
 	for state, how := range map[string]string{"merged": nexus.ResultMerged, "closed": nexus.ResultRejected} {
-		s := forgetest.Start()
+		s := forgetest.StartServer()
 		defer s.Close()
-		s.OpenPull(forgetest.ServedPull{Branch: branch, Base: "main", Title: "todo"})
+		s.OpenPull(forgetest.ServedPullRequest{Branch: branch, Base: "main", Title: "todo"})
 		s.EndPull(1, state)
-		ref, err := forge.ParseProject(s.URL()+"/o/r", s.LookupEnv)
+		ref, err := forge.ParseProjectOfRemote(s.URL()+"/o/r", s.LookupEnv)
 		if err != nil {
 			t.Fatal(err)
 		}
 		h, dir := handsOn(t, Options{Forge: &ref, Client: forge.Client{Wait: time.Millisecond}})
 		tip := gittest.RunGit(t, dir, "rev-parse", "HEAD")
 		l := aLoop()
-		hear(l, nexus.LoopOpened{Rules: nexus.ImproveRules{Pulls: true}})
+		hear(l, nexus.LoopRulesSet{Rules: nexus.ImproveRules{Pulls: true}})
 		for _, id := range []nexus.RunID{"loop-1", "loop-2"} {
-			hear(l, nexus.ItemTaken{Item: id, Wanted: nexus.WantedItem{Finding: string(id), Strategy: "todo"}}, nexus.ItemWorked{Item: id, Commit: tip},
-				nexus.ItemOffered{Item: id, Target: branch}, nexus.ItemLanded{Item: id, Target: branch, Commit: tip},
-				nexus.LandingWatched{Item: id}, nexus.LandingWeighed{Item: id})
+			hear(l, nexus.LoopItemWorkStarted{Item: id, Wanted: nexus.CandidateWorkItem{Finding: string(id), Strategy: "todo"}}, nexus.LoopItemWorkEnded{Item: id, Commit: tip},
+				nexus.LoopItemLandingStarted{Item: id, Target: branch}, nexus.LoopItemLanded{Item: id, Target: branch, Commit: tip},
+				nexus.CheckAfterLandingStarted{Item: id}, nexus.LandingCheckEnded{Item: id})
 			if id == "loop-1" {
-				hear(l, nexus.PullSought{Branch: branch, Commit: tip, Items: []nexus.RunID{id}}, nexus.PullTold{Branch: branch, Commit: tip, Number: 1})
+				hear(l, nexus.PullRequestUpdateStarted{Branch: branch, Commit: tip, Items: []nexus.RunID{id}}, nexus.PullRequestUpdated{Branch: branch, Commit: tip, Number: 1})
 			}
 		}
-		facts, err := h.updatePullRequest(t.Context(), nexus.PullSought{Branch: branch, Commit: tip}, l.Clone())
-		want := []nexus.Fact{nexus.ResultSettled{Item: "loop-1", How: how}, nexus.PullClosed{Branch: branch, Number: 1, How: how}}
+		facts, err := h.updatePullRequest(t.Context(), nexus.PullRequestUpdateStarted{Branch: branch, Commit: tip}, l.Clone())
+		want := []nexus.Fact{nexus.WaitingResultDecided{Item: "loop-1", How: how}, nexus.PullRequestClosed{Branch: branch, Number: 1, How: how}}
 		if err != nil || !slices.Equal(facts, want) || len(s.PullRequests()) != 1 {
 			t.Errorf("%s: %+v, %v", state, facts, err)
 		}
@@ -57,15 +57,15 @@ func TestNothingIsPushedToWhatPeopleEnded(t *testing.T) {
 // TestNobodyIsPaidBeyondTheBudget: a cycle that began before the budget was lowered asks no model any more.
 func TestNobodyIsPaidBeyondTheBudget(t *testing.T) {
 	var asked [][]string
-	h, _ := handsOn(t, Options{Find: func(_ context.Context, q FindRequest) (discover.Result, error) {
+	h, _ := handsOn(t, Options{Find: func(_ context.Context, q FindingSearchRequest) (discover.Result, error) {
 		asked = append(asked, q.Strategies)
 		return discover.Result{}, nil
 	}})
 	for _, strategies := range [][]string{{"todo", "ideas"}, {"ideas"}} {
 		l := aLoop()
-		hear(l, nexus.LoopOpened{Rules: nexus.ImproveRules{Strategies: strategies, Budget: nexus.Dollar}}, nexus.ItemTaken{Item: "loop-1"},
-			nexus.ItemWorked{Item: "loop-1", Spent: nexus.Dollar}, nexus.CycleStarted{Cycle: 1})
-		if facts, err := h.findWork(t.Context(), nexus.CycleStarted{Cycle: 1}, l.Clone(), nil); err != nil || len(facts) != 1 {
+		hear(l, nexus.LoopRulesSet{Rules: nexus.ImproveRules{Strategies: strategies, Budget: nexus.Dollar}}, nexus.LoopItemWorkStarted{Item: "loop-1"},
+			nexus.LoopItemWorkEnded{Item: "loop-1", Spent: nexus.Dollar}, nexus.ImproveCycleStarted{Cycle: 1})
+		if facts, err := h.findWork(t.Context(), nexus.ImproveCycleStarted{Cycle: 1}, l.Clone(), nil); err != nil || len(facts) != 1 {
 			t.Error(facts, err)
 		}
 	}

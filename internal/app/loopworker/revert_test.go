@@ -53,9 +53,9 @@ func TestARevertFits(t *testing.T) {
 				tip = commit(one.later, "theirs")
 			}
 			l := aLoop()
-			l.Apply(nexus.Event{Run: "loop", Fact: nexus.ItemTaken{Item: "loop-1", Wanted: nexus.WantedItem{Finding: "todo/1", Strategy: "todo", Title: "say it"}}})
-			l.Apply(nexus.Event{Run: "loop", Fact: nexus.ItemLanded{Item: "loop-1", Target: "main", Before: before, Commit: landed}})
-			facts, err := h.revertLanding(t.Context(), nexus.RevertSought{Item: "loop-1", Why: "todo/2 is new"}, l)
+			l.Apply(nexus.Event{Run: "loop", Fact: nexus.LoopItemWorkStarted{Item: "loop-1", Wanted: nexus.CandidateWorkItem{Finding: "todo/1", Strategy: "todo", Title: "say it"}}})
+			l.Apply(nexus.Event{Run: "loop", Fact: nexus.LoopItemLanded{Item: "loop-1", Target: "main", Before: before, Commit: landed}})
+			facts, err := h.revertLanding(t.Context(), nexus.LoopItemRevertStarted{Item: "loop-1", Why: "todo/2 is new"}, l)
 			now := gittest.RunGit(t, dir, "rev-parse", "main")
 			if one.want != "" {
 				if err == nil || !strings.Contains(err.Error(), one.want) || now != tip || len(facts) > 0 {
@@ -63,7 +63,7 @@ func TestARevertFits(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || len(facts) != 1 || facts[0].(nexus.ItemReverted).Commit != now || gittest.RunGit(t, dir, "rev-parse", "main^") != tip {
+			if err != nil || len(facts) != 1 || facts[0].(nexus.LoopItemReverted).Commit != now || gittest.RunGit(t, dir, "rev-parse", "main^") != tip {
 				t.Fatalf("%v, %v, main is at %s", facts, err, now)
 			}
 			if text := gittest.RunGit(t, dir, "show", "main:a.sh"); text != "one\ntwo\nthree" {

@@ -13,9 +13,9 @@ import (
 
 // storePlan stores the plan that fixes a finding, in the form in which it is read from a
 // person's file.
-func (h *LoopWorker) storePlan(f finding.WorkFinding) (string, error) {
+func (h *LocalLoopExecutor) storePlan(f finding.WorkFinding) (string, error) {
 	size := h.config.Limits.Size
-	data, err := json.Marshal(f.Plan(size.Minutes))
+	data, err := json.Marshal(f.PlanForFinding(size.Minutes))
 	if err != nil {
 		return "", err
 	}
@@ -23,7 +23,7 @@ func (h *LoopWorker) storePlan(f finding.WorkFinding) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	repo := monorepo.Read(os.DirFS(h.place.Repo.Work))
+	repo := monorepo.ReadPackageGraph(os.DirFS(h.place.Repo.Work))
 	if err := plan.AssignPackages(made.Tasks, repo); err != nil {
 		return "", err
 	}
@@ -40,7 +40,7 @@ func (h *LoopWorker) storePlan(f finding.WorkFinding) (string, error) {
 }
 
 // loadPlan reads a stored plan.
-func (h *LoopWorker) loadPlan(hash string) (*nexus.Plan, error) {
+func (h *LocalLoopExecutor) loadPlan(hash string) (*nexus.Plan, error) {
 	store, err := h.place.OpenBlobStore()
 	if err != nil {
 		return nil, err

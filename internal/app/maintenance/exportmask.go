@@ -10,16 +10,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// exportMask masks everything that leaves the machine. The name of data is the hash of its
+// exportMasker masks everything that leaves the machine. The name of data is the hash of its
 // content, so masked data has another name, and events get that name.
-type exportMask struct {
+type exportMasker struct {
 	blobs   *journal.BlobStore
 	mask    func([]byte) []byte
 	renamed map[string]string // hash of the masked data, by the original hash
 }
 
 // findMasked reads all data that events name, and determines which of it is masked.
-func (c exportMask) findMasked(named []string, m *TransferResult) error {
+func (c exportMasker) findMasked(named []string, m *RunTransferSummary) error {
 	for _, hash := range named {
 		data, err := c.blobs.Get(hash)
 		if err != nil {
@@ -36,7 +36,7 @@ func (c exportMask) findMasked(named []string, m *TransferResult) error {
 }
 
 // maskedName returns the name of data in the file.
-func (c exportMask) maskedName(hash string) string {
+func (c exportMasker) maskedName(hash string) string {
 	if to, ok := c.renamed[hash]; ok {
 		return to
 	}
@@ -44,7 +44,7 @@ func (c exportMask) maskedName(hash string) string {
 }
 
 // maskEvent returns an event as it is in the file.
-func (c exportMask) maskEvent(data []byte) ([]byte, error) {
+func (c exportMasker) maskEvent(data []byte) ([]byte, error) {
 	for from, to := range c.renamed {
 		data = bytes.ReplaceAll(data, []byte(from), []byte(to))
 	}

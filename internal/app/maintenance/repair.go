@@ -13,17 +13,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// RepairResult is the result of repairing a journal.
-type RepairResult struct {
+// JournalRepairResult is the result of repairing a journal.
+type JournalRepairResult struct {
 	Path   string
 	Events int64  // that are kept
 	Why    string // the damage; empty if there was none, and the journal is unchanged
 	Aside  string // path of the damaged journal
-	Lost   []journal.LostEvents
+	Lost   []journal.LostRunEvents
 }
 
-// CheckIdle returns an error while a run is in progress.
-func CheckIdle(ctx context.Context, p *app.Repository) error {
+// CheckNoRunInProgress returns an error while a run is in progress.
+func CheckNoRunInProgress(ctx context.Context, p *app.Repository) error {
 	runs, err := p.Runs(ctx)
 	if err != nil && p.Journal == nil {
 		return err
@@ -38,15 +38,15 @@ func CheckIdle(ctx context.Context, p *app.Repository) error {
 	}
 }
 
-// Repair keeps every event before the first damage, and stores the damaged journal beside. It
+// RepairJournal keeps every event before the first damage, and stores the damaged journal beside. It
 // closes the repository if there was damage.
-func Repair(ctx context.Context, p *app.Repository, now time.Time) (RepairResult, error) {
-	if err := CheckIdle(ctx, p); err != nil {
-		return RepairResult{}, err
+func RepairJournal(ctx context.Context, p *app.Repository, now time.Time) (JournalRepairResult, error) {
+	if err := CheckNoRunInProgress(ctx, p); err != nil {
+		return JournalRepairResult{}, err
 	}
 	path, stamp := filepath.Join(p.State, "journal.db"), now.UTC().Format("060102-150405")
 	r, err := p.Journal.Verify(ctx)
-	out := RepairResult{Path: path, Events: r.Events, Why: r.Why}
+	out := JournalRepairResult{Path: path, Events: r.Events, Why: r.Why}
 	if err != nil || r.Sound {
 		return out, err
 	}
@@ -55,7 +55,7 @@ func Repair(ctx context.Context, p *app.Repository, now time.Time) (RepairResult
 		return out, err
 	}
 	whole := path + ".repaired-" + stamp
-	if _, err := p.Journal.Salvage(ctx, whole); err != nil {
+	if _, err := p.Journal.SalvageTo(ctx, whole); err != nil {
 		return out, err
 	}
 	p.Close()

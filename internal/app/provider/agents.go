@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 )
 
-// RoleAgent is an agent program that works in a role in place of a model.
-type RoleAgent struct {
+// RoleAgentProgram is an agent program that works in a role in place of a model.
+type RoleAgentProgram struct {
 	Name  string // in the configuration
 	Model string // that it must use; empty: its own
 }
@@ -18,7 +18,7 @@ type RoleAgent struct {
 // AgentsFor returns the agent programs for a role at a tier, best first: those that the role
 // names, or that models name before their slash. Models are the replacements while no agent is
 // available. Without an agent both are empty: models are picked by [ModelPicker.PickModel].
-func (m *ModelPicker) AgentsFor(role nexus.Role, tier nexus.Tier, pin string) (agents []RoleAgent, models []string, err error) {
+func (m *ModelPicker) AgentsFor(role nexus.Role, tier nexus.Tier, pin string) (agents []RoleAgentProgram, models []string, err error) {
 	list := m.config.Roles[role].Agent
 	if list == "" {
 		if list, err = m.modelChain(role, tier, pin); err != nil {
@@ -40,11 +40,11 @@ func (m *ModelPicker) AgentsFor(role nexus.Role, tier nexus.Tier, pin string) (a
 }
 
 // splitAgents separates agents from models.
-func (m *ModelPicker) splitAgents(list string) (agents []RoleAgent, models []string) {
+func (m *ModelPicker) splitAgents(list string) (agents []RoleAgentProgram, models []string) {
 	for name := range strings.SplitSeq(list, ",") {
 		agent, model, slash := strings.Cut(name, "/")
 		if !slash || m.isAgent(agent) {
-			agents = append(agents, RoleAgent{agent, model})
+			agents = append(agents, RoleAgentProgram{agent, model})
 		} else {
 			models = append(models, name)
 		}
@@ -56,10 +56,10 @@ func (m *ModelPicker) splitAgents(list string) (agents []RoleAgent, models []str
 // is the provider's.
 func (m *ModelPicker) isAgent(name string) bool {
 	_, set := m.config.Agents[name]
-	return (set || agentcli.IsKnown(name)) && !slices.Contains(m.providerNames(), name)
+	return (set || agentcli.IsKnownProgram(name)) && !slices.Contains(m.providerNames(), name)
 }
 
-func agentNames(agents []RoleAgent) []string {
+func agentNames(agents []RoleAgentProgram) []string {
 	var all []string
 	for _, a := range agents {
 		name := a.Name
@@ -71,8 +71,8 @@ func agentNames(agents []RoleAgent) []string {
 	return all
 }
 
-// modelsFor returns the models of a role, without agents.
-func (m *ModelPicker) modelsFor(role nexus.Role, tier nexus.Tier, pin string) ([]string, error) {
+// modelsOfRole returns the models of a role, without agents.
+func (m *ModelPicker) modelsOfRole(role nexus.Role, tier nexus.Tier, pin string) ([]string, error) {
 	if list := m.config.Roles[role].Agent; list != "" {
 		if _, models := m.splitAgents(list); len(models) > 0 {
 			return models, nil
@@ -85,7 +85,7 @@ func (m *ModelPicker) modelsFor(role nexus.Role, tier nexus.Tier, pin string) ([
 	if _, models := m.splitAgents(list); len(models) > 0 {
 		return models, nil
 	}
-	return nil, m.noModelError(role, tier)
+	return nil, m.missingModelError(role, tier)
 }
 
 // CheckRole returns an error unless a role at a tier has all models that it may need: a model,

@@ -8,19 +8,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// keyCache finds the key of every provider once.
-type keyCache struct {
-	store apikey.Store
+// providerKeyCache finds the key of every provider once.
+type providerKeyCache struct {
+	store apikey.KeyStore
 
 	mu    sync.Mutex // guards found
 	found map[string]apikey.APIKey
 }
 
-func newKeys(s apikey.Store) *keyCache { return &keyCache{store: s, found: map[string]apikey.APIKey{}} }
+func newProviderKeyCache(s apikey.KeyStore) *providerKeyCache {
+	return &providerKeyCache{store: s, found: map[string]apikey.APIKey{}}
+}
 
 // findKey returns the key of a provider, the zero Key if it has none. With the first key, the
 // memory of this process becomes unreadable for other processes.
-func (k *keyCache) findKey(provider, variable string) (apikey.APIKey, error) {
+func (k *providerKeyCache) findKey(provider, variable string) (apikey.APIKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if found, ok := k.found[provider]; ok {
@@ -39,9 +41,9 @@ func (k *keyCache) findKey(provider, variable string) (apikey.APIKey, error) {
 
 // UseKeysAndTransport sets the store of the keys, the environment alone for the zero Store, and the transport
 // of all requests. It returns the models.
-func (m *ModelPicker) UseKeysAndTransport(s apikey.Store, t RecordingTransport) *ModelPicker {
+func (m *ModelPicker) UseKeysAndTransport(s apikey.KeyStore, t RecordingTransport) *ModelPicker {
 	if s.Env != nil {
-		m.keys = newKeys(s)
+		m.keys = newProviderKeyCache(s)
 	}
 	m.tap = t
 	return m
@@ -68,7 +70,7 @@ func (m *ModelPicker) hasKey(provider string) bool {
 // KeyVariables returns the known providers, with the variables that may hold their keys.
 func KeyVariables(c config.Config) map[string]string {
 	all := map[string]string{}
-	for _, k := range KnownProviders() {
+	for _, k := range BuiltinProviders() {
 		all[k.Name] = keyVariable(c.Providers[k.Name], k.Name)
 	}
 	for name, p := range c.Providers {

@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// ListPath returns the path of the stored public list of models.
-func ListPath(env func(string) string) string {
+// ModelCatalogPath returns the path of the stored public list of models.
+func ModelCatalogPath(env func(string) string) string {
 	dir := env("XDG_CACHE_HOME")
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(env("HOME"), ".cache")
@@ -23,14 +23,14 @@ func ListPath(env func(string) string) string {
 	return filepath.Join(dir, "nexus", "models.json")
 }
 
-// ModelRow describes a model.
-type ModelRow struct {
-	llm.ListedModel
+// ModelListEntry describes a model.
+type ModelListEntry struct {
+	llm.ModelTableEntry
 
-	Name   string        // provider/model
-	Rate   llm.TokenRate // now, for a short prompt
-	Priced bool          // the rate is known
-	Serves []string      // tiers, and roles that are pinned to it
+	Name   string             // provider/model
+	Rate   llm.TokenPriceRate // now, for a short prompt
+	Priced bool               // the rate is known
+	Serves []string           // tiers, and roles that are pinned to it
 }
 
 // PriceDate returns the day of the built-in table.
@@ -43,7 +43,7 @@ func (m *ModelPicker) ServiceTiers() []string { return m.prices.ServiceTiers() }
 // omits models that only the public list has, of providers without settings, unless all is
 // true. Prices are those of a tier of service, "" for the usual one. It asks no provider,
 // except a server of the user's own that would be used and is not named.
-func (m *ModelPicker) KnownModels(service string, all bool) (rows []ModelRow, left int) {
+func (m *ModelPicker) KnownModels(service string, all bool) (rows []ModelListEntry, left int) {
 	serves := m.usesByModel()
 	shown := map[string]bool{}
 	for _, name := range m.UsedProviders() {
@@ -63,9 +63,9 @@ func (m *ModelPicker) KnownModels(service string, all bool) (rows []ModelRow, le
 	return rows, left
 }
 
-func (m *ModelPicker) modelRow(name, service string) ModelRow {
-	r := ModelRow{Name: name}
-	r.ListedModel, _ = m.prices.FindModel(name)
+func (m *ModelPicker) modelRow(name, service string) ModelListEntry {
+	r := ModelListEntry{Name: name}
+	r.ModelTableEntry, _ = m.prices.FindModel(name)
 	r.Rate, r.Priced = m.prices.RateAt(name, service, 0, m.now())
 	r.Priced = r.Priced || m.isFree(name)
 	return r
@@ -87,24 +87,24 @@ func (m *ModelPicker) usesByModel() map[string][]string {
 	return all
 }
 
-// List asks a provider for its models. Details that it does not return come from the known
+// ListProviderModels asks a provider for its models. Details that it does not return come from the known
 // models.
-func (m *ModelPicker) List(ctx context.Context, provider, service string) ([]ModelRow, error) {
-	if knownProvider(provider).Name == "" && m.config.Providers[provider] == (config.ProviderEndpoint{}) {
+func (m *ModelPicker) ListProviderModels(ctx context.Context, provider, service string) ([]ModelListEntry, error) {
+	if builtinProviderNamed(provider).Name == "" && m.config.Providers[provider] == (config.ProviderSettings{}) {
 		return nil, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no provider %q", provider),
 			Hint: "nexus models lists models with their providers; providers.NAME in the user's configuration adds one.",
 		}
 	}
 	if !m.hasKey(provider) && keyVariable(m.providerSettings(provider), provider) != "" && m.baseURL(provider) == "" {
-		return nil, noKeyError(provider, keyVariable(m.providerSettings(provider), provider))
+		return nil, missingKeyError(provider, keyVariable(m.providerSettings(provider), provider))
 	}
 	all, err := m.listModels(ctx, provider)
 	if err != nil {
-		return nil, listError(provider, err)
+		return nil, modelListError(provider, err)
 	}
 	serves := m.usesByModel()
-	rows := make([]ModelRow, 0, len(all))
+	rows := make([]ModelListEntry, 0, len(all))
 	for _, a := range all {
 		r := m.modelRow(provider+"/"+a.Name, service)
 		if r.Serves = serves[r.Name]; a.Context > 0 {
@@ -115,19 +115,19 @@ func (m *ModelPicker) List(ctx context.Context, provider, service string) ([]Mod
 		}
 		rows = append(rows, r)
 	}
-	slices.SortStableFunc(rows, func(a, b ModelRow) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(rows, func(a, b ModelListEntry) int { return strings.Compare(a.Name, b.Name) })
 	return rows, nil
 }
 
-func noKeyError(provider, variable string) error {
+func missingKeyError(provider, variable string) error {
 	return &nexus.Error{
 		Code: nexus.CodeNoKey, Message: "the provider " + provider + " has no key",
 		Hint: "Set " + variable + " in the environment, or keep a key with nexus config key set " + provider + ".",
 	}
 }
 
-// listError returns the error that a provider did not list its models.
-func listError(provider string, err error) error {
+// modelListError returns the error that a provider did not list its models.
+func modelListError(provider string, err error) error {
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		return e
 	}
@@ -135,7 +135,7 @@ func listError(provider string, err error) error {
 		Code: nexus.CodeProvider, Message: "ask " + provider + " for its models", Cause: err,
 		Hint: "Check its address and the network; nexus models without a provider needs neither.",
 	}
-	if e, ok := errors.AsType[*llm.Error](err); ok && e.Class.Reaction().Do == llm.RemedyAskPerson {
+	if e, ok := errors.AsType[*llm.ModelCallError](err); ok && e.Class.ReactionTo().Do == llm.RemedyAskPerson {
 		f.Code, f.Hint = nexus.CodeAuth, "Set a valid key, or settle the account's balance."
 	}
 	return f

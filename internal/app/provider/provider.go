@@ -31,25 +31,25 @@ type ModelPicker struct {
 	env    func(string) string
 	now    func() time.Time
 	prices *llm.PriceTable
-	public func() (catalog.SavedCatalog, error)
-	keys   *keyCache
+	public func() (catalog.StoredModelCatalog, error)
+	keys   *providerKeyCache
 	tap    RecordingTransport
 
 	mu     sync.Mutex // guards made
 	made   map[string]llm.Model
 	limits *ratelimit.AccountLimiters
 
-	able  llm.ModelCapabilities
+	able  llm.ModelCapabilityTable
 	find  func(*ModelPicker) string
 	asked sync.Once // guards own
 	own   string    // provider/model of the user's own server
 }
 
-// NewModels reads the price table. No provider is created yet.
-func NewModels(c config.Config, env func(string) string, now func() time.Time) (*ModelPicker, error) {
-	more := map[string]llm.ListedModel{}
+// NewModelPicker reads the price table. No provider is created yet.
+func NewModelPicker(c config.Config, env func(string) string, now func() time.Time) (*ModelPicker, error) {
+	more := map[string]llm.ModelTableEntry{}
 	for name, p := range c.Pricing {
-		more[name] = llm.ListedModel{Rates: []llm.TokenRate{{
+		more[name] = llm.ModelTableEntry{Rates: []llm.TokenPriceRate{{
 			Input: p.Input, Output: p.Output, CacheRead: cmp.Or(p.CacheRead, p.Input), CacheWrite: cmp.Or(p.CacheWrite, p.Input),
 		}}}
 	}
@@ -60,8 +60,8 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 			Hint: "Fix pricing in the user's configuration file.",
 		}
 	}
-	list := sync.OnceValues(func() (catalog.SavedCatalog, error) { return catalog.LoadSaved(ListPath(env)) })
-	prices.SetFallback(func() map[string]llm.ListedModel {
+	list := sync.OnceValues(func() (catalog.StoredModelCatalog, error) { return catalog.LoadStoredCatalog(ModelCatalogPath(env)) })
+	prices.SetFallback(func() map[string]llm.ModelTableEntry {
 		kept, _ := list() // nexus models reports errors in it
 		return kept.Models
 	})
@@ -69,11 +69,11 @@ func NewModels(c config.Config, env func(string) string, now func() time.Time) (
 	if err != nil {
 		return nil, err
 	}
-	return &ModelPicker{config: c, env: env, now: now, prices: prices, public: list, able: able, find: findServedModel, keys: newKeys(apikey.Store{Env: env}), made: map[string]llm.Model{}, limits: ratelimit.New(now)}, nil
+	return &ModelPicker{config: c, env: env, now: now, prices: prices, public: list, able: able, find: findServedModel, keys: newProviderKeyCache(apikey.KeyStore{Env: env}), made: map[string]llm.Model{}, limits: ratelimit.NewAccountLimiters(now)}, nil
 }
 
 // PublicModelList returns the stored public list of models. It is read once, at the first call.
-func (m *ModelPicker) PublicModelList() (catalog.SavedCatalog, error) { return m.public() }
+func (m *ModelPicker) PublicModelList() (catalog.StoredModelCatalog, error) { return m.public() }
 
 // ModelName returns the provider/model of a role at a tier. A task's pin has precedence over the
 // role's, and that over the tier's.
@@ -106,7 +106,7 @@ func (m *ModelPicker) modelChain(role nexus.Role, tier nexus.Tier, pin string) (
 	if name := m.servedModel(); name != "" {
 		return name, nil
 	}
-	return "", m.noModelError(role, tier)
+	return "", m.missingModelError(role, tier)
 }
 
 // effectiveTier returns the tier of a role. Writing roles use the task's tier, all others the
@@ -119,8 +119,8 @@ func (m *ModelPicker) effectiveTier(role nexus.Role, tier nexus.Tier) nexus.Tier
 	return cmp.Or(tier, r.Tier, nexus.Fast)
 }
 
-// noModelError returns the error that there is no model, with all the settings that are needed.
-func (m *ModelPicker) noModelError(role nexus.Role, tier nexus.Tier) error {
+// missingModelError returns the error that there is no model, with all the settings that are needed.
+func (m *ModelPicker) missingModelError(role nexus.Role, tier nexus.Tier) error {
 	e := &nexus.Error{
 		Code: nexus.CodeNoProvider, Message: fmt.Sprintf("no model is set for the role %s at the tier %s", role, tier),
 		Hint: "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, keep a key with nexus config key set PROVIDER, or log in to an agent program such as Claude Code: nexus agents lists them.",
@@ -129,7 +129,7 @@ func (m *ModelPicker) noModelError(role nexus.Role, tier nexus.Tier) error {
 		if base := m.baseURL(provider); base != "" {
 			e.Message = fmt.Sprintf("%s serves models, but none is named", sanitize.RevealHidden(base))
 			e.Hint = fmt.Sprintf("Name one with --model %s/NAME or models.fast in a configuration file; %s",
-				provider, m.priceHint(provider+"/NAME")) + "If it needs a key, set " + keyVariable(config.ProviderEndpoint{}, provider) + "."
+				provider, m.priceHint(provider+"/NAME")) + "If it needs a key, set " + keyVariable(config.ProviderSettings{}, provider) + "."
 			return e
 		}
 	}
@@ -180,7 +180,7 @@ func (m *ModelPicker) CheckAllRoles(p *nexus.Plan) error {
 
 // PickModel returns a model that is ready to be called, with its price and its replacements.
 func (m *ModelPicker) PickModel(role nexus.Role, tier nexus.Tier, pin string) (worker.PricedModel, error) {
-	names, err := m.modelsFor(role, tier, pin)
+	names, err := m.modelsOfRole(role, tier, pin)
 	if err != nil {
 		return worker.PricedModel{}, err
 	}
@@ -269,7 +269,7 @@ func (m *ModelPicker) unknownModelError(name, why string) error {
 // providerNames returns the names of the providers that can be called, sorted.
 func (m *ModelPicker) providerNames() []string {
 	names := slices.Collect(maps.Keys(m.config.Providers))
-	for _, k := range KnownProviders() {
+	for _, k := range BuiltinProviders() {
 		names = append(names, k.Name)
 	}
 	slices.Sort(names)
@@ -289,13 +289,13 @@ func (m *ModelPicker) providerClient(name string) (llm.Model, error) {
 		return nil, err
 	}
 	if key == "" && keyVariable(p, name) != "" && (p.KeyEnv != "" || m.baseURL(name) == "") { // the user's own address may need none
-		return nil, noKeyError(name, keyVariable(p, name))
+		return nil, missingKeyError(name, keyVariable(p, name))
 	}
 	c, err := m.newProvider(name, p, key)
 	if err != nil {
 		return nil, err
 	}
-	m.made[name] = m.able.StaggerCalls(m.able.FitRequests(c, name), name, m.now)
+	m.made[name] = m.able.StaggerForCache(m.able.FitRequests(c, name), name, m.now)
 	if m.tap.player == nil { // a recording has no limits
 		m.made[name] = m.rateLimitAccount(name, p, key).LimitModel(m.made[name])
 	}

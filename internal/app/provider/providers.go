@@ -17,43 +17,43 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/anthropic"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/bridge"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/directorybridge"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/gemini"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/ratelimit"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/responses"
 )
 
-// KnownProvider is a provider that needs no configuration.
-type KnownProvider struct {
+// BuiltinProvider is a provider that needs no configuration.
+type BuiltinProvider struct {
 	Name    string
 	KeyEnv  string // environment variable of its key
 	BaseEnv string // and of another address than its own
 	usual   map[nexus.Tier]string
 }
 
-// KnownProviders returns the providers that need no configuration, in order of preference.
-func KnownProviders() []KnownProvider {
-	return []KnownProvider{
+// BuiltinProviders returns the providers that need no configuration, in order of preference.
+func BuiltinProviders() []BuiltinProvider {
+	return []BuiltinProvider{
 		{"anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", map[nexus.Tier]string{nexus.Fast: "claude-haiku-5-5", nexus.Balanced: "claude-sonnet-5-5", nexus.Strong: "claude-opus-5-5"}},
 		{"openai", "OPENAI_API_KEY", "OPENAI_BASE_URL", map[nexus.Tier]string{nexus.Fast: "gpt-6-luna", nexus.Balanced: "gpt-6-sol", nexus.Strong: "gpt-6-astra"}},
 		{"gemini", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", map[nexus.Tier]string{nexus.Fast: "gemini-3.5-flash-lite", nexus.Balanced: "gemini-3.8-flash", nexus.Strong: "gemini-3.1-pro-preview"}},
 	}
 }
 
-func knownProvider(name string) KnownProvider {
-	for _, k := range KnownProviders() {
+func builtinProviderNamed(name string) BuiltinProvider {
+	for _, k := range BuiltinProviders() {
 		if k.Name == name {
 			return k
 		}
 	}
-	return KnownProvider{}
+	return BuiltinProvider{}
 }
 
 // StrongestModel returns the model that Nexus chooses at a provider for hard tasks, "" for an
 // unknown provider.
 func StrongestModel(provider string) string {
-	if k := knownProvider(provider); k.Name != "" {
+	if k := builtinProviderNamed(provider); k.Name != "" {
 		return k.Name + "/" + k.usual[nexus.Strong]
 	}
 	return ""
@@ -62,7 +62,7 @@ func StrongestModel(provider string) string {
 // defaultModel returns the model of a tier without settings: that of the first provider with a
 // key.
 func (m *ModelPicker) defaultModel(tier nexus.Tier) (string, error) {
-	for _, k := range KnownProviders() {
+	for _, k := range BuiltinProviders() {
 		found, err := m.providerKey(k.Name)
 		if err != nil {
 			return "", err
@@ -76,12 +76,12 @@ func (m *ModelPicker) defaultModel(tier nexus.Tier) (string, error) {
 
 // providerSettings returns the settings of a provider; those with an SDK of their own need none. OpenAI
 // itself is called by Responses, and any other server of that name by Chat Completions.
-func (m *ModelPicker) providerSettings(name string) config.ProviderEndpoint {
+func (m *ModelPicker) providerSettings(name string) config.ProviderSettings {
 	p := m.config.Providers[name]
-	if knownProvider(name).Name != "" {
+	if builtinProviderNamed(name).Name != "" {
 		p.Kind = cmp.Or(p.Kind, name)
 	}
-	if p.Kind == "openai" && m.config.Providers[name].Kind == "" && openai.IsOfficial(m.baseURL(name)) {
+	if p.Kind == "openai" && m.config.Providers[name].Kind == "" && openai.IsOpenAIServer(m.baseURL(name)) {
 		p.Kind = "responses"
 	}
 	return p
@@ -90,18 +90,18 @@ func (m *ModelPicker) providerSettings(name string) config.ProviderEndpoint {
 // baseURL returns the configured address of a provider, "" for its own.
 func (m *ModelPicker) baseURL(name string) string {
 	base := m.config.Providers[name].BaseURL
-	if env := knownProvider(name).BaseEnv; env != "" {
+	if env := builtinProviderNamed(name).BaseEnv; env != "" {
 		base = cmp.Or(base, m.env(env))
 	}
 	return base
 }
 
-func keyVariable(p config.ProviderEndpoint, name string) string {
-	return cmp.Or(p.KeyEnv, knownProvider(name).KeyEnv)
+func keyVariable(p config.ProviderSettings, name string) string {
+	return cmp.Or(p.KeyEnv, builtinProviderNamed(name).KeyEnv)
 }
 
-// openConfigured returns a provider with its settings and its key.
-func (m *ModelPicker) openConfigured(name string) (llm.Provider, error) {
+// openConfiguredProvider returns a provider with its settings and its key.
+func (m *ModelPicker) openConfiguredProvider(name string) (llm.Provider, error) {
 	found, err := m.providerKey(name)
 	if err != nil {
 		return nil, err
@@ -109,22 +109,22 @@ func (m *ModelPicker) openConfigured(name string) (llm.Provider, error) {
 	return m.newProvider(name, m.providerSettings(name), found)
 }
 
-func (m *ModelPicker) newProvider(name string, p config.ProviderEndpoint, key string) (llm.Provider, error) {
+func (m *ModelPicker) newProvider(name string, p config.ProviderSettings, key string) (llm.Provider, error) {
 	limits := llm.CallLimits{Idle: m.config.Limits.TurnTime, Answer: m.config.Limits.AnswerTime}
 	base := m.baseURL(name)
 	switch p.Kind {
 	case "anthropic":
-		return anthropic.New(anthropic.Config{Key: key, BaseURL: base, HTTP: m.tap.httpClient(name), Limits: limits}), nil
+		return anthropic.NewProvider(anthropic.Config{Key: key, BaseURL: base, HTTP: m.tap.httpClient(name), Limits: limits}), nil
 	case "openai":
 		server := p.Server
 		if name != "openai" { // a provider is often named after its server program
 			server = cmp.Or(server, name)
 		}
-		return openai.New(openai.Config{Key: key, BaseURL: base, HTTP: m.tap.httpClient(name), Limits: limits, Server: server}), nil
+		return openai.NewProvider(openai.Config{Key: key, BaseURL: base, HTTP: m.tap.httpClient(name), Limits: limits, Server: server}), nil
 	case "responses":
-		return responses.New(responses.Config{Key: key, BaseURL: base, HTTP: m.tap.httpClient(name), Limits: limits}), nil
+		return responses.NewProvider(responses.Config{Key: key, BaseURL: base, HTTP: m.tap.httpClient(name), Limits: limits}), nil
 	case "gemini":
-		return gemini.New(gemini.Config{Key: key, BaseURL: base, HTTP: m.tap.httpClient(name), Limits: limits}), nil
+		return gemini.NewProvider(gemini.Config{Key: key, BaseURL: base, HTTP: m.tap.httpClient(name), Limits: limits}), nil
 	case "bridge":
 		if p.Dir == "" {
 			return nil, &nexus.Error{
@@ -133,7 +133,7 @@ func (m *ModelPicker) newProvider(name string, p config.ProviderEndpoint, key st
 			}
 		}
 		dir, err := filepath.Abs(p.Dir)
-		return bridge.DirProvider{Dir: dir}, err
+		return directorybridge.DirectoryProvider{Dir: dir}, err
 	default:
 		return nil, m.unknownModelError(name+"/...", "there is no provider of this name")
 	}
@@ -141,10 +141,10 @@ func (m *ModelPicker) newProvider(name string, p config.ProviderEndpoint, key st
 
 // rateLimitAccount returns the account whose limits apply to calls of a provider: providers of other
 // names share it if wire, address and key are the same.
-func (m *ModelPicker) rateLimitAccount(name string, p config.ProviderEndpoint, key string) *ratelimit.AccountLimiter {
+func (m *ModelPicker) rateLimitAccount(name string, p config.ProviderSettings, key string) *ratelimit.AccountLimiter {
 	base := m.baseURL(name)
-	id := ratelimit.AccountName{Kind: p.Kind, Base: strings.TrimRight(base, "/"), Key: ratelimit.KeyIdentity(key)}
-	return m.limits.AccountFor(id, ratelimit.ProviderRules(p.Kind, base == "" || openai.IsOfficial(base)))
+	id := ratelimit.AccountKey{Kind: p.Kind, Base: strings.TrimRight(base, "/"), Key: ratelimit.HashKey(key)}
+	return m.limits.AccountFor(id, ratelimit.CountingRulesOf(p.Kind, base == "" || openai.IsOpenAIServer(base)))
 }
 
 // listTimeout is how long a server may take to list its models.
@@ -161,11 +161,11 @@ func (m *ModelPicker) servedModel() string {
 // findServedModel asks the user's own servers for their models. It has a timeout of its own:
 // the result is valid as long as m.
 func findServedModel(m *ModelPicker) string {
-	for _, k := range KnownProviders() {
+	for _, k := range BuiltinProviders() {
 		if m.baseURL(k.Name) == "" || m.hasKey(k.Name) {
 			continue
 		}
-		p, err := m.openConfigured(k.Name)
+		p, err := m.openConfiguredProvider(k.Name)
 		if err != nil {
 			continue
 		}
@@ -204,7 +204,7 @@ type ProviderAvailability struct {
 }
 
 func (m *ModelPicker) listModels(ctx context.Context, name string) ([]llm.ModelInfo, error) {
-	p, err := m.openConfigured(name)
+	p, err := m.openConfiguredProvider(name)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (m *ModelPicker) CheckProvider(ctx context.Context, name string) ProviderAv
 // UsedProviders returns the providers with settings, in order.
 func (m *ModelPicker) UsedProviders() []string {
 	var all []string
-	for _, k := range KnownProviders() {
+	for _, k := range BuiltinProviders() {
 		if m.hasKey(k.Name) || m.baseURL(k.Name) != "" {
 			all = append(all, k.Name)
 		}

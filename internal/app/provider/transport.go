@@ -3,20 +3,22 @@ package provider
 import (
 	"net/http"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/record"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/trafficrecord"
 )
 
 // newRecording returns a transport that also records the traffic.
-func newRecording(r *record.Recorder) RecordingTransport { return RecordingTransport{recorder: r} }
+func newRecording(r *trafficrecord.TrafficRecorder) RecordingTransport {
+	return RecordingTransport{recorder: r}
+}
 
 // newPlayback returns a transport that answers from a recording.
-func newPlayback(p *record.Player) RecordingTransport { return RecordingTransport{player: p} }
+func newPlayback(p *trafficrecord.Player) RecordingTransport { return RecordingTransport{player: p} }
 
 // RecordingTransport is between the provider clients and the network. Its zero value is the
 // network itself.
 type RecordingTransport struct {
-	recorder *record.Recorder
-	player   *record.Player
+	recorder *trafficrecord.TrafficRecorder
+	player   *trafficrecord.Player
 }
 
 // httpClient returns the HTTP client of a provider.

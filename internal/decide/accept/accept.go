@@ -38,33 +38,33 @@ type CriterionRow struct {
 	Task      nexus.TaskID `json:"task"`
 	Criterion string       `json:"criterion"`
 	// of its text and its check: evidence for another text does not count
-	Fingerprint string                `json:"fingerprint"`
-	Check       string                `json:"check,omitzero"`
-	Shown       *nexus.CriterionShown `json:"shown,omitempty"` // evidence for it, if its check is a gate
+	Fingerprint string                       `json:"fingerprint"`
+	Check       string                       `json:"check,omitzero"`
+	Shown       *nexus.CriterionGateEvidence `json:"shown,omitempty"` // evidence for it, if its check is a gate
 	// test that was written for it because it had no check
-	Test     string              `json:"test,omitzero"`
-	File     string              `json:"file,omitzero"`
-	Stale    bool                `json:"stale,omitzero"` // that test was written for an earlier text
-	State    CriterionState      `json:"state"`
-	Why      string              `json:"why,omitzero"` // why it is not met
-	Evidence *CriterionProof     `json:"evidence,omitempty"`
-	Waived   *CriterionWaiver    `json:"waived,omitempty"`
-	Rejected *CriterionWaiver    `json:"rejected,omitempty"` // a person reviewed it and found it not met
-	Verifier *nexus.CriterionMet `json:"verifier,omitempty"` // a verifier's judgement, which is not evidence
+	Test     string                    `json:"test,omitzero"`
+	File     string                    `json:"file,omitzero"`
+	Stale    bool                      `json:"stale,omitzero"` // that test was written for an earlier text
+	State    CriterionState            `json:"state"`
+	Why      string                    `json:"why,omitzero"` // why it is not met
+	Evidence *CriterionEvidence        `json:"evidence,omitempty"`
+	Waived   *CriterionWaiver          `json:"waived,omitempty"`
+	Rejected *CriterionWaiver          `json:"rejected,omitempty"` // a person reviewed it and found it not met
+	Verifier *nexus.CriterionJudgement `json:"verifier,omitempty"` // a verifier's judgement, which is not evidence
 	// tasks that were to fix it when it was unmet at the end
-	Fixes []CriterionFix `json:"fixes,omitempty"`
+	Fixes []CriterionFixTask `json:"fixes,omitempty"`
 }
 
-// CriterionProof is the evidence for a criterion.
-type CriterionProof struct {
-	Gate    string          `json:"gate"`
-	Command string          `json:"command,omitzero"`
-	State   nexus.GateState `json:"state"`
-	Tree    string          `json:"tree"`
-	Counts  nexus.Counts    `json:"counts,omitzero"`
-	Files   []string        `json:"files,omitempty"` // file:line of its findings
-	Output  string          `json:"output,omitzero"` // blob
-	Exit    int             `json:"exit"`
+// CriterionEvidence is the evidence for a criterion.
+type CriterionEvidence struct {
+	Gate    string           `json:"gate"`
+	Command string           `json:"command,omitzero"`
+	State   nexus.GateState  `json:"state"`
+	Tree    string           `json:"tree"`
+	Counts  nexus.TestCounts `json:"counts,omitzero"`
+	Files   []string         `json:"files,omitempty"` // file:line of its findings
+	Output  string           `json:"output,omitzero"` // blob
+	Exit    int              `json:"exit"`
 }
 
 // CriterionWaiver is a person's decision that a criterion need not be met.
@@ -82,16 +82,16 @@ const ByHand = "verified by hand"
 
 // CriteriaTable is the state of all criteria of a run.
 type CriteriaTable struct {
-	Run     nexus.RunID    `json:"run"`
-	Commit  string         `json:"commit,omitzero"` // the last landed commit
-	Tree    string         `json:"tree,omitzero"`   // the last judged tree
-	Met     int            `json:"met"`
-	Unmet   int            `json:"unmet"`
-	Unknown int            `json:"unknown"`
-	Waived  int            `json:"waived"` // waived criteria among those that are not met
-	Rows    []CriterionRow `json:"criteria"`
-	Groups  []FeatureGroup `json:"groups,omitempty"`    // groups of tasks, if the plan has any
-	Red     []string       `json:"still_red,omitempty"` // failures that exist before the work and on the result
+	Run     nexus.RunID       `json:"run"`
+	Commit  string            `json:"commit,omitzero"` // the last landed commit
+	Tree    string            `json:"tree,omitzero"`   // the last judged tree
+	Met     int               `json:"met"`
+	Unmet   int               `json:"unmet"`
+	Unknown int               `json:"unknown"`
+	Waived  int               `json:"waived"` // waived criteria among those that are not met
+	Rows    []CriterionRow    `json:"criteria"`
+	Groups  []FeatureProgress `json:"groups,omitempty"`    // groups of tasks, if the plan has any
+	Red     []string          `json:"still_red,omitempty"` // failures that exist before the work and on the result
 }
 
 // CriterionID returns the name of a task's n-th criterion, from 1.
@@ -122,9 +122,9 @@ func CriterionFingerprint(c nexus.Criterion) string {
 	return nexus.TextFingerprint(c.Text, c.Check)
 }
 
-// GateFor returns the name of the gate that shows a criterion, or "" if there is none. Command
+// GateOfCriterion returns the name of the gate that shows a criterion, or "" if there is none. Command
 // means that it is the criterion's own command.
-func GateFor(c nexus.Criterion) (name string, command bool) {
+func GateOfCriterion(c nexus.Criterion) (name string, command bool) {
 	check := strings.Join(strings.Fields(c.Check), " ")
 	if !strings.ContainsAny(check, " /.") {
 		return check, false
@@ -156,16 +156,16 @@ func WaiversFrom(events []nexus.Event) map[string]CriterionWaiver {
 	return all
 }
 
-// TableOf returns the state of a run's criteria. The evidence is that of the last judged
+// BuildCriteriaTable returns the state of a run's criteria. The evidence is that of the last judged
 // tree, after all landings; before that, all criteria are unknown.
-func TableOf(s *state.State, waivers map[string]CriterionWaiver) CriteriaTable {
+func BuildCriteriaTable(s *state.State, waivers map[string]CriterionWaiver) CriteriaTable {
 	t := CriteriaTable{Run: s.Run, Rows: []CriterionRow{}}
 	if len(s.Landings) > 0 {
 		t.Commit = s.Tip
 	}
-	judged := map[string]nexus.Evidence{}
+	judged := map[string]nexus.GateEvidence{}
 	if s.Result != nil {
-		t.Tree, t.Red = s.Result.Verdict.Tree, StillRedFindings(s.Result.Verdict.Evidence)
+		t.Tree, t.Red = s.Result.Verdict.Tree, RemainingBaseFailures(s.Result.Verdict.Evidence)
 		for _, e := range s.Result.Verdict.Evidence {
 			judged[e.Gate] = e
 		}
@@ -176,9 +176,9 @@ func TableOf(s *state.State, waivers map[string]CriterionWaiver) CriteriaTable {
 		}
 		for i, c := range withCurrentChecks(s, task).Criteria {
 			r := CriterionRow{ID: CriterionID(task.ID, i+1), Task: task.ID, Criterion: c.Text, Check: c.Check, Fingerprint: CriterionFingerprint(c), State: Unknown}
-			r.fillProof(s, task, i+1, t.Tree, judged)
+			r.fillEvidence(s, task, i+1, t.Tree, judged)
 			r.addWrittenCheck(s, task, i+1)
-			r.markRevised(s)
+			r.resetIfRevised(s)
 			r.Verifier, r.Fixes = verifierVerdict(task, c), criterionFixes(s, r.ID)
 			if w, ok := waivers[r.ID]; ok {
 				r.applyWaiver(w)
@@ -244,10 +244,10 @@ func (r *CriterionRow) applyWaiver(w CriterionWaiver) {
 	}
 }
 
-// fillProof fills in the evidence for a criterion.
-func (r *CriterionRow) fillProof(s *state.State, task *state.Task, n int, tree string, judged map[string]nexus.Evidence) {
-	gate, command := GateFor(nexus.Criterion{Text: r.Criterion, Check: r.Check})
-	if own, is := GateFor(task.Criteria[n-1]); is && judged[own].Gate != "" && !judged[own].Passed() {
+// fillEvidence fills in the evidence for a criterion.
+func (r *CriterionRow) fillEvidence(s *state.State, task *state.TaskState, n int, tree string, judged map[string]nexus.GateEvidence) {
+	gate, command := GateOfCriterion(nexus.Criterion{Text: r.Criterion, Check: r.Check})
+	if own, is := GateOfCriterion(task.Criteria[n-1]); is && judged[own].Gate != "" && !judged[own].Passed() {
 		gate = own // it has its own command, which must pass besides the check that was written for it
 	}
 	e, ok := judged[gate]
@@ -264,17 +264,17 @@ func (r *CriterionRow) fillProof(s *state.State, task *state.Task, n int, tree s
 		r.Why = fmt.Sprintf("the gate %s did not run on the tree that landed", gate)
 	case e.Tree != tree:
 		r.Why = fmt.Sprintf("its evidence is about another tree, %.12s", e.Tree)
-	case e.Passed() && command && isPassEnough(task, n, gate):
+	case e.Passed() && command && isShownByPassing(task, n, gate):
 		r.State = Met
 	case e.Passed():
-		r.judgeBearing(task, n, e, judged)
+		r.judgeGateEvidence(task, n, e, judged)
 	case e.State.IsRed() && (e.State != nexus.Timeout || !e.Hangs):
 		r.State, r.Why = Unmet, cmp.Or(e.Why, firstFindingText(e))
 	default:
 		r.Why = fmt.Sprintf("%s: %s", e.State, cmp.Or(e.Why, "it gave no result"))
 	}
 	if ok && e.Tree == tree && tree != "" {
-		r.Evidence = &CriterionProof{Gate: e.Gate, Command: e.Command, State: e.State, Tree: e.Tree, Counts: e.Counts, Output: e.Output, Exit: e.Exit}
+		r.Evidence = &CriterionEvidence{Gate: e.Gate, Command: e.Command, State: e.State, Tree: e.Tree, Counts: e.Counts, Output: e.Output, Exit: e.Exit}
 		for _, f := range e.Findings {
 			if f.File != "" {
 				r.Evidence.Files = append(r.Evidence.Files, fmt.Sprintf("%s:%d", f.File, f.Line))
@@ -283,19 +283,19 @@ func (r *CriterionRow) fillProof(s *state.State, task *state.Task, n int, tree s
 	}
 }
 
-// isPassEnough reports whether it is sufficient that a command passes: it was written for the
+// isShownByPassing reports whether it is sufficient that a command passes: it was written for the
 // criterion and failed before the work, or its result without the change is not known, as in
 // old runs.
-func isPassEnough(task *state.Task, n int, gate string) bool {
-	own, _ := GateFor(task.Criteria[n-1])
+func isShownByPassing(task *state.TaskState, n int, gate string) bool {
+	own, _ := GateOfCriterion(task.Criteria[n-1])
 	s, _ := task.CriterionEvidence(n)
 	return gate != own || !task.Criteria[n-1].Red && s.Gate != own
 }
 
-// judgeBearing decides whether a passing gate shows a criterion on the landed tree. Only the
+// judgeGateEvidence decides whether a passing gate shows a criterion on the landed tree. Only the
 // results that were evidence for the criterion when the task's work was judged count, and
 // only while they are still valid.
-func (r *CriterionRow) judgeBearing(task *state.Task, n int, e nexus.Evidence, judged map[string]nexus.Evidence) {
+func (r *CriterionRow) judgeGateEvidence(task *state.TaskState, n int, e nexus.GateEvidence, judged map[string]nexus.GateEvidence) {
 	s, fresh := task.CriterionEvidence(n)
 	switch {
 	case s.Number == 0:
@@ -332,7 +332,7 @@ func (r *CriterionRow) judgeBearing(task *state.Task, n int, e nexus.Evidence, j
 		}
 	}
 	if s.By == nexus.LiteralBearing && len(e.Old) > 0 {
-		r.State, r.Why = Unmet, fmt.Sprintf("gate %s still has the findings of the base: %s", e.Gate, listSome(e.Old))
+		r.State, r.Why = Unmet, fmt.Sprintf("gate %s still has the findings of the base: %s", e.Gate, joinFirstNames(e.Old))
 		return
 	}
 	r.State = Met
@@ -340,7 +340,7 @@ func (r *CriterionRow) judgeBearing(task *state.Task, n int, e nexus.Evidence, j
 
 // addWrittenCheck fills in the test that was written for a criterion without a check, and why
 // it does not count.
-func (r *CriterionRow) addWrittenCheck(s *state.State, task *state.Task, n int) {
+func (r *CriterionRow) addWrittenCheck(s *state.State, task *state.TaskState, n int) {
 	c, current := task.WrittenCheck(n)
 	if anew, ok := rewrittenCheck(s, task, n); ok {
 		c, current = anew, true
@@ -361,9 +361,9 @@ func (r *CriterionRow) addWrittenCheck(s *state.State, task *state.Task, n int) 
 	r.Test, r.File = c.Test, c.File
 }
 
-// markRevised resets a criterion whose revision a person has requested and the run has not
+// resetIfRevised resets a criterion whose revision a person has requested and the run has not
 // yet applied.
-func (r *CriterionRow) markRevised(s *state.State) {
+func (r *CriterionRow) resetIfRevised(s *state.State) {
 	for _, q := range s.Requests {
 		if q.Verb == nexus.VerbRevise && q.ID == r.ID {
 			r.Stale, r.State, r.Evidence = true, Unknown, nil
@@ -372,7 +372,7 @@ func (r *CriterionRow) markRevised(s *state.State) {
 	}
 }
 
-func firstFindingText(e nexus.Evidence) string {
+func firstFindingText(e nexus.GateEvidence) string {
 	if len(e.Findings) == 0 {
 		return fmt.Sprintf("exit %d", e.Exit)
 	}
@@ -382,8 +382,8 @@ func firstFindingText(e nexus.Evidence) string {
 
 // verifierVerdict returns the judgement of the last verifier of a task's work about a
 // criterion.
-func verifierVerdict(task *state.Task, c nexus.Criterion) *nexus.CriterionMet {
-	var last *nexus.CriterionMet
+func verifierVerdict(task *state.TaskState, c nexus.Criterion) *nexus.CriterionJudgement {
+	var last *nexus.CriterionJudgement
 	for _, a := range task.Attempts {
 		for _, round := range a.UnpackedCopy().Rounds {
 			if round.Verified == nil {

@@ -13,27 +13,27 @@ import (
 
 // ran returns a run whose tasks have four criteria, as the gates of its last
 // tree judged them.
-func ran(status nexus.TaskStatus, tree string, evidence ...nexus.Evidence) *state.State {
-	s := state.New("r")
+func ran(status nexus.TaskStatus, tree string, evidence ...nexus.GateEvidence) *state.State {
+	s := state.NewState("r")
 	s.Tip = "c1"
-	t := &state.Task{Task: nexus.Task{ID: "T1", Criteria: []nexus.Criterion{
+	t := &state.TaskState{Task: nexus.Task{ID: "T1", Criteria: []nexus.Criterion{
 		{Text: "tests pass", Check: "test"}, {Text: "it greets", Check: "sh greet.sh"}, {Text: "it is nice"}, {Text: "it is fast", Check: "bench"},
 	}}, Status: status}
-	a := &state.Attempt{ID: "T1.1"}
+	a := &state.AttemptState{ID: "T1.1"}
 	for _, n := range []int{1, 4} {
-		a.Weighed.Criteria = append(a.Weighed.Criteria, nexus.CriterionShown{Number: n, Of: state.CriterionFingerprint(t.Task, n), By: nexus.NewBearing, Tests: []string{"TestNew"}, Why: "so"})
+		a.Weighed.Criteria = append(a.Weighed.Criteria, nexus.CriterionGateEvidence{Number: n, Of: state.CriterionFingerprint(t.Task, n), By: nexus.NewBearing, Tests: []string{"TestNew"}, Why: "so"})
 	}
 	t.Attempts = append(t.Attempts, a)
 	s.Tasks = append(s.Tasks, t)
-	s.Landings = []*state.Landing{{}}
+	s.Landings = []*state.CompletedLanding{{}}
 	if tree != "" {
-		s.Result = &nexus.ResultGated{Verdict: nexus.Verdict{Tree: tree, Evidence: evidence}}
+		s.Result = &nexus.FinalGatesJudged{Verdict: nexus.GatesVerdict{Tree: tree, Evidence: evidence}}
 	}
 	return s
 }
 
-func green(gate string) nexus.Evidence {
-	return nexus.Evidence{Gate: gate, State: nexus.Pass, Tree: "t"}
+func green(gate string) nexus.GateEvidence {
+	return nexus.GateEvidence{Gate: gate, State: nexus.Pass, Tree: "t"}
 }
 
 func states(t accept.CriteriaTable) string {
@@ -45,10 +45,10 @@ func states(t accept.CriteriaTable) string {
 }
 
 func TestOf(t *testing.T) {
-	red := nexus.Evidence{Gate: "accept: sh greet.sh", State: nexus.Fail, Tree: "t", Exit: 1}
+	red := nexus.GateEvidence{Gate: "accept: sh greet.sh", State: nexus.Fail, Tree: "t", Exit: 1}
 	other := green("test")
 	other.Tree = "u"
-	unsure := nexus.Evidence{Gate: "test", State: nexus.Unverifiable, Tree: "t"}
+	unsure := nexus.GateEvidence{Gate: "test", State: nexus.Unverifiable, Tree: "t"}
 	for name, c := range map[string]struct {
 		s    *state.State
 		want string
@@ -59,9 +59,9 @@ func TestOf(t *testing.T) {
 		"a gate that cannot tell": {ran(nexus.Landed, "t", unsure), "unknown unknown unknown unknown"},
 		"nothing was judged":      {ran(nexus.Landed, ""), "unknown unknown unknown unknown"},
 		"it did not land":         {ran(nexus.Parked, "t", green("test"), green("accept: sh greet.sh")), "unknown unknown unknown unknown"},
-		"no tree is no evidence":  {ran(nexus.Landed, "t", nexus.Evidence{Gate: "test", State: nexus.Pass}), "unknown unknown unknown unknown"},
+		"no tree is no evidence":  {ran(nexus.Landed, "t", nexus.GateEvidence{Gate: "test", State: nexus.Pass}), "unknown unknown unknown unknown"},
 	} {
-		table := accept.TableOf(c.s, nil)
+		table := accept.BuildCriteriaTable(c.s, nil)
 		if got := states(table); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -84,7 +84,7 @@ func TestWaived(t *testing.T) {
 		{At: at, Fact: nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbApprove, ID: "T1/AC-3", Text: "seen on the screen", By: "ann"}}},
 		{At: at, Fact: nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbAnswer, ID: "T1/AC-4", Text: "yes"}}},
 	})
-	table := accept.TableOf(ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh")), w)
+	table := accept.BuildCriteriaTable(ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh")), w)
 	if r := table.Rows[2]; r.State != accept.Unknown || r.Waived == nil || r.Waived.By != "ann" || r.Waived.Reason != "seen on the screen" {
 		t.Errorf("%+v", r)
 	}
@@ -96,14 +96,14 @@ func TestWaived(t *testing.T) {
 // TestLooked lets the last word of who looked count: a no makes what nothing
 // shows unmet, and what evidence shows stays met.
 func TestLooked(t *testing.T) {
-	said := func(verb nexus.RequestVerb, id, text string) nexus.Event {
+	said := func(verb nexus.RequestKind, id, text string) nexus.Event {
 		return nexus.Event{Fact: nexus.RequestMade{Request: nexus.Request{Verb: verb, ID: id, Text: text, By: "ann"}}}
 	}
 	w := accept.WaiversFrom([]nexus.Event{
 		said(nexus.VerbApprove, "T1/AC-3", accept.ByHand), said(nexus.VerbReject, "T1/AC-3", "it is grey"), said(nexus.VerbReject, "T1/AC-1", "no"),
 		said(nexus.VerbReject, "T1/AC-4", "slow"), said(nexus.VerbApprove, "T1/AC-4", accept.ByHand+": fast now"),
 	})
-	table := accept.TableOf(ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh")), w)
+	table := accept.BuildCriteriaTable(ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh")), w)
 	if got := states(table); got != "met met unmet unknown" {
 		t.Error(got)
 	}
@@ -145,9 +145,9 @@ func TestGroups(t *testing.T) {
 	s := ran(nexus.Landed, "t", green("test"), green("accept: sh greet.sh"))
 	s.Tasks[0].Group, s.Tasks[0].Criteria = "greet", s.Tasks[0].Criteria[:2]
 	add := func(id nexus.TaskID, group string, status nexus.TaskStatus, criteria ...nexus.Criterion) {
-		t := &state.Task{Task: nexus.Task{ID: id, Group: group, Criteria: criteria}, Status: status, Attempts: []*state.Attempt{{}}}
+		t := &state.TaskState{Task: nexus.Task{ID: id, Group: group, Criteria: criteria}, Status: status, Attempts: []*state.AttemptState{{}}}
 		for n := range criteria {
-			t.Attempts[0].Weighed.Criteria = append(t.Attempts[0].Weighed.Criteria, nexus.CriterionShown{Number: n + 1, Of: state.CriterionFingerprint(t.Task, n+1), By: nexus.TurnedBearing})
+			t.Attempts[0].Weighed.Criteria = append(t.Attempts[0].Weighed.Criteria, nexus.CriterionGateEvidence{Number: n + 1, Of: state.CriterionFingerprint(t.Task, n+1), By: nexus.TurnedBearing})
 		}
 		s.Tasks = append(s.Tasks, t)
 	}
@@ -157,18 +157,18 @@ func TestGroups(t *testing.T) {
 	add("T5", "list", nexus.Parked, nexus.Criterion{Text: "nice"})
 	add("T6", "greet / loudly", nexus.Landed, nexus.Criterion{Text: "tests pass", Check: "test"})
 	add("T7", "list / long", nexus.Landed, nexus.Criterion{Text: "tests pass", Check: "test"})
-	want := []accept.FeatureGroup{
+	want := []accept.FeatureProgress{
 		{Name: "greet", Tasks: 3, Landed: 3, Met: 4, Done: true},
 		{Name: "greet / loudly", Tasks: 1, Landed: 1, Met: 1, Done: true},
 		{Name: "count", Tasks: 1, Landed: 1, Unknown: 1, Why: "T3/AC-1 is unknown"},
 		{Name: "list", Tasks: 2, Landed: 1, Met: 1, Unknown: 1, Why: "T5 is parked"},
 		{Name: "list / long", Tasks: 1, Landed: 1, Met: 1, Done: true},
 	}
-	if got := accept.TableOf(s, nil).Groups; !slices.Equal(got, want) {
+	if got := accept.BuildCriteriaTable(s, nil).Groups; !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}
 	want[2].Done, want[2].Why = true, ""
-	if got := accept.TableOf(s, map[string]accept.CriterionWaiver{"T3/AC-1": {By: "ann"}, "T5/AC-1": {By: "ann"}}).Groups; !slices.Equal(got, want) {
+	if got := accept.BuildCriteriaTable(s, map[string]accept.CriterionWaiver{"T3/AC-1": {By: "ann"}, "T5/AC-1": {By: "ann"}}).Groups; !slices.Equal(got, want) {
 		t.Errorf("waived: %+v", got)
 	}
 }

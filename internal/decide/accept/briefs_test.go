@@ -22,16 +22,16 @@ func TestMendBrief(t *testing.T) {
 	}
 	e.Findings[2].Message = strings.Repeat("x", 299) + "\u00e9 and more"
 	e.Findings[3].File = ""
-	s := state.New("r")
+	s := state.NewState("r")
 	plan(t, s, nexus.Task{ID: "T1", Files: []string{"b.go", "a.go"}, Criteria: []nexus.Criterion{
 		{Text: "tests pass", Check: "test"}, {Text: "it greets", Check: "sh greet.sh"},
 	}})
 	for id, file := range map[nexus.TaskID]string{"T2": "b.go", "T3": "c.go", "T4": "d.go", "T5": "a.go"} {
 		plan(t, s, nexus.Task{ID: id, Files: []string{file}})
 	}
-	s.Result = &nexus.ResultGated{Verdict: nexus.Verdict{Tree: "t", Evidence: []nexus.Evidence{e}}}
+	s.Result = &nexus.FinalGatesJudged{Verdict: nexus.GatesVerdict{Tree: "t", Evidence: []nexus.GateEvidence{e}}}
 	for _, id := range []nexus.TaskID{"T2", "T1", "T3", "T4", "T2", "T9"} {
-		s.Landings = append(s.Landings, &state.Landing{TrainLanded: nexus.TrainLanded{Task: id}})
+		s.Landings = append(s.Landings, &state.CompletedLanding{LandingCompleted: nexus.LandingCompleted{Task: id}})
 	}
 	got := accept.FixTask(s, nexus.CriterionFault{Criterion: "T1/AC-2", Task: "FIX-1", Kind: nexus.FaultInBoth, Of: "T4", Why: "Red from c2 on."})
 	want := []string{
@@ -69,21 +69,21 @@ func TestMendBrief(t *testing.T) {
 // TestStaleIsOfWhatLanded looks at no criterion of what did not land, of what fixes one, or with a check of its own.
 func TestStaleIsOfWhatLanded(t *testing.T) {
 	for name, c := range map[string]struct {
-		edit func(s *state.State, task *state.Task)
+		edit func(s *state.State, task *state.TaskState)
 		n    int
 	}{
-		"it landed":      {func(*state.State, *state.Task) {}, 1},
-		"parked":         {func(_ *state.State, task *state.Task) { task.Status = nexus.Parked }, 0},
-		"not yet there":  {func(_ *state.State, task *state.Task) { task.Landed = nil }, 0},
-		"its own check":  {func(_ *state.State, task *state.Task) { task.Criteria[0].Check = "sh x.sh" }, 0},
-		"it fixes one":   {func(s *state.State, _ *state.Task) { sought(s, "T1", "T9/AC-1") }, 0},
-		"never reviewed": {func(_ *state.State, task *state.Task) { task.Attempts[0].Checks.Checks = nil }, 0},
+		"it landed":      {func(*state.State, *state.TaskState) {}, 1},
+		"parked":         {func(_ *state.State, task *state.TaskState) { task.Status = nexus.Parked }, 0},
+		"not yet there":  {func(_ *state.State, task *state.TaskState) { task.Landed = nil }, 0},
+		"its own check":  {func(_ *state.State, task *state.TaskState) { task.Criteria[0].Check = "sh x.sh" }, 0},
+		"it fixes one":   {func(s *state.State, _ *state.TaskState) { sought(s, "T1", "T9/AC-1") }, 0},
+		"never reviewed": {func(_ *state.State, task *state.TaskState) { task.Attempts[0].Checks.Checks = nil }, 0},
 	} {
-		s := state.New("r")
-		task := &state.Task{Task: nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it sings"}}}, Status: nexus.Landed}
-		a := &state.Attempt{ID: "T1.1"}
-		a.Checks.Checks = []nexus.CriterionCheck{{Number: 1, Of: "another", File: "old_test.sh", Command: "sh old_test.sh", Proved: true}}
-		task.Attempts, task.Landed = []*state.Attempt{a}, &nexus.TrainLanded{Attempt: "T1.1", Parent: "p"}
+		s := state.NewState("r")
+		task := &state.TaskState{Task: nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it sings"}}}, Status: nexus.Landed}
+		a := &state.AttemptState{ID: "T1.1"}
+		a.Checks.Checks = []nexus.CriterionTest{{Number: 1, Of: "another", File: "old_test.sh", Command: "sh old_test.sh", Proved: true}}
+		task.Attempts, task.Landed = []*state.AttemptState{a}, &nexus.LandingCompleted{Attempt: "T1.1", Parent: "p"}
 		s.Tasks = append(s.Tasks, task)
 		c.edit(s, task)
 		if all := accept.UnmetCriteria(s); len(all) != c.n {
@@ -93,7 +93,7 @@ func TestStaleIsOfWhatLanded(t *testing.T) {
 }
 
 // plan plans a task.
-func plan(t *testing.T, s *state.State, task nexus.Task) *state.Task {
+func plan(t *testing.T, s *state.State, task nexus.Task) *state.TaskState {
 	t.Helper()
 	if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Fact: nexus.TaskPlanned{Task: task}}); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func plan(t *testing.T, s *state.State, task nexus.Task) *state.Task {
 // sought records that a task was to fix a criterion.
 func sought(s *state.State, task, criterion string) {
 	fault := nexus.CriterionFault{Criterion: criterion, Task: task, Signature: task}
-	s.Fixes.Apply(nexus.FaultsSought{Attempt: nexus.AttemptID("fix." + task), Faults: []nexus.CriterionFault{fault}})
+	s.Fixes.Apply(nexus.FaultSearchStarted{Attempt: nexus.AttemptID("fix." + task), Faults: []nexus.CriterionFault{fault}})
 }
 
 // TestFaultsOnce looks at a check once that several criteria have.
@@ -119,10 +119,10 @@ func TestFaultsOnce(t *testing.T) {
 // TestShown holds that a criterion which a gate shows is told with what bears on it, also where it asks for no more than
 // that the gate passes.
 func TestShown(t *testing.T) {
-	for _, by := range []nexus.EvidenceBearing{nexus.NewBearing, nexus.LiteralBearing} {
+	for _, by := range []nexus.EvidenceReason{nexus.NewBearing, nexus.LiteralBearing} {
 		s := ran(nexus.Landed, "t", green("test"))
 		s.Tasks[0].Attempts[0].Weighed.Criteria[0].By = by
-		if r := accept.TableOf(s, nil).Rows[0]; r.State != accept.Met || r.Shown == nil || r.Shown.By != by || r.Shown.Why != "so" {
+		if r := accept.BuildCriteriaTable(s, nil).Rows[0]; r.State != accept.Met || r.Shown == nil || r.Shown.By != by || r.Shown.Why != "so" {
 			t.Errorf("%s: %+v", by, r)
 		}
 	}
@@ -131,11 +131,11 @@ func TestShown(t *testing.T) {
 // TestVerifierSaid tells beside a criterion what the last verifier said about it, and not about another.
 func TestVerifierSaid(t *testing.T) {
 	s := ran(nexus.Landed, "t", green("test"))
-	round := func(met bool) *state.Round {
-		return &state.Round{Verified: &nexus.WorkVerified{Criteria: []nexus.CriterionMet{{Criterion: " tests pass", Met: met}, {Criterion: "more", Met: true}}}}
+	round := func(met bool) *state.AttemptRound {
+		return &state.AttemptRound{Verified: &nexus.VerifierVerdictGiven{Criteria: []nexus.CriterionJudgement{{Criterion: " tests pass", Met: met}, {Criterion: "more", Met: true}}}}
 	}
-	s.Tasks[0].Attempts[0].Rounds = []*state.Round{round(true), {}, round(false)}
-	rows := accept.TableOf(s, nil).Rows
+	s.Tasks[0].Attempts[0].Rounds = []*state.AttemptRound{round(true), {}, round(false)}
+	rows := accept.BuildCriteriaTable(s, nil).Rows
 	if v := rows[0].Verifier; v == nil || v.Met || rows[1].Verifier != nil {
 		t.Errorf("%+v, %+v", v, rows[1].Verifier)
 	}
@@ -144,7 +144,7 @@ func TestVerifierSaid(t *testing.T) {
 // TestLongGate cuts the name of the gate of a long command.
 func TestLongGate(t *testing.T) {
 	for n, want := range map[int]string{57: strings.Repeat("x", 57), 58: strings.Repeat("x", 57) + "..."} {
-		if got, _ := accept.GateFor(nexus.Criterion{Check: "sh  " + strings.Repeat("x", n)}); got != nexus.AcceptGate+"sh "+want {
+		if got, _ := accept.GateOfCriterion(nexus.Criterion{Check: "sh  " + strings.Repeat("x", n)}); got != nexus.AcceptGate+"sh "+want {
 			t.Errorf("%d: %s", n, got)
 		}
 	}
@@ -163,10 +163,10 @@ func TestLongestWords(t *testing.T) {
 // TestOpen holds which faults are still there.
 func TestOpen(t *testing.T) {
 	s := ran(nexus.Landed, "t", green("test"), red("hello"))
-	s.Requests = []state.Request{{Seq: 9, Request: nexus.Request{Verb: nexus.VerbRevise, ID: "T1/AC-3", Text: "it sings"}}}
+	s.Requests = []state.PendingRequest{{Seq: 9, Request: nexus.Request{Verb: nexus.VerbRevise, ID: "T1/AC-3", Text: "it sings"}}}
 	for _, c := range []struct {
 		id   string
-		kind nexus.FaultKind
+		kind nexus.CriterionFaultLocation
 		want bool
 	}{
 		{"T1/AC-1", nexus.FaultInSource, false},
@@ -207,11 +207,11 @@ func TestInVain(t *testing.T) {
 	if got := accept.FailedFixes(s); got != want {
 		t.Error(got)
 	}
-	s.Requests = []state.Request{
+	s.Requests = []state.PendingRequest{
 		{Seq: 8, Request: nexus.Request{Verb: nexus.VerbApprove, ID: "T1/AC-1", Text: "fine"}},
 		{Seq: 9, Request: nexus.Request{Verb: nexus.VerbRevise, ID: "T1/AC-2", Text: "it sings"}},
 	}
-	table := accept.TableOf(s, nil)
+	table := accept.BuildCriteriaTable(s, nil)
 	if states(table) != "met unknown unknown unknown" || table.Rows[0].Stale || !table.Rows[1].Stale || table.Rows[2].Stale {
 		t.Errorf("%+v", table.Rows)
 	}
@@ -231,7 +231,7 @@ func TestRowsInWords(t *testing.T) {
 	hangs.State, hangs.Hangs, hangs.Why = nexus.Timeout, true, "it hangs"
 	late.State, late.Why = nexus.Timeout, "it took long"
 	for name, c := range map[string]struct {
-		e     nexus.Evidence
+		e     nexus.GateEvidence
 		state accept.CriterionState
 		why   string
 		files []string
@@ -243,7 +243,7 @@ func TestRowsInWords(t *testing.T) {
 		"it hangs itself": {hangs, accept.Unknown, "timeout: it hangs", nil},
 		"it took long":    {late, accept.Unmet, "it took long", nil},
 	} {
-		table := accept.TableOf(ran(nexus.Landed, "t", green("test"), c.e), nil)
+		table := accept.BuildCriteriaTable(ran(nexus.Landed, "t", green("test"), c.e), nil)
 		r := table.Rows[1]
 		if r.State != c.state || r.Why != c.why || r.Evidence == nil || cmp.Diff(c.files, r.Evidence.Files) != "" {
 			t.Errorf("%s: %s, %s, %+v", name, r.State, r.Why, r.Evidence)
@@ -254,15 +254,15 @@ func TestRowsInWords(t *testing.T) {
 	}
 	group := ran(nexus.Landed, "t", green("test"), red("hello"))
 	group.Tasks[0].Group = "greet"
-	want := []accept.FeatureGroup{{Name: "greet", Tasks: 1, Landed: 1, Met: 1, Unmet: 1, Unknown: 2, Why: "T1/AC-2 is unmet"}}
-	if diff := cmp.Diff(want, accept.TableOf(group, nil).Groups); diff != "" {
+	want := []accept.FeatureProgress{{Name: "greet", Tasks: 1, Landed: 1, Met: 1, Unmet: 1, Unknown: 2, Why: "T1/AC-2 is unmet"}}
+	if diff := cmp.Diff(want, accept.BuildCriteriaTable(group, nil).Groups); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
 
 // TestWaiversRead holds that a no is not signed, however it reads, and that what is not a word on a criterion is none.
 func TestWaiversRead(t *testing.T) {
-	ask := func(verb nexus.RequestVerb, id, text string) nexus.Event {
+	ask := func(verb nexus.RequestKind, id, text string) nexus.Event {
 		return nexus.Event{Fact: nexus.RequestMade{Request: nexus.Request{Verb: verb, ID: id, Text: text}}}
 	}
 	got := accept.WaiversFrom([]nexus.Event{
@@ -318,10 +318,10 @@ func TestMendPlan(t *testing.T) {
 // TestNotesInOrder holds that a note names gates in the order of their names, and that what else is at a commit is told apart
 // from notes, with nothing of it lost.
 func TestNotesInOrder(t *testing.T) {
-	n := accept.NoteOf("r", state.LandingProof{
-		TrainLanded: nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Tree: "t"},
-		Evidence:    []nexus.Evidence{green("test"), green("build"), green("lint")},
-		Review:      &nexus.ReviewGiven{Tree: "t", Reviewed: true, Approved: true, SendsBack: true},
+	n := accept.EvidenceNoteOf("r", state.LandingEvidence{
+		LandingCompleted: nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Tree: "t"},
+		Evidence:         []nexus.GateEvidence{green("test"), green("build"), green("lint")},
+		Review:           &nexus.ReviewerVerdictGiven{Tree: "t", Reviewed: true, Approved: true, SendsBack: true},
 	})
 	var gates []string
 	for _, g := range n.Gates {

@@ -11,33 +11,33 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// CommandResults are the results of a criterion's command without the change.
-type CommandResults struct {
-	Number int             // of the criterion in its task, from 1
-	Base   nexus.Evidence  // of the base
-	Tests  *nexus.Evidence // of the base with the tests of the change; nil: not run
+// CriterionBaseResults are the results of a criterion's command without the change.
+type CriterionBaseResults struct {
+	Number int                 // of the criterion in its task, from 1
+	Base   nexus.GateEvidence  // of the base
+	Tests  *nexus.GateEvidence // of the base with the tests of the change; nil: not run
 	// Old is of the tree with the base's version of the tests that the change edited or
 	// removed; nil: it did neither, or it was not run.
-	Old   *nexus.Evidence
-	Start *nexus.Evidence // of the run's starting tree, if that differs; nil: not run
+	Old   *nexus.GateEvidence
+	Start *nexus.GateEvidence // of the run's starting tree, if that differs; nil: not run
 }
 
-// WeighCommandCriterion decides whether a criterion's command shows it. A command that fails
+// JudgeCommandCriterion decides whether a criterion's command shows it. A command that fails
 // with the change shows nothing, whatever it did before. A command that passes without the
 // change too shows nothing, unless it fails there once the tests of the change are added, or
 // nothing was to change.
-func WeighCommandCriterion(w VerifiedWork, b CommandResults) nexus.CriterionShown {
+func JudgeCommandCriterion(w GatePassedTree, b CriterionBaseResults) nexus.CriterionGateEvidence {
 	c := w.Task.Criteria[b.Number-1]
-	gate, _ := GateFor(c)
-	s := nexus.CriterionShown{Number: b.Number, Of: state.CriterionFingerprint(w.Task, b.Number), Gate: gate}
-	now, kind := nexus.EvidenceOf(w.Now, gate), w.KindOf(c)
+	gate, _ := GateOfCriterion(c)
+	s := nexus.CriterionGateEvidence{Number: b.Number, Of: state.CriterionFingerprint(w.Task, b.Number), Gate: gate}
+	now, kind := nexus.EvidenceOfGate(w.Now, gate), w.CriterionKindOf(c)
 	switch failed := b.Base.State.IsRed(); {
 	case now.Gate != "" && !now.Passed():
 		s.Why = fmt.Sprintf("the command does not pass with the change: %s", cmp.Or(now.Why, string(now.State)))
 	case failed && !c.Red && kind != nexus.GateCriterion && w.unrelatedTests(c, b.Base) != "":
 		s.Why = "the command failed without the change for tests that nothing relates to the criterion: " + w.unrelatedTests(c, b.Base)
 	case failed && b.Old != nil && !b.Old.Passed() && (w.weakensTests() || len(w.Lost) > 0 || len(w.Gone) > 0):
-		s.Why = "the command passes only with the tests that the change edited or took away: " + listSome(slices.Concat(w.Edited, w.Gone))
+		s.Why = "the command passes only with the tests that the change edited or took away: " + joinFirstNames(slices.Concat(w.Edited, w.Gone))
 	case failed && b.Old != nil && !b.Old.Passed():
 		s.By, s.Tests, s.Own = nexus.NewBearing, w.changedTestFiles(), true
 		s.Why = "only tests that came with the change show it: the command failed without them"
@@ -52,13 +52,13 @@ func WeighCommandCriterion(w VerifiedWork, b CommandResults) nexus.CriterionShow
 		s.By, s.Why = nexus.TurnedBearing, "the command failed before the run, and passes now"
 	case c.Red:
 		s.Why = "the command passes without the change, too"
-	case b.Tests != nil && repair.ProveTests(w.changedTestFiles(), nil, []nexus.Evidence{*b.Tests}).Proof == nexus.ProofRed:
+	case b.Tests != nil && repair.ProveTests(w.changedTestFiles(), nil, []nexus.GateEvidence{*b.Tests}).Proof == nexus.ProofRed:
 		s.By, s.Tests, s.Own = nexus.NewBearing, w.changedTestFiles(), true
 		s.Why = "only tests that came with the change show it: with them alone the command fails, and with the whole change it passes"
 	case mayPassBeforeReason(c) != "":
 		s.By, s.Why = nexus.LiteralBearing, mayPassBeforeReason(c)
 	case kind == nexus.TestsCriterion && w.changesOnlyTests() && w.Asserts:
-		s.By, s.Tests, s.Why = nexus.AskedBearing, w.changedTestFiles(), "the tests that were asked for check something, and pass: "+listSome(w.changedTestFiles())
+		s.By, s.Tests, s.Why = nexus.AskedBearing, w.changedTestFiles(), "the tests that were asked for check something, and pass: "+joinFirstNames(w.changedTestFiles())
 	case kind == nexus.DocsCriterion && w.Texts && w.Task.Kind == nexus.DocsTask:
 		s.Left, s.Why = true, "the command passes without the change, too, which is words only: a person must decide"
 	case kind == nexus.DocsCriterion && w.Texts:
@@ -71,22 +71,22 @@ func WeighCommandCriterion(w VerifiedWork, b CommandResults) nexus.CriterionShow
 
 // unrelatedTests returns the tests that made a command fail without the change, if none of
 // them is about the criterion. It returns "" if one is, or if the command names no test.
-func (w VerifiedWork) unrelatedTests(c nexus.Criterion, base nexus.Evidence) string {
-	var all []redTest
+func (w GatePassedTree) unrelatedTests(c nexus.Criterion, base nexus.GateEvidence) string {
+	var all []baseRedTest
 	for _, f := range base.Findings {
 		if f.Test == "" {
 			return ""
 		}
-		r := redTest{gate: base.Gate, label: f.Test, file: f.File}
+		r := baseRedTest{gate: base.Gate, label: f.Test, file: f.File}
 		if w.TextOf != nil {
 			r.text = w.TextOf(f)
 		}
 		all = append(all, r)
 	}
-	if len(all) == 0 || w.mayRelate(w.wordingOf(c), all) {
+	if len(all) == 0 || w.mayRelate(w.wordsAboutCriterion(c), all) {
 		return ""
 	}
-	return listSome(testLabels(all))
+	return joinFirstNames(testLabels(all))
 }
 
 // mayPassBeforeReason returns why a command that passes before the change may show a
@@ -103,7 +103,7 @@ func mayPassBeforeReason(c nexus.Criterion) string {
 }
 
 // showsNothingReason returns why a command that passes without the change shows nothing.
-func (w VerifiedWork) showsNothingReason(b CommandResults) string {
+func (w GatePassedTree) showsNothingReason(b CriterionBaseResults) string {
 	why := "the command passes without the change, too"
 	switch {
 	case len(w.changedTestFiles()) == 0:
@@ -111,7 +111,7 @@ func (w VerifiedWork) showsNothingReason(b CommandResults) string {
 	case b.Tests != nil && b.Tests.Passed():
 		return why + ", also with the tests of the change"
 	case b.Tests != nil:
-		p := repair.ProveTests(w.changedTestFiles(), nil, []nexus.Evidence{*b.Tests})
+		p := repair.ProveTests(w.changedTestFiles(), nil, []nexus.GateEvidence{*b.Tests})
 		return fmt.Sprintf("%s, and with the tests of the change alone: %s", why, cmp.Or(p.Why, string(p.Proof)))
 	}
 	return why
@@ -119,7 +119,7 @@ func (w VerifiedWork) showsNothingReason(b CommandResults) string {
 
 // IsInconclusive reports whether a command's result on the base alone does not decide whether
 // it shows its criterion.
-func IsInconclusive(c nexus.Criterion, base nexus.Evidence) bool {
+func IsInconclusive(c nexus.Criterion, base nexus.GateEvidence) bool {
 	return base.Passed() && !c.Red && mayPassBeforeReason(c) == ""
 }
 

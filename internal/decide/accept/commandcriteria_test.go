@@ -12,13 +12,13 @@ import (
 // goal says fails has to have failed, and one that somebody named may not have
 // passed.
 func TestCommand(t *testing.T) {
-	for was, by := range map[nexus.GateState][2]nexus.EvidenceBearing{
+	for was, by := range map[nexus.GateState][2]nexus.EvidenceReason{
 		nexus.Fail: {nexus.TurnedBearing, nexus.TurnedBearing}, nexus.Timeout: {nexus.TurnedBearing, nexus.TurnedBearing}, nexus.Pass: {"", ""},
 		nexus.Environmental: {"", nexus.TurnedBearing}, nexus.NotRun: {"", nexus.TurnedBearing}, nexus.Unverifiable: {"", nexus.TurnedBearing},
 	} {
 		for i, red := range []bool{true, false} {
 			task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it is round", Check: "sh x.sh", Red: red}}}
-			s := accept.WeighCommandCriterion(accept.VerifiedWork{Task: task}, accept.CommandResults{Number: 1, Base: nexus.Evidence{Gate: "accept: sh x.sh", State: was, Tree: "b"}})
+			s := accept.JudgeCommandCriterion(accept.GatePassedTree{Task: task}, accept.CriterionBaseResults{Number: 1, Base: nexus.GateEvidence{Gate: "accept: sh x.sh", State: was, Tree: "b"}})
 			if s.By != by[i] || s.Why == "" || s.Number != 1 || s.Of != state.CriterionFingerprint(task, 1) || s.Gate != "accept: sh x.sh" {
 				t.Errorf("%s, read out of the goal %v: %+v", was, red, s)
 			}
@@ -29,9 +29,9 @@ func TestCommand(t *testing.T) {
 // TestCommandOfAGoal has to have failed, also where the goal asks for no more
 // than that it passes.
 func TestCommandOfAGoal(t *testing.T) {
-	for red, by := range map[bool]nexus.EvidenceBearing{true: "", false: nexus.LiteralBearing} {
+	for red, by := range map[bool]nexus.EvidenceReason{true: "", false: nexus.LiteralBearing} {
 		task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "make sh x.sh pass", Check: "sh x.sh", Red: red}}}
-		if s := accept.WeighCommandCriterion(accept.VerifiedWork{Task: task}, accept.CommandResults{Number: 1, Base: green("accept: sh x.sh")}); s.By != by {
+		if s := accept.JudgeCommandCriterion(accept.GatePassedTree{Task: task}, accept.CriterionBaseResults{Number: 1, Base: green("accept: sh x.sh")}); s.By != by {
 			t.Errorf("read out of the goal %v: %+v", red, s)
 		}
 	}
@@ -40,15 +40,15 @@ func TestCommandOfAGoal(t *testing.T) {
 // TestCommandThatPassesBefore shows nothing, unless the tests of the change
 // fail there, or nothing was to become different.
 func TestCommandThatPassesBefore(t *testing.T) {
-	fails, passes := nexus.Evidence{State: nexus.Fail, Tree: "b", Findings: []nexus.Finding{{Test: "TestB", File: "b_test.go", Message: "want 1, got 0"}}}, nexus.Evidence{State: nexus.Pass, Tree: "b", Counts: nexus.Counts{Passed: 2}}
-	broken := nexus.Evidence{State: nexus.Fail, Tree: "b", Findings: []nexus.Finding{{File: "b_test.go", Message: "syntax error: unexpected }"}}}
+	fails, passes := nexus.GateEvidence{State: nexus.Fail, Tree: "b", Findings: []nexus.Finding{{Test: "TestB", File: "b_test.go", Message: "want 1, got 0"}}}, nexus.GateEvidence{State: nexus.Pass, Tree: "b", Counts: nexus.TestCounts{Passed: 2}}
+	broken := nexus.GateEvidence{State: nexus.Fail, Tree: "b", Findings: []nexus.Finding{{File: "b_test.go", Message: "syntax error: unexpected }"}}}
 	for name, c := range map[string]struct {
 		text    string
 		kind    nexus.TaskKind
 		changed []string
-		tests   *nexus.Evidence
-		start   *nexus.Evidence
-		by      nexus.EvidenceBearing
+		tests   *nexus.GateEvidence
+		start   *nexus.GateEvidence
+		by      nexus.EvidenceReason
 		left    bool
 	}{
 		"no test":                 {"sizes are rounded", nexus.CodeTask, []string{"a.go"}, nil, nil, "", false},
@@ -66,7 +66,7 @@ func TestCommandThatPassesBefore(t *testing.T) {
 		"words alone":             {"the README is right", nexus.DocsTask, []string{"README.md"}, nil, nil, "", true},
 	} {
 		task := nexus.Task{ID: "T1", Kind: c.kind, Criteria: []nexus.Criterion{{Text: c.text, Check: "go vet ./...", Kind: kindIn(c.text)}}}
-		s := accept.WeighCommandCriterion(accept.VerifiedWork{Task: task, Changed: c.changed, Asserts: true, Texts: c.left}, accept.CommandResults{Number: 1, Base: passes, Tests: c.tests, Start: c.start})
+		s := accept.JudgeCommandCriterion(accept.GatePassedTree{Task: task, Changed: c.changed, Asserts: true, Texts: c.left}, accept.CriterionBaseResults{Number: 1, Base: passes, Tests: c.tests, Start: c.start})
 		if s.By != c.by || s.Left != c.left || s.Why == "" || s.Own != (c.tests == &fails) {
 			t.Errorf("%s: %+v", name, s)
 		}
@@ -80,24 +80,24 @@ func TestCommandOnWhatLanded(t *testing.T) {
 	red := own
 	red.State = nexus.Fail
 	for name, c := range map[string]struct {
-		by       nexus.EvidenceBearing
+		by       nexus.EvidenceReason
 		check    bool
-		evidence []nexus.Evidence
+		evidence []nexus.GateEvidence
 		want     accept.CriterionState
 	}{
-		"it failed before":               {nexus.TurnedBearing, false, []nexus.Evidence{own}, accept.Met},
-		"it passed before":               {"", false, []nexus.Evidence{own}, accept.Unknown},
-		"a check was written":            {"", true, []nexus.Evidence{own, written}, accept.Met},
-		"a check, and the command fails": {"", true, []nexus.Evidence{red, written}, accept.Unmet},
-		"a check that did not run":       {"", true, []nexus.Evidence{own}, accept.Unknown},
+		"it failed before":               {nexus.TurnedBearing, false, []nexus.GateEvidence{own}, accept.Met},
+		"it passed before":               {"", false, []nexus.GateEvidence{own}, accept.Unknown},
+		"a check was written":            {"", true, []nexus.GateEvidence{own, written}, accept.Met},
+		"a check, and the command fails": {"", true, []nexus.GateEvidence{red, written}, accept.Unmet},
+		"a check that did not run":       {"", true, []nexus.GateEvidence{own}, accept.Unknown},
 	} {
 		s := ran(nexus.Landed, "t", c.evidence...)
 		a, of := s.Tasks[0].Attempts[0], state.CriterionFingerprint(s.Tasks[0].Task, 2)
-		a.Weighed.Criteria = append(a.Weighed.Criteria, nexus.CriterionShown{Number: 2, Of: of, Gate: own.Gate, By: c.by, Why: "so"})
+		a.Weighed.Criteria = append(a.Weighed.Criteria, nexus.CriterionGateEvidence{Number: 2, Of: of, Gate: own.Gate, By: c.by, Why: "so"})
 		if c.check {
-			a.Checks.Checks = []nexus.CriterionCheck{{Number: 2, Of: of, Test: "new", File: "new_test.sh", Command: "sh new_test.sh", Proved: true}}
+			a.Checks.Checks = []nexus.CriterionTest{{Number: 2, Of: of, Test: "new", File: "new_test.sh", Command: "sh new_test.sh", Proved: true}}
 		}
-		if r := accept.TableOf(s, nil).Rows[1]; r.State != c.want || r.State != accept.Met && r.Why == "" {
+		if r := accept.BuildCriteriaTable(s, nil).Rows[1]; r.State != c.want || r.State != accept.Met && r.Why == "" {
 			t.Errorf("%s: %s, %s", name, r.State, r.Why)
 		}
 	}
@@ -106,9 +106,9 @@ func TestCommandOnWhatLanded(t *testing.T) {
 // TestCommandThatDoesNotPass shows nothing, and nobody is told that it passes.
 func TestCommandThatDoesNotPass(t *testing.T) {
 	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "sizes are rounded", Check: "go test -run TestX ."}}}
-	now := []nexus.Evidence{{Gate: "accept: go test -run TestX .", State: nexus.NotRun, Tree: "t", Why: "no test ran"}}
+	now := []nexus.GateEvidence{{Gate: "accept: go test -run TestX .", State: nexus.NotRun, Tree: "t", Why: "no test ran"}}
 	for _, base := range []nexus.GateState{nexus.NotRun, nexus.Fail, nexus.Environmental} {
-		s := accept.WeighCommandCriterion(accept.VerifiedWork{Task: task, Now: now}, accept.CommandResults{Number: 1, Base: nexus.Evidence{State: base, Tree: "b", Why: "no test ran"}})
+		s := accept.JudgeCommandCriterion(accept.GatePassedTree{Task: task, Now: now}, accept.CriterionBaseResults{Number: 1, Base: nexus.GateEvidence{State: base, Tree: "b", Why: "no test ran"}})
 		if s.By != "" || s.Why != "the command does not pass with the change: no test ran" {
 			t.Errorf("%s: %+v", base, s)
 		}

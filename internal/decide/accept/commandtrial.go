@@ -26,10 +26,10 @@ type CommandTrial struct {
 	Vain   bool   // the command could not show the criterion even with the work
 }
 
-// CheckContext is additional information for the judgement of a trial.
-type CheckContext struct {
+// TrialJudgementContext is additional information for the judgement of a trial.
+type TrialJudgementContext struct {
 	Tests func(command string) bool // reports whether a command runs tests, and so must report their number
-	Old   []nexus.Evidence          // the gates' results on the same tree
+	Old   []nexus.GateEvidence      // the gates' results on the same tree
 	Short bool                      // it had a shorter time limit than a gate
 }
 
@@ -39,12 +39,12 @@ type CheckContext struct {
 // wrong if it fails for a reason that the task's work does not remove: the machine, the
 // command itself, or other tests. And it is wrong if it runs tests without reporting their
 // number.
-func JudgeTrial(t nexus.Task, number int, e nexus.Evidence, a CheckContext) CommandTrial {
+func JudgeTrial(t nexus.Task, number int, e nexus.GateEvidence, a TrialJudgementContext) CommandTrial {
 	c := t.Criteria[number-1]
 	r := CommandTrial{Task: t.ID, Number: number, Check: c.Check, Said: resultText(e)}
 	hidden := ""
 	if a.Tests(c.Check) {
-		hidden = shell.HiddenOutput(c.Check, a.Tests)
+		hidden = shell.FindHiddenOutput(c.Check, a.Tests)
 	}
 	switch fault := commandFault(c.Check, e); {
 	case hidden != "":
@@ -78,7 +78,7 @@ func JudgeTrial(t nexus.Task, number int, e nexus.Evidence, a CheckContext) Comm
 }
 
 // resultText returns a short description of a command's result.
-func resultText(e nexus.Evidence) string {
+func resultText(e nexus.GateEvidence) string {
 	switch {
 	case e.Passed():
 		return "passes"
@@ -194,7 +194,7 @@ func anchorPattern(pattern string) string {
 }
 
 // commandFault returns why a command fails by its own fault, or "".
-func commandFault(check string, e nexus.Evidence) string {
+func commandFault(check string, e nexus.GateEvidence) string {
 	if e.Passed() {
 		return ""
 	}
@@ -224,7 +224,7 @@ func hasNoNetwork(text string) bool {
 }
 
 // findingTexts returns the texts of a gate's findings.
-func findingTexts(e nexus.Evidence) []string {
+func findingTexts(e nexus.GateEvidence) []string {
 	all := []string{e.Why}
 	for _, f := range e.Findings {
 		if f.Test == "" {
@@ -236,7 +236,7 @@ func findingTexts(e nexus.Evidence) []string {
 
 // lacksTaskFile reports whether a command could not run because a file is missing that the
 // task may create.
-func lacksTaskFile(t nexus.Task, e nexus.Evidence) bool {
+func lacksTaskFile(t nexus.Task, e nexus.GateEvidence) bool {
 	for _, f := range e.Findings {
 		if f.File != "" {
 			return true
@@ -256,14 +256,14 @@ func lacksTaskFile(t nexus.Task, e nexus.Evidence) bool {
 // unrelatedFailures returns the tests that alone make a command fail, that failed before on
 // the same tree, and that neither the task nor the command names. It returns "" if there are
 // none.
-func unrelatedFailures(t nexus.Task, check string, e nexus.Evidence, old []nexus.Evidence) string {
+func unrelatedFailures(t nexus.Task, check string, e nexus.GateEvidence, old []nexus.GateEvidence) string {
 	if e.State != nexus.Fail || len(e.Findings) == 0 {
 		return ""
 	}
-	wishes := ParseMentions(TaskTexts(t)).ResolvePlaces(findingsOf(old))
+	wishes := ParseMentions(TaskTexts(t)).ResolvePlaces(collectFindings(old))
 	var names []string
 	for _, f := range e.Findings {
-		red := slices.ContainsFunc(old, func(o nexus.Evidence) bool {
+		red := slices.ContainsFunc(old, func(o nexus.GateEvidence) bool {
 			return slices.ContainsFunc(o.Findings, func(x nexus.Finding) bool { return x.Test == f.Test })
 		})
 		short := f.Test[strings.LastIndexAny(f.Test, ".:/")+1:]
@@ -272,20 +272,20 @@ func unrelatedFailures(t nexus.Task, check string, e nexus.Evidence, old []nexus
 		}
 		names = appendUnique(names, f.Test)
 	}
-	return listSome(names)
+	return joinFirstNames(names)
 }
 
 // UndecidableCriteria returns the criteria of a task whose commands cannot decide, judged by
 // their results on the task's work, reduced to their texts. The work is not at fault, unless
 // the command failed or changed files that it was to check. It returns none if nothing else
 // judged the work.
-func UndecidableCriteria(t nexus.Task, now []nexus.Evidence) []nexus.CriterionRevised {
-	if !slices.ContainsFunc(now, nexus.Evidence.Passed) {
+func UndecidableCriteria(t nexus.Task, now []nexus.GateEvidence) []nexus.CriterionRevised {
+	if !slices.ContainsFunc(now, nexus.GateEvidence.Passed) {
 		return nil
 	}
 	var all []nexus.CriterionRevised
 	for i, c := range t.Criteria {
-		gate, command := GateFor(c)
+		gate, command := GateOfCriterion(c)
 		if !command {
 			continue
 		}
@@ -303,12 +303,12 @@ func UndecidableCriteria(t nexus.Task, now []nexus.Evidence) []nexus.CriterionRe
 }
 
 // hasRewrittenTree reports whether a gate changed files of the tree that it judged.
-func hasRewrittenTree(e nexus.Evidence) bool {
+func hasRewrittenTree(e nexus.GateEvidence) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == "rewrote" })
 }
 
-// TriedCheck is a check that was run before the work, and its result.
-type TriedCheck struct {
+// CheckTrialResult is a check that was run before the work, and its result.
+type CheckTrialResult struct {
 	Criterion string `json:"criterion"` // T1/AC-2
 	Check     string `json:"check"`
 	Came      string `json:"came"`
@@ -317,12 +317,12 @@ type TriedCheck struct {
 }
 
 // TriedChecks returns the checks of tasks that were run before the work.
-func TriedChecks(tasks []nexus.Task) []TriedCheck {
-	var all []TriedCheck
+func TriedChecks(tasks []nexus.Task) []CheckTrialResult {
+	var all []CheckTrialResult
 	for _, t := range tasks {
 		for i, c := range t.Criteria {
 			if c.Tried != "" {
-				all = append(all, TriedCheck{CriterionID(t.ID, i+1), cmp.Or(c.Check, c.Was), c.Tried, !c.Unfit, c.Was != ""})
+				all = append(all, CheckTrialResult{CriterionID(t.ID, i+1), cmp.Or(c.Check, c.Was), c.Tried, !c.Unfit, c.Was != ""})
 			}
 		}
 	}

@@ -12,20 +12,20 @@ import (
 // TestTry tells checks that fail for what is not there yet from those that could
 // never show it.
 func TestTry(t *testing.T) {
-	said := func(s nexus.GateState, exit int, findings ...nexus.Finding) nexus.Evidence {
-		return nexus.Evidence{State: s, Tree: "t", Exit: exit, Findings: findings, Why: map[nexus.GateState]string{nexus.NotRun: "no test ran", nexus.Timeout: "did not end within 2m0s"}[s]}
+	said := func(s nexus.GateState, exit int, findings ...nexus.Finding) nexus.GateEvidence {
+		return nexus.GateEvidence{State: s, Tree: "t", Exit: exit, Findings: findings, Why: map[nexus.GateState]string{nexus.NotRun: "no test ran", nexus.Timeout: "did not end within 2m0s"}[s]}
 	}
 	text := func(m string) nexus.Finding { return nexus.Finding{Code: "exit", Message: m} }
 	failed := func(test string) nexus.Finding { return nexus.Finding{Code: "test", Test: test, Message: "got 1"} }
 	silent := said(nexus.Fail, 1, text("exit code 1 without a message"))
-	why := func(e nexus.Evidence, why string) nexus.Evidence { e.Why = why; return e }
-	old := []nexus.Evidence{said(nexus.Fail, 1, failed("m.TestOld"), failed("m.lengths"))}
+	why := func(e nexus.GateEvidence, why string) nexus.GateEvidence { e.Why = why; return e }
+	old := []nexus.GateEvidence{said(nexus.Fail, 1, failed("m.TestOld"), failed("m.lengths"))}
 
 	for name, c := range map[string]struct {
 		text, check string
 		files       string // of the task, beside another
 		kind        nexus.TaskKind
-		e           nexus.Evidence
+		e           nexus.GateEvidence
 		wrong       string // part of it; empty: it fits
 		form        string
 		vain        bool
@@ -78,7 +78,7 @@ func TestTry(t *testing.T) {
 				task.Criteria[1].Text = c.text
 			}
 			runs := func(s string) bool { return strings.Contains(s, "go test") || strings.Contains(s, "npm test") }
-			r := accept.JudgeTrial(task, 2, c.e, accept.CheckContext{Tests: runs, Old: old})
+			r := accept.JudgeTrial(task, 2, c.e, accept.TrialJudgementContext{Tests: runs, Old: old})
 			if !strings.Contains(r.Wrong, c.wrong) || (r.Wrong == "") != (c.wrong == "") || r.Vain != c.vain {
 				t.Errorf("wrong: %q, vain %v", r.Wrong, r.Vain)
 			}
@@ -111,7 +111,7 @@ func TestMark(t *testing.T) {
 	if was[0].Criteria[0].Check == "" {
 		t.Error("the plan that it came from has changed")
 	}
-	tried := []accept.TriedCheck{
+	tried := []accept.CheckTrialResult{
 		{Criterion: "T1/AC-1", Check: "sh a.sh", Came: "it cannot tell", Words: true},
 		{Criterion: "T1/AC-2", Check: "sh b.sh", Came: "fails with exit code 1", Fits: true},
 		{Criterion: "T1/AC-4", Check: "sh d.sh", Came: "it passes already"},
@@ -124,18 +124,18 @@ func TestMark(t *testing.T) {
 // TestVain takes only checks back that cannot tell, and only those of commands.
 func TestVain(t *testing.T) {
 	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "a", Check: "test"}, {Text: "b", Check: "sh b.sh"}, {Text: "c", Check: "sh c.sh"}, {Text: "d"}}}
-	if got := accept.UndecidableCriteria(task, []nexus.Evidence{{Gate: "accept: sh c.sh", State: nexus.Unverifiable}}); got != nil {
+	if got := accept.UndecidableCriteria(task, []nexus.GateEvidence{{Gate: "accept: sh c.sh", State: nexus.Unverifiable}}); got != nil {
 		t.Errorf("nothing else judged it: %+v", got)
 	}
-	got := accept.UndecidableCriteria(task, []nexus.Evidence{
+	got := accept.UndecidableCriteria(task, []nexus.GateEvidence{
 		{Gate: "build", State: nexus.Pass, Tree: "t"}, {Gate: "test", State: nexus.Unverifiable}, {Gate: "accept: sh c.sh", State: nexus.Unverifiable, Why: "nobody knows"}, {Gate: "accept: sh b.sh", State: nexus.Fail},
 	})
-	for why, e := range map[string]nexus.Evidence{
+	for why, e := range map[string]nexus.GateEvidence{
 		"it failed":              {State: nexus.Unverifiable, Exit: 1, Why: "exit code 1, and nothing in the output says why"},
 		"the work changes files": {State: nexus.Unverifiable, Findings: []nexus.Finding{{Code: "rewrote", File: "a.go"}}},
 	} {
 		e.Gate = "accept: sh b.sh"
-		if got := accept.UndecidableCriteria(task, []nexus.Evidence{{Gate: "build", State: nexus.Pass, Tree: "t"}, e}); got != nil {
+		if got := accept.UndecidableCriteria(task, []nexus.GateEvidence{{Gate: "build", State: nexus.Pass, Tree: "t"}, e}); got != nil {
 			t.Errorf("%s: the check was reverted: %+v", why, got)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// CriterionFix is a task that was meant to fix a criterion.
-type CriterionFix struct {
+// CriterionFixTask is a task that was meant to fix a criterion.
+type CriterionFixTask struct {
 	nexus.CriterionFault
 	Status nexus.TaskStatus `json:"status,omitzero"` // empty: it was not planned
 }
@@ -24,7 +24,7 @@ type CriterionFix struct {
 func UnmetCriteria(s *state.State) []nexus.CriterionFault {
 	var all []nexus.CriterionFault
 	seen := map[string]bool{}
-	for _, r := range TableOf(s, nil).Rows {
+	for _, r := range BuildCriteriaTable(s, nil).Rows {
 		e := r.Evidence
 		if r.State != Unmet || e == nil || !strings.HasPrefix(e.Gate, nexus.AcceptGate) || seen[e.Gate] {
 			continue
@@ -64,7 +64,7 @@ func staleCriteria(s *state.State, n int) []nexus.CriterionFault {
 
 // withCurrentChecks returns a task with the checks that show its criteria now: those that its
 // work added, and those that were rewritten after a revision.
-func withCurrentChecks(s *state.State, t *state.Task) nexus.Task {
+func withCurrentChecks(s *state.State, t *state.TaskState) nexus.Task {
 	task := t.WithProvedChecks()
 	for i := range task.Criteria {
 		if c, ok := rewrittenCheck(s, t, i+1); ok && c.Proved {
@@ -76,8 +76,8 @@ func withCurrentChecks(s *state.State, t *state.Task) nexus.Task {
 
 // rewrittenCheck returns the check that another task wrote for the present text of a task's
 // n-th criterion, from 1.
-func rewrittenCheck(s *state.State, t *state.Task, n int) (nexus.CriterionCheck, bool) {
-	return s.Fixes.RewrittenCheck(CriterionID(t.ID, n), state.CriterionFingerprint(t.Task, n), func(fix string) (c nexus.CriterionCheck, fresh bool) {
+func rewrittenCheck(s *state.State, t *state.TaskState, n int) (nexus.CriterionTest, bool) {
+	return s.Fixes.RewrittenCheck(CriterionID(t.ID, n), state.CriterionFingerprint(t.Task, n), func(fix string) (c nexus.CriterionTest, fresh bool) {
 		if o := s.TaskByID(nexus.TaskID(fix)); o != nil && o.Landed != nil {
 			c, fresh = o.WrittenCheck(1)
 		}
@@ -91,17 +91,17 @@ const ByRevision = "revision"
 
 // IsFaultOpen reports whether a fault still exists.
 func IsFaultOpen(s *state.State, f nexus.CriterionFault) bool {
-	return slices.ContainsFunc(TableOf(s, nil).Rows, func(r CriterionRow) bool {
+	return slices.ContainsFunc(BuildCriteriaTable(s, nil).Rows, func(r CriterionRow) bool {
 		return r.ID == f.Criterion && (r.State == Unmet || f.Kind == nexus.FaultStale && r.Stale)
 	})
 }
 
 // finalEvidence returns a gate's evidence on the last judged tree.
-func finalEvidence(s *state.State, gate string) nexus.Evidence {
+func finalEvidence(s *state.State, gate string) nexus.GateEvidence {
 	if s.Result == nil {
-		return nexus.Evidence{}
+		return nexus.GateEvidence{}
 	}
-	var last nexus.Evidence
+	var last nexus.GateEvidence
 	for _, e := range s.Result.Verdict.Evidence {
 		if e.Gate == gate {
 			last = e
@@ -178,7 +178,7 @@ func FixTask(s *state.State, f nexus.CriterionFault) nexus.Task {
 func fixBrief(s *state.State, f nexus.CriterionFault, c nexus.Criterion, own nexus.TaskID) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s has landed, but this is not true of the result of all tasks: %s\n", own, c.Text)
-	gate, _ := GateFor(c)
+	gate, _ := GateOfCriterion(c)
 	e := finalEvidence(s, gate)
 	fmt.Fprintf(&b, "Its check: %s\n", cmp.Or(c.Check, e.Command))
 	for _, found := range e.Findings[:min(len(e.Findings), fixFindings)] {
@@ -217,14 +217,14 @@ func tasksSharingFiles(s *state.State, own, of nexus.TaskID) []nexus.TaskID {
 }
 
 // criterionFixes returns the tasks that were to fix a criterion with its present text.
-func criterionFixes(s *state.State, id string) []CriterionFix {
-	var all []CriterionFix
+func criterionFixes(s *state.State, id string) []CriterionFixTask {
+	var all []CriterionFixTask
 	own, n, _ := ParseID(id)
 	for _, f := range s.Fixes.FaultsOf(id) {
 		if t := s.TaskByID(own); f.Kind == nexus.FaultStale && t != nil && f.Signature != state.CriterionFingerprint(t.Task, n) {
 			continue
 		}
-		x := CriterionFix{CriterionFault: f}
+		x := CriterionFixTask{CriterionFault: f}
 		if t := s.TaskByID(nexus.TaskID(f.Task)); t != nil {
 			x.Status = s.StatusOf(t)
 		}
@@ -237,7 +237,7 @@ func criterionFixes(s *state.State, id string) []CriterionFix {
 // it. It is empty if there were none.
 func FailedFixes(s *state.State) string {
 	var parts []string
-	for _, r := range TableOf(s, nil).Rows {
+	for _, r := range BuildCriteriaTable(s, nil).Rows {
 		if r.State == Met || len(r.Fixes) == 0 {
 			continue
 		}

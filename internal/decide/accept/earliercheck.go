@@ -16,8 +16,8 @@ import (
 // earlierPrefix starts the names of gates that check a criterion of an earlier run.
 const earlierPrefix = "earlier: "
 
-// EarlierCheck is a criterion that was met on the landed tree of an earlier run.
-type EarlierCheck struct {
+// EarlierRunCheck is a criterion that was met on the landed tree of an earlier run.
+type EarlierRunCheck struct {
 	Run    nexus.RunID
 	ID     string // T1/AC-2
 	Text   string
@@ -28,36 +28,38 @@ type EarlierCheck struct {
 }
 
 // GateName returns the name of the gate that checks it.
-func (e EarlierCheck) GateName() string { return earlierPrefix + string(e.Run) + " " + e.ID }
+func (e EarlierRunCheck) GateName() string { return earlierPrefix + string(e.Run) + " " + e.ID }
 
 // EarlierChecks returns the criteria of a run that their own commands showed to be met on the
 // landed tree.
-func EarlierChecks(s *state.State) []EarlierCheck {
-	t := TableOf(s, nil)
-	var all []EarlierCheck
+func EarlierChecks(s *state.State) []EarlierRunCheck {
+	t := BuildCriteriaTable(s, nil)
+	var all []EarlierRunCheck
 	for _, r := range t.Rows {
-		if _, command := GateFor(nexus.Criterion{Text: r.Criterion, Check: r.Check}); !command || r.State != Met || t.Commit == "" || t.Tree == "" {
+		if _, command := GateOfCriterion(nexus.Criterion{Text: r.Criterion, Check: r.Check}); !command || r.State != Met || t.Commit == "" || t.Tree == "" {
 			continue
 		}
-		all = append(all, EarlierCheck{Run: s.Run, ID: r.ID, Text: r.Criterion, Check: r.Check, Commit: t.Commit, Tree: t.Tree, At: s.Accepted})
+		all = append(all, EarlierRunCheck{Run: s.Run, ID: r.ID, Text: r.Criterion, Check: r.Check, Commit: t.Commit, Tree: t.Tree, At: s.Accepted})
 	}
 	return all
 }
 
-// OrderEarlier returns the criteria in the order in which they are checked, without repeated
+// OrderEarlierChecks returns the criteria in the order in which they are checked, without repeated
 // commands: criteria of the newest run alternate with criteria drawn at random from all runs.
 // The same seed gives the same order.
-func OrderEarlier(all []EarlierCheck, seed string) []EarlierCheck {
+func OrderEarlierChecks(all []EarlierRunCheck, seed string) []EarlierRunCheck {
 	newest := slices.Clone(all)
-	slices.SortStableFunc(newest, func(a, b EarlierCheck) int {
+	slices.SortStableFunc(newest, func(a, b EarlierRunCheck) int {
 		return cmp.Or(b.At.Compare(a.At), strings.Compare(string(b.Run), string(a.Run)), strings.Compare(a.ID, b.ID))
 	})
 	drawn := slices.Clone(newest)
-	slices.SortStableFunc(drawn, func(a, b EarlierCheck) int { return strings.Compare(drawHash(seed, a), drawHash(seed, b)) })
+	slices.SortStableFunc(drawn, func(a, b EarlierRunCheck) int {
+		return strings.Compare(checkOrderHash(seed, a), checkOrderHash(seed, b))
+	})
 	seen := map[string]bool{}
-	var order []EarlierCheck
+	var order []EarlierRunCheck
 	for i := range newest {
-		for _, e := range []EarlierCheck{newest[i], drawn[i]} {
+		for _, e := range []EarlierRunCheck{newest[i], drawn[i]} {
 			if key := strings.Join(strings.Fields(e.Check), " "); !seen[key] {
 				seen[key] = true
 				order = append(order, e)
@@ -67,13 +69,13 @@ func OrderEarlier(all []EarlierCheck, seed string) []EarlierCheck {
 	return order
 }
 
-func drawHash(seed string, e EarlierCheck) string {
+func checkOrderHash(seed string, e EarlierRunCheck) string {
 	sum := sha256.Sum256([]byte(seed + "\x00" + e.GateName() + "\x00" + e.Check))
 	return hex.EncodeToString(sum[:])
 }
 
-// EarlierResult is the result of one such check.
-type EarlierResult struct {
+// EarlierRunCheckResult is the result of one such check.
+type EarlierRunCheckResult struct {
 	Run       nexus.RunID     `json:"run"`
 	Criterion string          `json:"criterion"` // T1/AC-2
 	Command   string          `json:"command"`
@@ -83,16 +85,16 @@ type EarlierResult struct {
 }
 
 // IsRed reports whether a criterion that was met is no longer met.
-func (r EarlierResult) IsRed() bool { return r.State == nexus.Fail }
+func (r EarlierRunCheckResult) IsRed() bool { return r.State == nexus.Fail }
 
 // EarlierResults returns the results of the checks before a run, from its events. The last
 // result of each counts.
-func EarlierResults(events []nexus.Event) []EarlierResult {
-	var all []EarlierResult
+func EarlierResults(events []nexus.Event) []EarlierRunCheckResult {
+	var all []EarlierRunCheckResult
 	for _, e := range events {
 		if f, ok := e.Fact.(nexus.GateJudged); ok && f.Base {
-			if r, ok := EarlierResultOf(f.Evidence); ok {
-				all = slices.DeleteFunc(all, func(o EarlierResult) bool { return o.Run == r.Run && o.Criterion == r.Criterion })
+			if r, ok := ReadEarlierResult(f.Evidence); ok {
+				all = slices.DeleteFunc(all, func(o EarlierRunCheckResult) bool { return o.Run == r.Run && o.Criterion == r.Criterion })
 				all = append(all, r)
 			}
 		}
@@ -100,19 +102,19 @@ func EarlierResults(events []nexus.Event) []EarlierResult {
 	return all
 }
 
-// EarlierResultOf reads the evidence of a gate that checked such a criterion. It returns
+// ReadEarlierResult reads the evidence of a gate that checked such a criterion. It returns
 // false for any other gate.
-func EarlierResultOf(e nexus.Evidence) (EarlierResult, bool) {
+func ReadEarlierResult(e nexus.GateEvidence) (EarlierRunCheckResult, bool) {
 	name, ok := strings.CutPrefix(e.Gate, earlierPrefix)
 	run, id, two := strings.Cut(name, " ")
 	if !ok || !two {
-		return EarlierResult{}, false
+		return EarlierRunCheckResult{}, false
 	}
-	return EarlierResult{Run: nexus.RunID(run), Criterion: id, Command: e.Command, State: e.State, Why: e.Why, Tree: e.Tree}, true
+	return EarlierRunCheckResult{Run: nexus.RunID(run), Criterion: id, Command: e.Command, State: e.State, Why: e.Why, Tree: e.Tree}, true
 }
 
-// SummarizeEarlier returns a short summary of the results.
-func SummarizeEarlier(rows []EarlierResult) string {
+// SummarizeEarlierResults returns a short summary of the results.
+func SummarizeEarlierResults(rows []EarlierRunCheckResult) string {
 	met, red := 0, 0
 	for _, r := range rows {
 		switch {

@@ -15,14 +15,14 @@ import (
 )
 
 func TestEarlierChecks(t *testing.T) {
-	s := state.New("r")
+	s := state.NewState("r")
 	s.Tip = "c1"
-	s.Landings = []*state.Landing{{}}
-	s.Tasks = []*state.Task{
+	s.Landings = []*state.CompletedLanding{{}}
+	s.Tasks = []*state.TaskState{
 		{Task: nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "tests pass", Check: "test"}, {Text: "it greets", Check: "sh greet.sh"}, {Text: "it is nice"}, {Text: "it is red", Check: "sh red.sh"}}}, Status: nexus.Landed},
 		{Task: nexus.Task{ID: "T2", Criteria: []nexus.Criterion{{Text: "it did not land", Check: "sh greet.sh"}}}, Status: nexus.Parked},
 	}
-	s.Result = &nexus.ResultGated{Verdict: nexus.Verdict{Tree: "t", Evidence: []nexus.Evidence{
+	s.Result = &nexus.FinalGatesJudged{Verdict: nexus.GatesVerdict{Tree: "t", Evidence: []nexus.GateEvidence{
 		{Gate: "test", State: nexus.Pass, Tree: "t"}, {Gate: "accept: sh greet.sh", State: nexus.Pass, Tree: "t"}, {Gate: "accept: sh red.sh", State: nexus.Fail, Tree: "t"},
 	}}}
 	got := accept.EarlierChecks(s)
@@ -39,14 +39,14 @@ func TestEarlierChecks(t *testing.T) {
 // names no command twice and leaves none out.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var all []accept.EarlierCheck
+		var all []accept.EarlierRunCheck
 		commands := map[string]bool{}
 		for i, n := range rapid.SliceOfN(rapid.IntRange(0, 9), 1, 20).Draw(t, "checks") {
 			check := fmt.Sprintf("sh %d.sh", n)
 			commands[check] = true
-			all = append(all, accept.EarlierCheck{Run: nexus.RunID(fmt.Sprint("r", i)), ID: "T1/AC-1", Check: check, At: time.Unix(int64(i), 0)})
+			all = append(all, accept.EarlierRunCheck{Run: nexus.RunID(fmt.Sprint("r", i)), ID: "T1/AC-1", Check: check, At: time.Unix(int64(i), 0)})
 		}
-		order := accept.OrderEarlier(all, "seed")
+		order := accept.OrderEarlierChecks(all, "seed")
 		seen := map[string]bool{}
 		for _, e := range order {
 			if seen[e.Check] {
@@ -59,22 +59,22 @@ func TestOrder(t *testing.T) {
 		}
 		shuffled := slices.Clone(all)
 		slices.Reverse(shuffled)
-		if !slices.Equal(accept.OrderEarlier(shuffled, "seed"), order) {
+		if !slices.Equal(accept.OrderEarlierChecks(shuffled, "seed"), order) {
 			t.Fatal("the order depends on that of the journal")
 		}
 	})
-	var all []accept.EarlierCheck
+	var all []accept.EarlierRunCheck
 	for i := range 30 {
-		all = append(all, accept.EarlierCheck{Run: nexus.RunID(fmt.Sprintf("r%02d", i)), ID: "T1/AC-1", Check: fmt.Sprint("sh ", i), At: time.Unix(int64(i), 0)})
+		all = append(all, accept.EarlierRunCheck{Run: nexus.RunID(fmt.Sprintf("r%02d", i)), ID: "T1/AC-1", Check: fmt.Sprint("sh ", i), At: time.Unix(int64(i), 0)})
 	}
-	if a, b := accept.OrderEarlier(all, "a"), accept.OrderEarlier(all, "b"); a[1] == b[1] || a[0] != b[0] {
+	if a, b := accept.OrderEarlierChecks(all, "a"), accept.OrderEarlierChecks(all, "b"); a[1] == b[1] || a[0] != b[0] {
 		t.Errorf("%+v, %+v", a[:2], b[:2])
 	}
 }
 
 func TestRows(t *testing.T) {
 	judged := func(gate string, state nexus.GateState, base bool) nexus.Event {
-		return nexus.Event{Fact: nexus.GateJudged{Base: base, Evidence: nexus.Evidence{Gate: gate, State: state, Tree: "t"}}}
+		return nexus.Event{Fact: nexus.GateJudged{Base: base, Evidence: nexus.GateEvidence{Gate: gate, State: state, Tree: "t"}}}
 	}
 	rows := accept.EarlierResults([]nexus.Event{
 		judged("earlier: r1 T1/AC-1", nexus.Timeout, true), judged("test", nexus.Fail, true), judged("earlier: r1 T1/AC-2", nexus.Pass, true),
@@ -87,9 +87,9 @@ func TestRows(t *testing.T) {
 	if want := "r1 T1/AC-2 pass false, r1 T1/AC-1 fail true"; strings.Join(got, ", ") != want {
 		t.Error(got)
 	}
-	rows = append(rows, accept.EarlierResult{State: nexus.Timeout})
+	rows = append(rows, accept.EarlierRunCheckResult{State: nexus.Timeout})
 	for n, want := range []string{"0 of 0 criteria of earlier runs are still met", "1 of 1 criterion of an earlier run is still met", "1 of 2 criteria of earlier runs are still met, 1 red", "1 of 3 criteria of earlier runs are still met, 1 red, 1 unknown"} {
-		if got := accept.SummarizeEarlier(rows[:n]); got != want {
+		if got := accept.SummarizeEarlierResults(rows[:n]); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func note(t *testing.T, attempt nexus.AttemptID) accept.EvidenceNote {
+func note(t *testing.T, attempt nexus.AttemptID) accept.CommitEvidenceNote {
 	t.Helper()
-	return accept.NoteOf("r", state.LandingProof{
-		TrainLanded: nexus.TrainLanded{Task: "T1", Attempt: attempt, Commit: "c", Tree: "t"},
-		Evidence: []nexus.Evidence{
-			{Gate: "test", State: nexus.Pass, Tree: "t", Command: "go test", Counts: nexus.Counts{Passed: 2}, Output: "o"},
+	return accept.EvidenceNoteOf("r", state.LandingEvidence{
+		LandingCompleted: nexus.LandingCompleted{Task: "T1", Attempt: attempt, Commit: "c", Tree: "t"},
+		Evidence: []nexus.GateEvidence{
+			{Gate: "test", State: nexus.Pass, Tree: "t", Command: "go test", Counts: nexus.TestCounts{Passed: 2}, Output: "o"},
 			{Gate: "lint", State: nexus.Pass, Tree: "another"},
 		},
-		Review: &nexus.ReviewGiven{Tree: "t", Reviewed: true, Approved: true, Summary: "words of a model"},
+		Review: &nexus.ReviewerVerdictGiven{Tree: "t", Reviewed: true, Approved: true, Summary: "words of a model"},
 	})
 }
 

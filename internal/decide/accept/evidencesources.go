@@ -11,31 +11,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// EvidenceSource is a kind of evidence: the criteria that it can show, and the facts that it never
+// EvidenceKind is a kind of evidence: the criteria that it can show, and the facts that it never
 // shows.
-type EvidenceSource struct {
-	By    nexus.EvidenceBearing
+type EvidenceKind struct {
+	By    nexus.EvidenceReason
 	Kinds []nexus.CriterionKind
 	Shows string // the observation
 	Never string // facts that the observation does not show
 
-	find func(w *criterionWeighing) bool // fills in its findings; nil: searched for later, see [ShowIndependently]
+	find func(w *criterionEvaluation) bool // fills in its findings; nil: searched for later, see [AddIndependentResults]
 }
 
 // EvidenceSources returns the table of docs/acceptance.md. The first source that finds something
 // counts.
-func EvidenceSources() []EvidenceSource {
+func EvidenceSources() []EvidenceKind {
 	const behavior = nexus.CriterionKind("")
 	most := []nexus.CriterionKind{behavior, nexus.GateCriterion, nexus.TestsCriterion, nexus.RenameCriterion, nexus.DocsCriterion}
 	stays := []nexus.CriterionKind{nexus.StaysCriterion}
-	return []EvidenceSource{
+	return []EvidenceKind{
 		{
 			nexus.KeptBearing, stays, "every test that passed before passes with the change, and none of them was edited",
-			"that something is new; anything where a test is gone", (*criterionWeighing).findRegressionProof,
+			"that something is new; anything where a test is gone", (*criterionEvaluation).findRegressionProof,
 		},
 		{
 			nexus.NamedBearing, most, "all that the criterion or the title names failed each time before, and passes now",
-			"anything, while one of them is red, skipped, gone, or red with the base's version of its file", (*criterionWeighing).findNamedTests,
+			"anything, while one of them is red, skipped, gone, or red with the base's version of its file", (*criterionEvaluation).findNamedTests,
 		},
 		{
 			nexus.BlindBearing, most, "a check by a session that did not see the change fails on the base and passes now",
@@ -45,59 +45,59 @@ func EvidenceSources() []EvidenceSource {
 			nexus.LiteralBearing,
 			[]nexus.CriterionKind{nexus.GateCriterion},
 			"the gate passes, without old findings; a gate of tests only beside a criterion that asks for more",
-			"behavior", (*criterionWeighing).findLiteralGate,
+			"behavior", (*criterionEvaluation).findGateNamedLiterally,
 		},
 		{
 			nexus.TurnedBearing, most, "tests that are related to the criterion failed each time before and pass now, also with the base's version of their files",
-			"anything, while a related test is red; what another test is about", (*criterionWeighing).findTurnedTests,
+			"anything, while a related test is red; what another test is about", (*criterionEvaluation).findTestsFixedByWork,
 		},
 		{
 			nexus.NewBearing, most, "a test of the change fails without the rest of it",
-			"that the test asks for the right thing; anything, while a related test is red", (*criterionWeighing).findNewTests,
+			"that the test asks for the right thing; anything, while a related test is red", (*criterionEvaluation).findNewTests,
 		},
 		{
 			nexus.AskedBearing,
 			[]nexus.CriterionKind{nexus.TestsCriterion},
 			"the change is of tests alone, more of them pass, and they check what the criterion names",
-			"behavior that changes", (*criterionWeighing).findRequestedTests,
+			"behavior that changes", (*criterionEvaluation).findRequestedTests,
 		},
 		{
 			nexus.LiteralBearing,
 			[]nexus.CriterionKind{nexus.RenameCriterion},
 			"the change does nothing but rename, and the gate passes",
-			"that anything works otherwise", (*criterionWeighing).findRename,
+			"that anything works otherwise", (*criterionEvaluation).findRenameProof,
 		},
 		{
 			nexus.CoversBearing, stays, "tests that pass as before run at least half of the lines that changed",
-			"that something is new", (*criterionWeighing).findCoverage,
+			"that something is new", (*criterionEvaluation).findCoverageProof,
 		},
 		{
 			nexus.ReadBearing,
 			[]nexus.CriterionKind{nexus.DocsCriterion},
 			"only comments or documents changed, and a verifier reads the change",
-			"behavior", (*criterionWeighing).findReadableProof,
+			"behavior", (*criterionEvaluation).findReadableProof,
 		},
 	}
 }
 
-// criterionWeighing is one criterion and the known results for a tree.
-type criterionWeighing struct {
-	VerifiedWork
-	*nexus.CriterionShown
+// criterionEvaluation is one criterion and the known results for a tree.
+type criterionEvaluation struct {
+	GatePassedTree
+	*nexus.CriterionGateEvidence
 
 	criterion nexus.Criterion
 	kind      nexus.CriterionKind
-	says      criterionWording
-	now, base nexus.Evidence // of its gate
-	green     []redTest      // failed before, pass now
-	left      []redTest      // failed before, and are not known to pass
+	says      criterionWords
+	now, base nexus.GateEvidence // of its gate
+	green     []baseRedTest      // failed before, pass now
+	left      []baseRedTest      // failed before, and are not known to pass
 }
 
-// showCriterion decides which evidence shows a criterion, by the table alone.
-func (w VerifiedWork) showCriterion(s *nexus.CriterionShown, c nexus.Criterion) {
-	v := &criterionWeighing{VerifiedWork: w, CriterionShown: s, criterion: c, kind: w.KindOf(c), says: w.wordingOf(c)}
-	v.now, v.base = nexus.EvidenceOf(w.Now, s.Gate), nexus.EvidenceOf(w.Base, s.Gate)
-	v.green, v.left = w.turnedAndRedTests()
+// findCriterionEvidence decides which evidence shows a criterion, by the table alone.
+func (w GatePassedTree) findCriterionEvidence(s *nexus.CriterionGateEvidence, c nexus.Criterion) {
+	v := &criterionEvaluation{GatePassedTree: w, CriterionGateEvidence: s, criterion: c, kind: w.CriterionKindOf(c), says: w.wordsAboutCriterion(c)}
+	v.now, v.base = nexus.EvidenceOfGate(w.Now, s.Gate), nexus.EvidenceOfGate(w.Base, s.Gate)
+	v.green, v.left = w.fixedAndStillRedTests()
 	if v.hasObjection() {
 		return
 	}
@@ -117,7 +117,7 @@ func (w VerifiedWork) showCriterion(s *nexus.CriterionShown, c nexus.Criterion) 
 }
 
 // hasObjection reports whether a result contradicts a criterion, whatever shows it.
-func (v *criterionWeighing) hasObjection() bool {
+func (v *criterionEvaluation) hasObjection() bool {
 	if v.criterion.IsRegressionOnly() {
 		return false // it checks all gates by itself
 	}
@@ -134,29 +134,29 @@ func (v *criterionWeighing) hasObjection() bool {
 		return false
 	}
 	if open, why := v.remainingRedTests(v.says, v.relatedTests(), v.left); len(open) > 0 {
-		v.Why = fmt.Sprintf("failed before the work, and nothing shows that it passes now: %s; %s. If the task is not about it, name the tests that it is about", listSome(open), why)
+		v.Why = fmt.Sprintf("failed before the work, and nothing shows that it passes now: %s; %s. If the task is not about it, name the tests that it is about", joinFirstNames(open), why)
 		return true
 	}
 	return false
 }
 
 // relatedTests returns the tests that pass now and failed before, if they are about the criterion.
-func (v *criterionWeighing) relatedTests() []redTest {
+func (v *criterionEvaluation) relatedTests() []baseRedTest {
 	if v.isRelated(v.says, v.green) || len(v.left) == 0 && v.isRelatedByWordParts(v.says, v.green) {
 		return v.green
 	}
 	return nil
 }
 
-func (v *criterionWeighing) findRegressionProof() bool {
+func (v *criterionEvaluation) findRegressionProof() bool {
 	if v.criterion.IsRegressionOnly() {
-		v.checkRegressions(v.CriterionShown)
+		v.checkRegressions(v.CriterionGateEvidence)
 		return v.By != ""
 	}
 	if !runsTests(v.now, v.Gate) || len(v.Edited) > 0 || v.weakensTests() {
 		return false
 	}
-	tried := *v.CriterionShown
+	tried := *v.CriterionGateEvidence
 	v.checkRegressions(&tried)
 	if tried.By == "" || strings.Contains(tried.Why, "no longer there") {
 		return false
@@ -165,48 +165,48 @@ func (v *criterionWeighing) findRegressionProof() bool {
 	return true
 }
 
-func (v *criterionWeighing) findNamedTests() bool {
+func (v *criterionEvaluation) findNamedTests() bool {
 	meant, _ := v.namedRedTests(v.criterion)
-	v.Tests, v.Why = meant, "named, failed without the change and not with it: "+listSome(meant)
-	return v.keepIfFound(len(meant) > 0)
+	v.Tests, v.Why = meant, "named, failed without the change and not with it: "+joinFirstNames(meant)
+	return v.resetUnlessFound(len(meant) > 0)
 }
 
-// keepIfFound resets the filled-in fields if nothing was found.
-func (v *criterionWeighing) keepIfFound(some bool) bool {
+// resetUnlessFound resets the filled-in fields if nothing was found.
+func (v *criterionEvaluation) resetUnlessFound(some bool) bool {
 	if !some {
 		v.Tests, v.Own, v.Why = nil, false, ""
 	}
 	return some
 }
 
-func (v *criterionWeighing) findLiteralGate() bool {
-	passes := isClean(v.now) && (!runsTests(v.now, v.Gate) || v.hasOtherCriterion(v.criterion))
+func (v *criterionEvaluation) findGateNamedLiterally() bool {
+	passes := passesCleanly(v.now) && (!runsTests(v.now, v.Gate) || v.hasOtherCriterion(v.criterion))
 	if passes {
 		v.Why = "it asks for nothing else"
 	}
 	return passes
 }
 
-func (v *criterionWeighing) findTurnedTests() bool {
-	if isClean(v.now) && v.base.State == nexus.Fail && !runsTests(v.now, v.Gate) {
-		return v.turnedGate()
+func (v *criterionEvaluation) findTestsFixedByWork() bool {
+	if passesCleanly(v.now) && v.base.State == nexus.Fail && !runsTests(v.now, v.Gate) {
+		return v.isGateFixedByWork()
 	}
 	tests := v.relatedTests()
 	v.Tests = testLabels(tests)
-	v.Why = "failed without the change, and pass with it: " + listSome(v.Tests)
-	return v.keepIfFound(len(tests) > 0)
+	v.Why = "failed without the change, and pass with it: " + joinFirstNames(v.Tests)
+	return v.resetUnlessFound(len(tests) > 0)
 }
 
-// turnedGate reports whether a gate without tests failed on the base on the subject of the
+// isGateFixedByWork reports whether a gate without tests failed on the base on the subject of the
 // criterion, and passes now with all the files that it checked still present.
-func (v *criterionWeighing) turnedGate() bool {
-	var all []redTest
+func (v *criterionEvaluation) isGateFixedByWork() bool {
+	var all []baseRedTest
 	for _, f := range v.base.Findings {
 		if slices.Contains(v.Gone, f.File) {
 			v.Why = fmt.Sprintf("gate %s failed because of %s, which is gone: whether it may be is for a person to decide", v.Gate, f.File)
 			return false
 		}
-		all = append(all, redTest{gate: v.Gate, label: FindingLabel(f), file: f.File})
+		all = append(all, baseRedTest{gate: v.Gate, label: FindingLabel(f), file: f.File})
 	}
 	if v.weakensTests() || len(all) > 0 && !v.mayRelate(v.says, all) {
 		return false
@@ -215,44 +215,44 @@ func (v *criterionWeighing) turnedGate() bool {
 	return true
 }
 
-func (v *criterionWeighing) findNewTests() bool {
+func (v *criterionEvaluation) findNewTests() bool {
 	if v.Without == nil || v.Without.Proof != nexus.ProofRed || v.Hollow {
 		return false
 	}
 	v.Tests, v.Own = v.Without.Tests, true
-	v.Why = "only tests that came with the change show it, and they fail without the rest of it: " + listSome(v.Tests)
+	v.Why = "only tests that came with the change show it, and they fail without the rest of it: " + joinFirstNames(v.Tests)
 	return true
 }
 
-func (v *criterionWeighing) findRequestedTests() bool {
+func (v *criterionEvaluation) findRequestedTests() bool {
 	switch {
 	case !v.changesOnlyTests() || !v.moreTestsPass() && !v.hasEditedTestFile():
 		return false
 	case !v.Asserts:
-		v.Why = "the tests that were asked for check nothing: " + listSome(v.changedTestFiles())
+		v.Why = "the tests that were asked for check nothing: " + joinFirstNames(v.changedTestFiles())
 		return false
 	case len(v.Known) > 0 && len(v.Tells) == 0:
-		v.Why = fmt.Sprintf("the tests that were asked for do not use %s: %s", nexus.JoinWords(v.Known), listSome(v.changedTestFiles()))
+		v.Why = fmt.Sprintf("the tests that were asked for do not use %s: %s", nexus.JoinWords(v.Known), joinFirstNames(v.changedTestFiles()))
 		return false
 	}
-	v.Tests, v.Why = v.changedTestFiles(), "the tests that were asked for run, check something, and pass: "+listSome(v.changedTestFiles())
+	v.Tests, v.Why = v.changedTestFiles(), "the tests that were asked for run, check something, and pass: "+joinFirstNames(v.changedTestFiles())
 	return true
 }
 
 // hasEditedTestFile reports whether an existing test file has grown.
-func (v *criterionWeighing) hasEditedTestFile() bool {
+func (v *criterionEvaluation) hasEditedTestFile() bool {
 	return slices.ContainsFunc(v.Edited, func(f string) bool { return !slices.Contains(v.Gone, f) })
 }
 
-func (v *criterionWeighing) findRename() bool {
-	if !isClean(v.now) {
+func (v *criterionEvaluation) findRenameProof() bool {
+	if !passesCleanly(v.now) {
 		return false
 	}
 	v.Why = "it asks only for the new name, and the change only renames"
 	return true
 }
 
-func (v *criterionWeighing) findCoverage() bool {
+func (v *criterionEvaluation) findCoverageProof() bool {
 	k := v.coverageOfChange()
 	if k == nil {
 		return false
@@ -261,7 +261,7 @@ func (v *criterionWeighing) findCoverage() bool {
 	return true
 }
 
-func (v *criterionWeighing) findReadableProof() bool {
+func (v *criterionEvaluation) findReadableProof() bool {
 	if !v.Texts || v.Task.Kind == nexus.DocsTask {
 		return false
 	}
@@ -269,9 +269,9 @@ func (v *criterionWeighing) findReadableProof() bool {
 	return true
 }
 
-// turnedAndRedTests returns the tests that failed on the base each time: those that pass now, with the
+// fixedAndStillRedTests returns the tests that failed on the base each time: those that pass now, with the
 // base's version of their files as well, and the others.
-func (w VerifiedWork) turnedAndRedTests() (green, left []redTest) {
+func (w GatePassedTree) fixedAndStillRedTests() (green, left []baseRedTest) {
 	for _, b := range w.Base {
 		if b.State != nexus.Fail || !runsTests(b, b.Gate) || strings.HasPrefix(b.Gate, nexus.AcceptGate) {
 			continue
@@ -287,16 +287,16 @@ func (w VerifiedWork) turnedAndRedTests() (green, left []redTest) {
 			}
 			r := w.redTestOf(b.Gate, f)
 			switch {
-			case slices.ContainsFunc(slices.Concat(green, left), func(o redTest) bool { return o.label == r.label && o.gate == r.gate }):
-			case w.passesNow(b, f) && w.passesWithOldTests(b, f):
+			case slices.ContainsFunc(slices.Concat(green, left), func(o baseRedTest) bool { return o.label == r.label && o.gate == r.gate }):
+			case w.isFindingFixed(b, f) && w.passesWithOldTests(b, f):
 				green = append(green, r)
 			default:
 				left = append(left, r)
 			}
 		}
-		if whole := (redTest{gate: b.Gate, label: "gate " + b.Gate}); !some && w.failedAgain(b, nexus.Finding{}) &&
+		if whole := (baseRedTest{gate: b.Gate, label: "gate " + b.Gate}); !some && w.failedAgain(b, nexus.Finding{}) &&
 			// the runner names no test
-			isClean(nexus.EvidenceOf(w.Now, b.Gate)) && !w.weakensTests() && w.passesWithOldTests(b, nexus.Finding{}) {
+			passesCleanly(nexus.EvidenceOfGate(w.Now, b.Gate)) && !w.weakensTests() && w.passesWithOldTests(b, nexus.Finding{}) {
 			green = append(green, whole)
 		}
 	}
@@ -304,8 +304,8 @@ func (w VerifiedWork) turnedAndRedTests() (green, left []redTest) {
 }
 
 // redTestOf returns the test of a gate's finding, or its file if the finding names no test.
-func (w VerifiedWork) redTestOf(gate string, f nexus.Finding) redTest {
-	r := redTest{gate: gate, label: cmp.Or(f.Test, f.File), file: f.File}
+func (w GatePassedTree) redTestOf(gate string, f nexus.Finding) baseRedTest {
+	r := baseRedTest{gate: gate, label: cmp.Or(f.Test, f.File), file: f.File}
 	if w.TextOf != nil {
 		r.text = w.TextOf(f)
 	}
@@ -316,13 +316,13 @@ func (w VerifiedWork) redTestOf(gate string, f nexus.Finding) redTest {
 // version of the tests. If the change does not touch them, it does. A file that could not be
 // loaded is an exception: the fault may be in it, and is fixed there if nothing else was
 // removed from it.
-func (w VerifiedWork) passesWithOldTests(b nexus.Evidence, f nexus.Finding) bool {
+func (w GatePassedTree) passesWithOldTests(b nexus.GateEvidence, f nexus.Finding) bool {
 	if len(w.changedTestFiles()) == 0 || w.Old == nil && !slices.Contains(w.Gone, f.File) {
 		return true
 	}
 	loads := f.Test == "" && f.File != "" && slices.Contains(w.Edited, f.File) && !slices.Contains(w.Gone, f.File) &&
 		!slices.ContainsFunc(w.Lost, func(o nexus.Finding) bool { return o.File == f.File })
-	e := nexus.EvidenceOf(w.Old, b.Gate)
+	e := nexus.EvidenceOfGate(w.Old, b.Gate)
 	same := func(o nexus.Finding) bool { return o.Test == f.Test && (f.Test != "" || o.File == f.File) }
 	switch {
 	case loads:
@@ -342,7 +342,7 @@ func (w VerifiedWork) passesWithOldTests(b nexus.Evidence, f nexus.Finding) bool
 
 // weakensTests reports whether the change removes or disables tests, or changes how they run:
 // then a higher number of passing tests does not show which of them pass.
-func (w VerifiedWork) weakensTests() bool {
+func (w GatePassedTree) weakensTests() bool {
 	return slices.ContainsFunc(w.Gone, stack.ServesTests) || slices.ContainsFunc(w.Lost, func(f nexus.Finding) bool {
 		return slices.Contains([]string{tamper.Deleted, tamper.Skipped, tamper.Swallowed, tamper.Command}, f.Code)
 	})

@@ -9,14 +9,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ShowIndependently adds the results of independent checks to criteria that only tests of the
+// AddIndependentResults adds the results of independent checks to criteria that only tests of the
 // change show. It is the row of [nexus.BlindBearing] in [EvidenceSources]: such a check is written
 // and run only after all other evidence.
-func ShowIndependently(all []nexus.CriterionShown, p nexus.ChecksReproduced) []nexus.CriterionShown {
+func AddIndependentResults(all []nexus.CriterionGateEvidence, p nexus.IndependentChecksRun) []nexus.CriterionGateEvidence {
 	all = slices.Clone(all)
 	for i := range all {
 		s := &all[i]
-		at := slices.IndexFunc(p.Checks, func(c nexus.CriterionCheck) bool { return c.Number == s.Number && c.Of == s.Of })
+		at := slices.IndexFunc(p.Checks, func(c nexus.CriterionTest) bool { return c.Number == s.Number && c.Of == s.Of })
 		if !s.Own || at < 0 {
 			continue
 		}

@@ -6,11 +6,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// KindOf returns a criterion's kind: the one set by the planner or a person, or else the one
+// CriterionKindOf returns a criterion's kind: the one set by the planner or a person, or else the one
 // derived from its task. Unchanged behavior is never derived from words: "X still fails" is
 // how people report bugs.
-func (w VerifiedWork) KindOf(c nexus.Criterion) nexus.CriterionKind {
-	gate, command := GateFor(c)
+func (w GatePassedTree) CriterionKindOf(c nexus.Criterion) nexus.CriterionKind {
+	gate, command := GateOfCriterion(c)
 	switch {
 	case c.Kind != "":
 		return c.Kind

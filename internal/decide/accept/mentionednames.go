@@ -20,7 +20,7 @@ type MentionedNames struct {
 	Errors   []string // messages that it quotes
 	Commands []string // commands that it reports as failing
 	Exact    string   // the whole text, if it may be the name of one test
-	At       []string // tests that fail at exactly the lines that it names; see [MentionList.ResolvePlaces]
+	At       []string // tests that fail at exactly the lines that it names; see [RequestedFailures.ResolvePlaces]
 	All      bool     // all failing tests
 	Within   string   // limits All to tests whose name or file contains this; empty: all
 }
@@ -31,8 +31,8 @@ type FileLine struct {
 	Line int
 }
 
-// isFileOf reports whether a finding is in the file of p.
-func (p FileLine) isFileOf(f nexus.Finding) bool {
+// isInFileOf reports whether a finding is in the file of p.
+func (p FileLine) isInFileOf(f nexus.Finding) bool {
 	return f.File != "" && (f.File == p.File || strings.HasSuffix(f.File, "/"+p.File))
 }
 
@@ -47,7 +47,7 @@ func ParseMentioned(text string) MentionedNames {
 		if endRE.compile().MatchString(text[at[1]:]) {
 			continue // a file name
 		}
-		if isSetAside(text, at[0], at[1]) {
+		if isExcludedByWords(text, at[0], at[1]) {
 			w.Aside = appendDistinct(w.Aside, name)
 		} else {
 			w.Tests = appendDistinct(w.Tests, name)
@@ -56,8 +56,8 @@ func ParseMentioned(text string) MentionedNames {
 	for _, at := range fileRE.compile().FindAllStringIndex(text, -1) {
 		name := strings.TrimPrefix(text[at[0]:at[1]], "./")
 		switch {
-		case !stack.IsTest(name), strings.HasPrefix(text[at[1]:], ":"), !passesRE.compile().MatchString(clauseAround(text, at[0], at[1])):
-		case isSetAside(text, at[0], at[1]):
+		case !stack.IsTest(name), strings.HasPrefix(text[at[1]:], ":"), !passesRE.compile().MatchString(sentenceAround(text, at[0], at[1])):
+		case isExcludedByWords(text, at[0], at[1]):
 			w.Aside = appendDistinct(w.Aside, name)
 		default:
 			w.Tests = appendDistinct(w.Tests, name)
@@ -90,7 +90,7 @@ func (w *MentionedNames) readQuotes(text string) {
 		}
 		switch {
 		case isCommand(said):
-			if failsRE.compile().MatchString(clauseAround(text, at[0], at[1])) {
+			if failsRE.compile().MatchString(sentenceAround(text, at[0], at[1])) {
 				w.Commands = appendDistinct(w.Commands, said)
 			}
 		case len(said) >= 10 && strings.Contains(said, " "):
@@ -102,14 +102,14 @@ func (w *MentionedNames) readQuotes(text string) {
 // MatchesFinding reports whether the text refers to a finding: it names its test or place, quotes
 // its message, or asks for all failing tests.
 func (w MentionedNames) MatchesFinding(f nexus.Finding) bool {
-	if w.LeavesAlone(f) {
+	if w.ExcludesFinding(f) {
 		return false
 	}
 	if f.Test != "" && (f.Test == w.Exact || slices.Contains(w.At, f.Test) || slices.ContainsFunc(w.Tests, func(name string) bool { return isNameOfFinding(name, f) })) {
 		return true
 	}
 	for _, p := range w.Places {
-		if p.isFileOf(f) && (f.Line == p.Line || f.Test != "") {
+		if p.isInFileOf(f) && (f.Line == p.Line || f.Test != "") {
 			return true
 		}
 	}
@@ -123,8 +123,8 @@ func (w MentionedNames) MatchesFinding(f nexus.Finding) bool {
 	return w.All && f.Test != "" && (strings.Contains(strings.ToLower(f.Test), in) || strings.Contains(strings.ToLower(f.File), in))
 }
 
-// LeavesAlone reports whether the text excludes a finding's test by name.
-func (w MentionedNames) LeavesAlone(f nexus.Finding) bool {
+// ExcludesFinding reports whether the text excludes a finding's test by name.
+func (w MentionedNames) ExcludesFinding(f nexus.Finding) bool {
 	return f.Test != "" && slices.ContainsFunc(w.Aside, func(name string) bool { return isNameOfFinding(name, f) })
 }
 
@@ -174,8 +174,8 @@ func boundText(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxText)], "?")
 }
 
-// clauseAround returns the sentence around a part of a text.
-func clauseAround(text string, i, end int) string {
+// sentenceAround returns the sentence around a part of a text.
+func sentenceAround(text string, i, end int) string {
 	from := strings.LastIndexAny(text[:i], "\n;") + 1
 	if dot := strings.LastIndex(text[:i], ". "); dot >= from {
 		from = dot + 2
@@ -190,8 +190,8 @@ func clauseAround(text string, i, end int) string {
 	return text[min(from, i):i] + " " + text[end:to]
 }
 
-// isSetAside reports whether the words around a name exclude it.
-func isSetAside(text string, from, to int) bool {
+// isExcludedByWords reports whether the words around a name exclude it.
+func isExcludedByWords(text string, from, to int) bool {
 	start := max(strings.LastIndexAny(text[:from], "\n;")+1, strings.LastIndex(text[:from], ". ")+1)
 	words := strings.Fields(strings.ToLower(text[start:from]))
 	for _, word := range slices.Backward(words) {
@@ -253,12 +253,12 @@ func ambiguousPrograms() []string {
 	return []string{"black", "coverage", "next", "tap", "ava", "turbo", "rollup", "cypress", "playwright", "rails", "pest"}
 }
 
-// MentionList are the things that several texts ask for by name.
-type MentionList []MentionedNames
+// RequestedFailures are the things that several texts ask for by name.
+type RequestedFailures []MentionedNames
 
 // ParseMentions parses texts.
-func ParseMentions(texts []string) MentionList {
-	all := make(MentionList, len(texts))
+func ParseMentions(texts []string) RequestedFailures {
+	all := make(RequestedFailures, len(texts))
 	for i, text := range texts {
 		all[i] = ParseMentioned(text)
 	}
@@ -268,14 +268,14 @@ func ParseMentions(texts []string) MentionList {
 // ResolvePlaces returns the mentions with places replaced by the failures on a base. If a
 // test fails at exactly the named line, the mention refers to that test, even if its line
 // moves later, and not to the other tests of its file.
-func (w MentionList) ResolvePlaces(base []nexus.Finding) MentionList {
+func (w RequestedFailures) ResolvePlaces(base []nexus.Finding) RequestedFailures {
 	all := slices.Clone(w)
 	for i, one := range all {
 		var left []FileLine
 		for _, p := range one.Places {
 			var at []string
 			for _, f := range base {
-				if f.Test != "" && f.Line == p.Line && p.isFileOf(f) {
+				if f.Test != "" && f.Line == p.Line && p.isInFileOf(f) {
 					at = append(at, f.Test)
 				}
 			}
@@ -289,12 +289,12 @@ func (w MentionList) ResolvePlaces(base []nexus.Finding) MentionList {
 }
 
 // MatchesFinding reports whether a mention refers to a finding and no mention excludes it.
-func (w MentionList) MatchesFinding(f nexus.Finding) bool {
-	return slices.ContainsFunc(w, func(one MentionedNames) bool { return one.MatchesFinding(f) }) && !slices.ContainsFunc(w, func(one MentionedNames) bool { return one.LeavesAlone(f) })
+func (w RequestedFailures) MatchesFinding(f nexus.Finding) bool {
+	return slices.ContainsFunc(w, func(one MentionedNames) bool { return one.MatchesFinding(f) }) && !slices.ContainsFunc(w, func(one MentionedNames) bool { return one.ExcludesFinding(f) })
 }
 
-// MatchesByName is [MentionList.MatchesFinding] without mentions of all failing tests.
-func (w MentionList) MatchesByName(f nexus.Finding) bool {
+// MatchesByName is [RequestedFailures.MatchesFinding] without mentions of all failing tests.
+func (w RequestedFailures) MatchesByName(f nexus.Finding) bool {
 	some := slices.Clone(w)
 	for i := range some {
 		some[i].All = false
@@ -302,9 +302,11 @@ func (w MentionList) MatchesByName(f nexus.Finding) bool {
 	return some.MatchesFinding(f)
 }
 
-// AsksForRed reports whether a mention asks for something that can be seen to fail before the
+// AsksForFailingThing reports whether a mention asks for something that can be seen to fail before the
 // work.
-func (w MentionList) AsksForRed() bool { return slices.ContainsFunc(w, MentionedNames.asksForRed) }
+func (w RequestedFailures) AsksForFailingThing() bool {
+	return slices.ContainsFunc(w, MentionedNames.asksForRed)
+}
 
 // FindingLabel returns a finding's name for people.
 func FindingLabel(f nexus.Finding) string {

@@ -33,12 +33,12 @@ func TestOnlyText(t *testing.T) {
 		"an unknown language":    {"a.xyz", "a\n", "a\n# b\n", false},
 		"settings":               {"a.yaml", "a: 1\n", "# one\na: 1\n", true},
 	} {
-		if got := accept.OnlyText(c.file, &c.old, &c.now); got != c.only {
+		if got := accept.ChangesOnlyText(c.file, &c.old, &c.now); got != c.only {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	text := "# a\n"
-	if accept.OnlyText("a.py", nil, &text) || accept.OnlyText("a.py", &text, nil) || !accept.OnlyText("README", nil, &text) {
+	if accept.ChangesOnlyText("a.py", nil, &text) || accept.ChangesOnlyText("a.py", &text, nil) || !accept.ChangesOnlyText("README", nil, &text) {
 		t.Error("a file that is new or gone")
 	}
 }
@@ -50,10 +50,10 @@ func FuzzOnlyText(f *testing.F) {
 	f.Add("a.go", "package a\n\nvar x = '\\'' // y\n")
 	f.Fuzz(func(t *testing.T, file, text string) {
 		now := "zzz()\n" + text
-		if accept.OnlyText(file, &text, &now) && strings.HasSuffix(file, ".py") {
+		if accept.ChangesOnlyText(file, &text, &now) && strings.HasSuffix(file, ".py") {
 			t.Errorf("%q: a statement is no comment: %q", file, text)
 		}
-		if same := text; !accept.OnlyText("a.go", &text, &same) {
+		if same := text; !accept.ChangesOnlyText("a.go", &text, &same) {
 			t.Errorf("nothing changed in %q", text)
 		}
 	})

@@ -59,9 +59,9 @@ func drawExample(t *rapid.T) example {
 }
 
 // work is what is known of an example.
-func (e example) work() accept.VerifiedWork {
+func (e example) work() accept.GatePassedTree {
 	c := nexus.Criterion{Text: "so " + strings.Join(e.goal, " "), Check: "test", Kind: e.kind}
-	w := accept.VerifiedWork{Task: nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{c}}, Changed: []string{"x.go"}, Touched: e.touched}
+	w := accept.GatePassedTree{Task: nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{c}}, Changed: []string{"x.go"}, Touched: e.touched}
 	var failed, again []string
 	now, old := map[string]string{}, map[string]string{}
 	texts := map[string]string{}
@@ -79,7 +79,7 @@ func (e example) work() accept.VerifiedWork {
 			kept.Old = append(kept.Old, x.label())
 		}
 	}
-	w.Base, w.Now, w.Again = []nexus.Evidence{base}, []nexus.Evidence{kept}, []nexus.Evidence{verifierVerdict(3, again...)}
+	w.Base, w.Now, w.Again = []nexus.GateEvidence{base}, []nexus.GateEvidence{kept}, []nexus.GateEvidence{verifierVerdict(3, again...)}
 	if e.tests {
 		w.Changed = append(w.Changed, "c_test.go")
 		before := verifierVerdict(3)
@@ -90,9 +90,9 @@ func (e example) work() accept.VerifiedWork {
 				before.Findings = append(before.Findings, nexus.Finding{Test: x.label()})
 			}
 		}
-		w.Old = []nexus.Evidence{before}
+		w.Old = []nexus.GateEvidence{before}
 	}
-	w.Ended = func(v nexus.Evidence) map[string]string {
+	w.Ended = func(v nexus.GateEvidence) map[string]string {
 		if v.Tree == "old" {
 			return old
 		}
@@ -100,13 +100,13 @@ func (e example) work() accept.VerifiedWork {
 	}
 	w.TextOf = func(f nexus.Finding) string { return texts[f.Test] }
 	if e.fresh {
-		w.Without = &nexus.TestsProved{Proof: nexus.ProofRed, Tests: []string{"m.TestNew"}}
+		w.Without = &nexus.TestsRunWithoutWork{Proof: nexus.ProofRed, Tests: []string{"m.TestNew"}}
 	}
 	return w
 }
 
 // want says the same as docs/acceptance.md, in the plainest way.
-func (e example) want() nexus.EvidenceBearing {
+func (e example) want() nexus.EvidenceReason {
 	share := func(a, b []string) bool {
 		for _, x := range a {
 			for _, y := range b {
@@ -189,7 +189,7 @@ func (e example) want() nexus.EvidenceBearing {
 func TestWhatShowsACriterion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawExample(t)
-		all := accept.WeighGateCriteria(e.work())
+		all := accept.JudgeGateCriteria(e.work())
 		if len(all) != 1 || all[0].By != e.want() {
 			t.Fatalf("want %q, got %+v", e.want(), all)
 		}

@@ -72,12 +72,12 @@ func TestAsks(t *testing.T) {
 		"TestParse fails": true, "calc/add_test.go:12 is wrong": true, `it prints "index out of range [3]"`: true, "`go run . --help` exits with 2": true,
 		"fix the failing tests": true, "Add a --json flag": false, "leave TestRead alone": false,
 	} {
-		if got := accept.ParseMentions([]string{"Add it", text}).AsksForRed(); got != want {
+		if got := accept.ParseMentions([]string{"Add it", text}).AsksForFailingThing(); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
 	at := accept.ParseMentions([]string{"calc/add_test.go:12 is wrong"}).ResolvePlaces([]nexus.Finding{{Test: "TestAdd", File: "calc/add_test.go", Line: 12}})
-	if !at.AsksForRed() || !cmp.Equal(at[0].At, []string{"TestAdd"}) || len(at[0].Places) != 0 {
+	if !at.AsksForFailingThing() || !cmp.Equal(at[0].At, []string{"TestAdd"}) || len(at[0].Places) != 0 {
 		t.Errorf("%+v", at)
 	}
 }
@@ -98,7 +98,7 @@ func TestLabel(t *testing.T) {
 
 // TestTriedInWords holds what is said of a command that was tried, in a few words.
 func TestTriedInWords(t *testing.T) {
-	for want, e := range map[string]nexus.Evidence{
+	for want, e := range map[string]nexus.GateEvidence{
 		"passes":                            {State: nexus.Pass, Tree: "t"},
 		"fails with exit code 3":            {State: nexus.Fail, Exit: 3},
 		"fails: a.go:3: undefined: Size":    {State: nexus.Fail, Exit: 1, Findings: []nexus.Finding{{File: "a.go", Line: 3, Message: "undefined: Size\nmore"}}},
@@ -112,7 +112,7 @@ func TestTriedInWords(t *testing.T) {
 		"fails: " + strings.Repeat("x", 90): {State: nexus.Fail, Findings: []nexus.Finding{{Message: strings.Repeat("x", 90)}}},
 	} {
 		task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "sizes are told", Check: "sh x.sh"}}}
-		r := accept.JudgeTrial(task, 1, e, accept.CheckContext{Tests: func(string) bool { return false }, Short: true})
+		r := accept.JudgeTrial(task, 1, e, accept.TrialJudgementContext{Tests: func(string) bool { return false }, Short: true})
 		if r.Said != want {
 			t.Errorf("%+v: %q, want %q", e, r.Said, want)
 		}
@@ -122,13 +122,13 @@ func TestTriedInWords(t *testing.T) {
 // TestTriedForItself holds which failures are those of the command, and which are of what it looks at, though they read alike;
 // and that a command which ran no test is told of another package only where it is a go test of the root.
 func TestTriedForItself(t *testing.T) {
-	failed := func(message string) nexus.Evidence {
-		return nexus.Evidence{State: nexus.Fail, Exit: 1, Tree: "t", Findings: []nexus.Finding{{Message: message}}}
+	failed := func(message string) nexus.GateEvidence {
+		return nexus.GateEvidence{State: nexus.Fail, Exit: 1, Tree: "t", Findings: []nexus.Finding{{Message: message}}}
 	}
-	none := nexus.Evidence{State: nexus.NotRun, Tree: "t", Why: "no test ran"}
+	none := nexus.GateEvidence{State: nexus.NotRun, Tree: "t", Why: "no test ran"}
 	for _, c := range []struct {
 		check string
-		e     nexus.Evidence
+		e     nexus.GateEvidence
 		wrong string
 	}{
 		{"python3 a.py", failed("SyntaxError: invalid syntax"), ""},
@@ -153,7 +153,7 @@ func TestTriedForItself(t *testing.T) {
 	} {
 		task := nexus.Task{ID: "T1", Files: []string{"parse/a.go", "parse/a_test.go"}}
 		task.Criteria = []nexus.Criterion{{Text: "sizes are told", Check: c.check}}
-		if r := accept.JudgeTrial(task, 1, c.e, accept.CheckContext{Tests: func(string) bool { return false }}); r.Wrong != c.wrong {
+		if r := accept.JudgeTrial(task, 1, c.e, accept.TrialJudgementContext{Tests: func(string) bool { return false }}); r.Wrong != c.wrong {
 			t.Errorf("%s, %s: %q", c.check, r.Said, r.Wrong)
 		}
 	}
@@ -166,7 +166,7 @@ func TestForms(t *testing.T) {
 		"go test -json ./...": "`go test ./...`", "npm test | grep x": "the command that runs the tests by itself, such as `go test -run '^TestName$' ./...`",
 	} {
 		task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "sizes are told", Check: check}}}
-		r := accept.JudgeTrial(task, 1, nexus.Evidence{State: nexus.Unverifiable, Why: "nobody counts"}, accept.CheckContext{Tests: func(string) bool { return false }})
+		r := accept.JudgeTrial(task, 1, nexus.GateEvidence{State: nexus.Unverifiable, Why: "nobody counts"}, accept.TrialJudgementContext{Tests: func(string) bool { return false }})
 		if r.Form != want || !r.Vain {
 			t.Errorf("%s: %s", check, r.Form)
 		}
@@ -175,10 +175,10 @@ func TestForms(t *testing.T) {
 
 // TestTwoPackages leaves a go test of the root alone where the tests of the task are in two packages, or in the root.
 func TestTwoPackages(t *testing.T) {
-	none := nexus.Evidence{State: nexus.NotRun, Tree: "t", Why: "no test ran"}
+	none := nexus.GateEvidence{State: nexus.NotRun, Tree: "t", Why: "no test ran"}
 	for files, wrong := range map[string]bool{"a/a_test.go a/b_test.go": true, "a/a_test.go b/b_test.go": false, "a_test.go": false, "a/a.go": false} {
 		task := nexus.Task{ID: "T1", Files: strings.Fields(files), Criteria: []nexus.Criterion{{Text: "sizes are told", Check: "go test ."}}}
-		if r := accept.JudgeTrial(task, 1, none, accept.CheckContext{Tests: func(string) bool { return false }}); (r.Wrong != "") != wrong {
+		if r := accept.JudgeTrial(task, 1, none, accept.TrialJudgementContext{Tests: func(string) bool { return false }}); (r.Wrong != "") != wrong {
 			t.Errorf("%s: %s", files, r.Wrong)
 		}
 	}
@@ -194,11 +194,11 @@ func TestTrials(t *testing.T) {
 
 // TestQuiet holds for which commands it is worth to look at the base with the tests of the change.
 func TestQuiet(t *testing.T) {
-	pass, fail := nexus.Evidence{State: nexus.Pass, Tree: "b"}, nexus.Evidence{State: nexus.Fail, Tree: "b"}
+	pass, fail := nexus.GateEvidence{State: nexus.Pass, Tree: "b"}, nexus.GateEvidence{State: nexus.Fail, Tree: "b"}
 	for _, c := range []struct {
 		text string
 		red  bool
-		base nexus.Evidence
+		base nexus.GateEvidence
 		want bool
 	}{
 		{"sizes are told", false, pass, true},

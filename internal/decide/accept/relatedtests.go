@@ -11,9 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// redTest is a test that failed on the base each time, or a test file that could not be
+// baseRedTest is a test that failed on the base each time, or a test file that could not be
 // loaded there, or a whole gate whose runner names neither.
-type redTest struct {
+type baseRedTest struct {
 	gate  string
 	label string
 	file  string // file of the test; empty: unknown
@@ -22,7 +22,7 @@ type redTest struct {
 
 // testGroup returns the class of a test within its file, from its name, or "" if the name has
 // none.
-func (r redTest) testGroup() string {
+func (r baseRedTest) testGroup() string {
 	name := strings.TrimPrefix(r.label, r.file)
 	for _, sep := range []string{"::", " > ", "."} {
 		if i := strings.LastIndex(name, sep); i > 0 {
@@ -34,12 +34,12 @@ func (r redTest) testGroup() string {
 
 // isBeside reports whether two tests are in the same file, and in the same class if both have
 // one. Tests whose files are unknown match if they have the same class, or none.
-func (r redTest) isBeside(o redTest) bool {
+func (r baseRedTest) isBeside(o baseRedTest) bool {
 	return r.gate == o.gate && r.file == o.file && (r.testGroup() == o.testGroup() || r.testGroup() == "" || o.testGroup() == "")
 }
 
 // nameWords returns the words of a test's own name, without repetition, including short ones.
-func (r redTest) nameWords() []string {
+func (r baseRedTest) nameWords() []string {
 	name := strings.Trim(strings.TrimPrefix(r.label, r.file), ":> .")
 	name = strings.TrimPrefix(name, r.testGroup())
 	var all []string
@@ -56,7 +56,7 @@ func (r redTest) nameWords() []string {
 // isLike reports whether the whole name of one test, if it has more than one word, occurs in
 // the other test's name: test_eq_with_dict and test_query_eq_with_dict require the same for
 // two subjects.
-func (r redTest) isLike(o redTest) bool {
+func (r baseRedTest) isLike(o baseRedTest) bool {
 	a, b := r.nameWords(), o.nameWords()
 	if len(a) > len(b) {
 		a, b = b, a
@@ -64,18 +64,18 @@ func (r redTest) isLike(o redTest) bool {
 	return len(a) > 1 && !slices.ContainsFunc(a, func(word string) bool { return !slices.Contains(b, word) })
 }
 
-// criterionWording is a task's text about a criterion, reduced to words that also occur in code and
+// criterionWords is a task's text about a criterion, reduced to words that also occur in code and
 // names.
-type criterionWording struct {
+type criterionWords struct {
 	words []string // see [wordsOf]
 	files []string // names of files
 	names []string // of Subjects, those that exist in the code and are used as names
 	loose []string // of these, those that may also be ordinary words: "a list that was split"
 }
 
-// wordingOf reads a task's text about a criterion.
-func (w VerifiedWork) wordingOf(c nexus.Criterion) criterionWording {
-	var s criterionWording
+// wordsAboutCriterion reads a task's text about a criterion.
+func (w GatePassedTree) wordsAboutCriterion(c nexus.Criterion) criterionWords {
+	var s criterionWords
 	s.names, s.loose = splitIntendedNames(w.Known, []string{w.Task.Title, c.Text, c.Check})
 	for _, text := range []string{w.Task.Title, c.Text, c.Check} {
 		text = boundText(text)
@@ -90,11 +90,11 @@ func (w VerifiedWork) wordingOf(c nexus.Criterion) criterionWording {
 }
 
 // isEmpty reports whether the text has nothing that can be compared with names.
-func (s criterionWording) isEmpty() bool { return len(s.words)+len(s.files) == 0 }
+func (s criterionWords) isEmpty() bool { return len(s.words)+len(s.files) == 0 }
 
-// testWeight rates a test's overlap with the text: most for its name, less for its file's name,
+// testOverlap rates a test's overlap with the text: most for its name, less for its file's name,
 // least for its text.
-func (s criterionWording) testWeight(r redTest) int {
+func (s criterionWords) testOverlap(r baseRedTest) int {
 	n := 0
 	in, of, text := wordsOf(strings.TrimPrefix(r.label, r.file)), wordsOf(fileStem(r.file)), wordsOf(r.text)
 	for _, word := range s.words {
@@ -114,14 +114,14 @@ func (s criterionWording) testWeight(r redTest) int {
 const inName = 3
 
 // isInTestName reports whether a word of the text is in a test's name.
-func (s criterionWording) isInTestName(r redTest) bool {
+func (s criterionWords) isInTestName(r baseRedTest) bool {
 	in := wordsOf(r.label)
 	return slices.ContainsFunc(s.words, func(word string) bool { return slices.Contains(in, word) })
 }
 
 // touchesWording reports whether a change is at the place that the text describes: it touches a name
 // or a file with one of its words.
-func (w VerifiedWork) touchesWording(s criterionWording) bool {
+func (w GatePassedTree) touchesWording(s criterionWords) bool {
 	for _, file := range w.Changed {
 		if stack.ServesTests(file) {
 			continue
@@ -135,7 +135,7 @@ func (w VerifiedWork) touchesWording(s criterionWording) bool {
 
 // mentionsChange reports whether a test contains a name that the change touches, or the name of a
 // file that it changes.
-func (w VerifiedWork) mentionsChange(r redTest) bool {
+func (w GatePassedTree) mentionsChange(r baseRedTest) bool {
 	has := func(name string) bool { return hasWord(r.text, name) || hasWord(r.label, name) }
 	if slices.ContainsFunc(w.Touched, has) {
 		return true
@@ -149,20 +149,20 @@ const relates = 2
 
 // isRelated reports whether tests that pass now and failed before are about the subject of
 // the text.
-func (w VerifiedWork) isRelated(s criterionWording, tests []redTest) bool {
+func (w GatePassedTree) isRelated(s criterionWords, tests []baseRedTest) bool {
 	// without words, nothing distinguishes the tests
-	return s.isEmpty() || w.relationWeight(s, tests) >= min(relates, len(s.words)+len(s.files))
+	return s.isEmpty() || w.relationStrength(s, tests) >= min(relates, len(s.words)+len(s.files))
 }
 
-// mayRelate is [VerifiedWork.isRelated] for tests that were chosen for the criterion: one word is
+// mayRelate is [GatePassedTree.isRelated] for tests that were chosen for the criterion: one word is
 // sufficient.
-func (w VerifiedWork) mayRelate(s criterionWording, tests []redTest) bool {
-	return s.isEmpty() || w.relationWeight(s, tests) > 0
+func (w GatePassedTree) mayRelate(s criterionWords, tests []baseRedTest) bool {
+	return s.isEmpty() || w.relationStrength(s, tests) > 0
 }
 
-// relationWeight rates how some tests, and the change, relate to the text. If the text uses a name
+// relationStrength rates how some tests, and the change, relate to the text. If the text uses a name
 // that exists in the code, a test must contain that name, or the change must touch it.
-func (w VerifiedWork) relationWeight(s criterionWording, tests []redTest) int {
+func (w GatePassedTree) relationStrength(s criterionWords, tests []baseRedTest) int {
 	known := func(name string) bool { return w.knowsName(name, tests) }
 	named := slices.ContainsFunc(s.names, known) || slices.ContainsFunc(s.loose, known)
 	if len(s.names) > 0 && !named {
@@ -170,7 +170,7 @@ func (w VerifiedWork) relationWeight(s criterionWording, tests []redTest) int {
 	}
 	best := 0
 	for _, r := range tests {
-		n := s.testWeight(r)
+		n := s.testOverlap(r)
 		if slices.ContainsFunc(s.files, func(f string) bool { return path.Base(r.file) == f || hasWord(r.text, f) || hasWord(r.label, f) }) {
 			n += inName
 		}
@@ -191,11 +191,11 @@ func (w VerifiedWork) relationWeight(s criterionWording, tests []redTest) int {
 // isRelatedByWordParts reports whether parts of words relate tests to the text: "hex" is a part of
 // "hexadecimal", and "date" of "daterange". It is used if there is no other relation and no
 // other test fails.
-func (w VerifiedWork) isRelatedByWordParts(s criterionWording, tests []redTest) bool {
+func (w GatePassedTree) isRelatedByWordParts(s criterionWords, tests []baseRedTest) bool {
 	if len(s.names)+len(s.loose) > 0 {
 		return false
 	}
-	return slices.ContainsFunc(tests, func(r redTest) bool {
+	return slices.ContainsFunc(tests, func(r baseRedTest) bool {
 		return slices.ContainsFunc(wordsOf(strings.TrimPrefix(r.label, r.file)), func(in string) bool {
 			return slices.ContainsFunc(s.words, func(said string) bool { return isWordPart(in, said) || isWordPart(said, in) })
 		})
@@ -208,26 +208,26 @@ func isWordPart(short, long string) bool {
 }
 
 // knowsName reports whether the change touches a name, or one of some tests contains it.
-func (w VerifiedWork) knowsName(name string, tests []redTest) bool {
+func (w GatePassedTree) knowsName(name string, tests []baseRedTest) bool {
 	has := func(text string) bool {
 		return hasWord(text, name) || slices.Contains(wordsOf(text), stemWord(strings.ToLower(name)))
 	}
 	return slices.ContainsFunc(w.Touched, has) ||
 		slices.ContainsFunc(w.Changed, func(file string) bool { return !stack.ServesTests(file) && has(fileStem(file)) }) ||
-		slices.ContainsFunc(tests, func(r redTest) bool { return has(r.label) || has(r.text) || has(fileStem(r.file)) })
+		slices.ContainsFunc(tests, func(r baseRedTest) bool { return has(r.label) || has(r.text) || has(fileStem(r.file)) })
 }
 
 // remainingRedTests returns the tests that still fail and probably belong to a criterion, and why the
 // first one does. Turned are the tests that show it; if there are none, only tests that the
 // text names, or that both the change and the text are about, belong to it.
-func (w VerifiedWork) remainingRedTests(s criterionWording, turned, left []redTest) (open []string, why string) {
+func (w GatePassedTree) remainingRedTests(s criterionWords, turned, left []baseRedTest) (open []string, why string) {
 	best := 0
 	for _, t := range turned {
-		best = max(best, s.testWeight(t))
+		best = max(best, s.testOverlap(t))
 	}
 	for _, r := range left {
 		reason := ""
-		weight, near := s.testWeight(r), slices.ContainsFunc(turned, r.isBeside)
+		weight, near := s.testOverlap(r), slices.ContainsFunc(turned, r.isBeside)
 		switch {
 		case near && r.text == "":
 			reason = "it is beside one that passes now, and its text is not known"
@@ -256,7 +256,7 @@ func SubjectWords(t nexus.Task) []string {
 	for _, text := range TaskTexts(t) {
 		words := strings.FieldsFunc(boundText(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
 		for i, word := range words {
-			commands := i == 0 && slices.Contains(orderVerbs(), strings.ToLower(word)) && (len(words) < 2 || !slices.Contains(statementWords(), strings.ToLower(words[1])))
+			commands := i == 0 && slices.Contains(instructionVerbs(), strings.ToLower(word)) && (len(words) < 2 || !slices.Contains(statementWords(), strings.ToLower(words[1])))
 			if len(word) > 2 && !commands && len(wordsOf(word)) > 0 {
 				all = appendDistinct(all, word)
 			}
@@ -308,9 +308,9 @@ func isOrdinary(before, after string) bool {
 	return len(words) > 0 && slices.Contains(strings.Fields("a an the its their this that these those each every some any no own same other such is are was were be been being"), words[len(words)-1])
 }
 
-// orderVerbs returns verbs with which people give instructions. Before a word of tells such a verb
+// instructionVerbs returns verbs with which people give instructions. Before a word of tells such a verb
 // is a name instead: "add still gives the wrong result".
-func orderVerbs() []string {
+func instructionVerbs() []string {
 	return strings.Fields("add allow change check clean create delete drop extend fix get handle implement improve keep let list load make move open parse print put raise read remove rename replace return run save send set show sort split start stop support turn update use validate write")
 }
 
@@ -474,7 +474,7 @@ func shortNames(label string) []string {
 }
 
 // testLabels returns the names of tests, for people.
-func testLabels(all []redTest) []string {
+func testLabels(all []baseRedTest) []string {
 	var names []string
 	for _, r := range all {
 		names = appendUnique(names, r.label)
@@ -483,8 +483,8 @@ func testLabels(all []redTest) []string {
 }
 
 // unrelatedReason returns why tests that pass now and failed before do not show a criterion.
-func (s criterionWording) unrelatedReason(turned []redTest) string {
-	why := fmt.Sprintf("these failed before and pass now, but nothing relates them to it: %s", listSome(testLabels(turned)))
+func (s criterionWords) unrelatedReason(turned []baseRedTest) string {
+	why := fmt.Sprintf("these failed before and pass now, but nothing relates them to it: %s", joinFirstNames(testLabels(turned)))
 	if len(s.names) > 0 {
 		why += fmt.Sprintf("; neither they nor what the change touches has %s in it", nexus.JoinWords(s.names))
 	}

@@ -16,7 +16,7 @@ func TestRelates(t *testing.T) {
 		text    string
 		touched string
 		left    []string // tests that are red still
-		by      nexus.EvidenceBearing
+		by      nexus.EvidenceReason
 	}{
 		"a word in its name":                             {"a copy of a dictionary keeps one value", nil, "test_omd_copy", "", "", nil, nexus.TurnedBearing},
 		"one word in its text":                           {"a range of dates that begins and ends on the same day never ends", nil, "test_bounds", "x = IndexedSet(range(10))", "", nil, ""},
@@ -48,18 +48,18 @@ func TestRelates(t *testing.T) {
 		for i := range c.left {
 			base.Findings[i+1].File = "other_test.go"
 		}
-		w := accept.VerifiedWork{Task: task, Changed: []string{"x.py"}, Known: c.known, Base: []nexus.Evidence{base}, Now: []nexus.Evidence{now}}
+		w := accept.GatePassedTree{Task: task, Changed: []string{"x.py"}, Known: c.known, Base: []nexus.GateEvidence{base}, Now: []nexus.GateEvidence{now}}
 		if c.touched != "" {
 			w.Touched = []string{c.touched}
 		}
-		w.Ended = func(nexus.Evidence) map[string]string { return map[string]string{c.test: "pass"} }
+		w.Ended = func(nexus.GateEvidence) map[string]string { return map[string]string{c.test: "pass"} }
 		w.TextOf = func(f nexus.Finding) string {
 			if f.Test == c.test {
 				return c.text
 			}
 			return "nothing"
 		}
-		if all := accept.WeighGateCriteria(w); len(all) != 1 || all[0].By != c.by {
+		if all := accept.JudgeGateCriteria(w); len(all) != 1 || all[0].By != c.by {
 			t.Errorf("%s: %+v", name, all)
 		}
 	}

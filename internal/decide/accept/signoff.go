@@ -31,30 +31,30 @@ func SignOffItems(s *state.State, t CriteriaTable) []SignOffItem {
 	return all
 }
 
-// TryCommand returns the command that checks out a run's result next to the checkout, or ""
+// CheckoutResultCommand returns the command that checks out a run's result next to the checkout, or ""
 // if nothing landed.
-func TryCommand(run nexus.RunID, t CriteriaTable) string {
+func CheckoutResultCommand(run nexus.RunID, t CriteriaTable) string {
 	if t.Commit == "" {
 		return ""
 	}
 	return fmt.Sprintf("git worktree add ../try-%s %.12s", run, t.Commit)
 }
 
-// SignOff is a person's decision about a criterion. The zero SignOff is no decision.
-type SignOff string
+// SignOffDecision is a person's decision about a criterion. The zero SignOff is no decision.
+type SignOffDecision string
 
 // Values of SignOff.
 const (
-	SignedOff SignOff = "yes"
-	Rejected  SignOff = "no"
+	SignedOff SignOffDecision = "yes"
+	Rejected  SignOffDecision = "no"
 )
 
 // SignOffAnswer is a person's decision about one criterion, and the reason.
 type SignOffAnswer struct {
-	ID    string  `json:"criterion"`
-	Print string  `json:"-"` // fingerprint of the criterion that they saw
-	Says  SignOff `json:"says"`
-	Words string  `json:"words,omitzero"`
+	ID    string          `json:"criterion"`
+	Print string          `json:"-"` // fingerprint of the criterion that they saw
+	Says  SignOffDecision `json:"says"`
+	Words string          `json:"words,omitzero"`
 }
 
 // ToRequest returns the request that records it in the journal.
@@ -106,7 +106,7 @@ func SignOffPlan(run nexus.RunID, s *state.State, items []SignOffItem, answers [
 			Brief: fmt.Sprintf("%s of run %s should have met this criterion. A person looked at what landed and says: %s", task.ID, run, truncateText(a.Words, max(shortest, longest-len(c.Text)))),
 		}
 		if c.Check == "" { // there must be a way to see when it is done
-			if gate := checkedBy(gates); gate != "" {
+			if gate := strongestGate(gates); gate != "" {
 				t.Criteria = append(t.Criteria, nexus.Criterion{Text: "The gate " + gate + " passes", Check: gate})
 			}
 		}
@@ -115,8 +115,8 @@ func SignOffPlan(run nexus.RunID, s *state.State, items []SignOffItem, answers [
 	return p, len(p.Tasks) > 0
 }
 
-// checkedBy returns the gate that is the best check of working code.
-func checkedBy(gates []string) string {
+// strongestGate returns the gate that is the best check of working code.
+func strongestGate(gates []string) string {
 	for _, want := range []string{"test", "build"} {
 		if slices.Contains(gates, want) {
 			return want

@@ -15,7 +15,7 @@ import (
 // checks.
 func ranGate(t *testing.T) (*state.State, accept.CriteriaTable, []accept.SignOffItem) {
 	t.Helper()
-	s := state.New("r1")
+	s := state.NewState("r1")
 	for i, f := range []nexus.Fact{
 		nexus.GoalAccepted{Base: "b", Gates: []string{"build", "test"}, Limits: nexus.DefaultLimits()},
 		nexus.RunStarted{},
@@ -26,22 +26,22 @@ func ranGate(t *testing.T) (*state.State, accept.CriteriaTable, []accept.SignOff
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "b"},
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Coder},
 		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "c", Tree: "t"},
-		nexus.CriteriaWeighed{Attempt: "T1.1", Tree: "t", Criteria: []nexus.CriterionShown{
+		nexus.CriteriaEvidenceRecorded{Attempt: "T1.1", Tree: "t", Criteria: []nexus.CriterionGateEvidence{
 			{Number: 1, Of: state.CriterionFingerprint(nexus.Task{Title: "Greet", Criteria: []nexus.Criterion{{Text: "tests pass"}}}, 1), By: nexus.TurnedBearing},
 		}},
-		nexus.VerdictGiven{Attempt: "T1.1", Tree: "t", State: nexus.Pass},
-		nexus.ReviewGiven{Attempt: "T1.1", Tree: "t", Reviewed: true, Approved: true},
+		nexus.GatesVerdictGiven{Attempt: "T1.1", Tree: "t", State: nexus.Pass},
+		nexus.ReviewerVerdictGiven{Attempt: "T1.1", Tree: "t", Reviewed: true, Approved: true},
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c", Tree: "t"},
-		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
-		nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b"},
-		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "0123456789abcdef", Tree: "t", Parent: "b"},
+		nexus.LandingQueued{Task: "T1", Attempt: "T1.1"},
+		nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "b"},
+		nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "0123456789abcdef", Tree: "t", Parent: "b"},
 	} {
 		if err := s.Apply(nexus.Event{Seq: int64(i + 1), Run: "r1", Fact: f}); err != nil {
 			t.Fatalf("%s: %v", nexus.FactKind(f), err)
 		}
 	}
-	s.Result = &nexus.ResultGated{Verdict: nexus.Verdict{Tree: "t", Evidence: []nexus.Evidence{{Gate: "test", State: nexus.Pass, Tree: "t"}}}}
-	table := accept.TableOf(s, nil)
+	s.Result = &nexus.FinalGatesJudged{Verdict: nexus.GatesVerdict{Tree: "t", Evidence: []nexus.GateEvidence{{Gate: "test", State: nexus.Pass, Tree: "t"}}}}
+	table := accept.BuildCriteriaTable(s, nil)
 	return s, table, accept.SignOffItems(s, table)
 }
 

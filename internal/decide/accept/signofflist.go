@@ -18,7 +18,7 @@ func SignOffMarkdown(run nexus.RunID, t CriteriaTable, items []SignOffItem) stri
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s\n\n", heading, run)
 	b.WriteString("Mark what you looked at: [x] it is as it should be, [n] it is not. Leave [ ] what you did not look at.\nWrite what you saw below it, after >; for [n] this is required.\n\n")
-	if try := TryCommand(run, t); try != "" {
+	if try := CheckoutResultCommand(run, t); try != "" {
 		fmt.Fprintf(&b, "To try it: `%s`\n\n", try)
 	}
 	for _, i := range items {
@@ -46,7 +46,7 @@ func ParseSignOff(text string) (run nexus.RunID, answers []SignOffAnswer, err er
 	if len(text) > maxList {
 		return "", nil, fmt.Errorf("it has %d bytes, the maximum is %d", len(text), maxList)
 	}
-	r := signOffReader{
+	r := signOffListParser{
 		item: regexp.MustCompile(`^[-*] \[(.?)\] (\S+) \(([0-9a-f]{12})\)(?: |$)`),
 		box:  regexp.MustCompile(`^\s*[-*+]\s*\[`), seen: map[string]bool{},
 	}
@@ -66,8 +66,8 @@ func ParseSignOff(text string) (run nexus.RunID, answers []SignOffAnswer, err er
 	return r.run, r.answers, nil
 }
 
-// signOffReader is the state of a parser of a checklist.
-type signOffReader struct {
+// signOffListParser is the state of a parser of a checklist.
+type signOffListParser struct {
 	item, box *regexp.Regexp
 	seen      map[string]bool
 	run       nexus.RunID
@@ -75,7 +75,7 @@ type signOffReader struct {
 	answers   []SignOffAnswer
 }
 
-func (r *signOffReader) readLine(l string) error {
+func (r *signOffListParser) readLine(l string) error {
 	if id, ok := strings.CutPrefix(l, heading); ok {
 		if r.run != "" {
 			return errors.New("it is about two runs")
@@ -88,7 +88,7 @@ func (r *signOffReader) readLine(l string) error {
 	words = strings.TrimSpace(words)
 	switch {
 	case m != nil:
-		return r.open(m)
+		return r.startCriterion(m)
 	case r.box.MatchString(l):
 		return errors.New("a box that belongs to no criterion")
 	case said && r.at == nil && words != "":
@@ -99,14 +99,14 @@ func (r *signOffReader) readLine(l string) error {
 	return nil
 }
 
-// open starts a criterion.
-func (r *signOffReader) open(m []string) error {
+// startCriterion starts a criterion.
+func (r *signOffListParser) startCriterion(m []string) error {
 	if err := r.endCriterion(); err != nil {
 		return err
 	}
-	says, known := map[string]SignOff{"": "", " ": "", "x": SignedOff, "X": SignedOff, "n": Rejected, "N": Rejected}[m[1]]
+	says, known := map[string]SignOffDecision{"": "", " ": "", "x": SignedOff, "X": SignedOff, "n": Rejected, "N": Rejected}[m[1]]
 	if _, _, named := ParseID(m[2]); !known || !named || r.seen[m[2]] {
-		return errors.New(markProblem(known, named, m))
+		return errors.New(checkMarkProblem(known, named, m))
 	}
 	r.seen[m[2]] = true
 	r.at = &SignOffAnswer{ID: m[2], Print: m[3], Says: says}
@@ -114,7 +114,7 @@ func (r *signOffReader) open(m []string) error {
 }
 
 // endCriterion ends the current criterion.
-func (r *signOffReader) endCriterion() error {
+func (r *signOffListParser) endCriterion() error {
 	a := r.at
 	if r.at = nil; a == nil {
 		return nil
@@ -133,7 +133,7 @@ func (r *signOffReader) endCriterion() error {
 	return nil
 }
 
-func markProblem(known, named bool, m []string) string {
+func checkMarkProblem(known, named bool, m []string) string {
 	switch {
 	case !known:
 		return fmt.Sprintf("unknown mark %q; the marks are x, n and a blank", m[1])

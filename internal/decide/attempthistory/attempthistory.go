@@ -19,9 +19,9 @@ import (
 // AttemptsSummary describes earlier attempts. The zero Summary is empty.
 type AttemptsSummary struct {
 	Attempts     []EarlierAttempt // newest first
-	Last         LastFailure
-	DeadEnds     []DeadEnd                 // the most recent one first
-	OpenFindings []OpenFinding             // newest first
+	Last         LastAttemptFailure
+	DeadEnds     []PersistentFailure       // the most recent one first
+	OpenFindings []OpenReviewFinding       // newest first
 	Said         []state.DeliveredGuidance // people's guidance, newest first
 	Closest      BestTree                  // zero if the new attempt starts from a tree of the earlier ones
 }
@@ -31,28 +31,28 @@ type EarlierAttempt struct {
 	ID      nexus.AttemptID
 	Tier    nexus.Tier
 	Rounds  int
-	Fault   state.FailureCause
+	Fault   state.AttemptFailureCause
 	Why     string
 	Revised bool   // a person has changed its criteria since
 	Held    int    // its round from which the new attempt starts; 0: none
 	From    string // commit that its change is compared with
 	To      string // commit of its result; empty: it changed nothing
-	Author  AuthorText
+	Author  AuthorTextRefs
 
 	Files []string // changed files; filled in by the caller
 	Idea  string   // its agent's own description; filled in by the caller
 }
 
-// AuthorText refers to an agent's own description of its work: its submission, or else its
+// AuthorTextRefs refers to an agent's own description of its work: its submission, or else its
 // conversation. Both are blobs.
-type AuthorText struct {
+type AuthorTextRefs struct {
 	Result   string
 	Messages []string
 }
 
-// LastFailure is the last failure, unless the new attempt receives it as a finding to fix in
+// LastAttemptFailure is the last failure, unless the new attempt receives it as a finding to fix in
 // its starting tree. The zero LastFailure is none.
-type LastFailure struct {
+type LastAttemptFailure struct {
 	Attempt  nexus.AttemptID
 	Round    int
 	From     string // a gate, or review, verify, proof or train
@@ -64,8 +64,8 @@ type LastFailure struct {
 	Printed string // the part of the output about the failure; filled in by the caller
 }
 
-// DeadEnd is a failure that stayed, whatever was changed.
-type DeadEnd struct {
+// PersistentFailure is a failure that stayed, whatever was changed.
+type PersistentFailure struct {
 	Gate    string
 	Finding nexus.Finding
 	Tries   []FailedRound // rounds that ended with it, each with another tree, newest first
@@ -75,13 +75,13 @@ type DeadEnd struct {
 type FailedRound struct {
 	Attempt nexus.AttemptID
 	Round   int
-	Author  AuthorText
+	Author  AuthorTextRefs
 
 	Idea string // its agent's own description; filled in by the caller
 }
 
-// OpenFinding is a judge's finding that was neither fixed nor dropped.
-type OpenFinding struct {
+// OpenReviewFinding is a judge's finding that was neither fixed nor dropped.
+type OpenReviewFinding struct {
 	Attempt   nexus.AttemptID
 	Cause     string // review or verify
 	Finding   nexus.Finding
@@ -98,13 +98,13 @@ func SummarizeAttempts(v state.WorkerView) AttemptsSummary {
 	}
 	for _, said := range slices.Backward(v.Said) {
 		if !slices.ContainsFunc(a.Said, func(o state.DeliveredGuidance) bool {
-			return o.About == said.About && normalizeText(o.Text) == normalizeText(said.Text)
+			return o.About == said.About && foldCaseAndSpaces(o.Text) == foldCaseAndSpaces(said.Text)
 		}) {
 			a.Said = append(a.Said, said)
 		}
 	}
 	a.Last = lastFailure(v)
-	a.DeadEnds = deadEnds(v.Past)
+	a.DeadEnds = persistentFailures(v.Past)
 	a.OpenFindings = openFindings(v, a.Last)
 	if v.Attempt == nil || v.Attempt.From == "" {
 		a.Closest = bestTreeOf(v.Past[min(v.Task.Fresh, len(v.Past)):], v.Task.Criteria)
@@ -112,12 +112,12 @@ func SummarizeAttempts(v state.WorkerView) AttemptsSummary {
 	return a
 }
 
-// normalizeText returns a text in lower case with single blanks, for comparison.
-func normalizeText(text string) string {
+// foldCaseAndSpaces returns a text in lower case with single blanks, for comparison.
+func foldCaseAndSpaces(text string) string {
 	return strings.ToLower(strings.Join(strings.Fields(text), " "))
 }
 
-func earlierAttempt(v state.WorkerView, old *state.Attempt, revised bool) EarlierAttempt {
+func earlierAttempt(v state.WorkerView, old *state.AttemptState, revised bool) EarlierAttempt {
 	a := EarlierAttempt{
 		ID: old.ID, Tier: old.Tier, Rounds: len(old.Rounds), Fault: state.FailureCauseOf(old), Why: old.Why, Revised: revised,
 		From: old.Base, To: old.Snapshot.Commit,
@@ -131,7 +131,7 @@ func earlierAttempt(v state.WorkerView, old *state.Attempt, revised bool) Earlie
 	}
 	for _, role := range []nexus.Role{nexus.Coder, nexus.Tester} {
 		if s := old.LastSession(role); s != nil {
-			a.Author = AuthorText{s.Result, s.Messages}
+			a.Author = AuthorTextRefs{s.Result, s.Messages}
 			break
 		}
 	}
@@ -140,10 +140,10 @@ func earlierAttempt(v state.WorkerView, old *state.Attempt, revised bool) Earlie
 
 // lastFailure returns the last failure, or zero if it is to be fixed in the new attempt's starting
 // tree.
-func lastFailure(v state.WorkerView) LastFailure {
+func lastFailure(v state.WorkerView) LastAttemptFailure {
 	for _, old := range slices.Backward(v.Past) {
 		if old.HandedWhy != "" {
-			return LastFailure{Attempt: old.ID, Round: len(old.Rounds), From: "train", Why: old.HandedWhy, Findings: old.Handed}
+			return LastAttemptFailure{Attempt: old.ID, Round: len(old.Rounds), From: "train", Why: old.HandedWhy, Findings: old.Handed}
 		}
 		for _, r := range slices.Backward(old.Rounds) {
 			l := roundFailure(r)
@@ -151,36 +151,36 @@ func lastFailure(v state.WorkerView) LastFailure {
 			case l.From == "":
 				continue
 			case v.Attempt != nil && v.Attempt.From == old.ID && v.Attempt.FromRound == r.Round && len(v.Kept.Open) > 0:
-				return LastFailure{}
+				return LastAttemptFailure{}
 			}
 			l.Attempt, l.Round, l.Findings = old.ID, r.Round, distinctFindings(l.Findings)
 			l.Held = v.Attempt != nil && v.Attempt.From == old.ID && v.Attempt.FromRound == r.Round
 			return l
 		}
 	}
-	return LastFailure{}
+	return LastAttemptFailure{}
 }
 
 // roundFailure returns the failure that ended a round's work: its source, and the findings or a
 // summary. The zero LastFailure is none.
-func roundFailure(r *state.Round) LastFailure {
+func roundFailure(r *state.AttemptRound) LastAttemptFailure {
 	if n := len(r.Reviews); n > 0 && r.Reviews[n-1].SendsBack {
-		return LastFailure{From: repair.ReviewCause, Why: r.Reviews[n-1].Summary, Findings: r.Reviews[n-1].Findings}
+		return LastAttemptFailure{From: repair.ReviewCause, Why: r.Reviews[n-1].Summary, Findings: r.Reviews[n-1].Findings}
 	}
 	if v := r.Verified; v != nil && v.Category != "" {
-		return LastFailure{From: repair.VerifyGate, Why: v.Why, Findings: v.Findings}
+		return LastAttemptFailure{From: repair.VerifyGate, Why: v.Why, Findings: v.Findings}
 	}
 	if v := r.Verdict; v != nil && v.State != nexus.Pass {
-		e := nexus.EvidenceOf(r.Evidence, v.Gate)
+		e := nexus.EvidenceOfGate(r.Evidence, v.Gate)
 		if len(e.Findings) > 0 {
-			return LastFailure{From: v.Gate, Findings: e.Findings}
+			return LastAttemptFailure{From: v.Gate, Findings: e.Findings}
 		}
-		return LastFailure{From: v.Gate, Why: v.Why, Output: e.Output}
+		return LastAttemptFailure{From: v.Gate, Why: v.Why, Output: e.Output}
 	}
 	if p := r.Proof; p != nil && p.Proof != nexus.ProofRed {
-		return LastFailure{From: repair.ProofGate, Why: p.Why, Findings: p.Findings}
+		return LastAttemptFailure{From: repair.ProofGate, Why: p.Why, Findings: p.Findings}
 	}
-	return LastFailure{}
+	return LastAttemptFailure{}
 }
 
 // distinctFindings removes findings with the same signature as an earlier one.
@@ -196,40 +196,40 @@ func distinctFindings(all []nexus.Finding) []nexus.Finding {
 	return once
 }
 
-// deadEnds returns the failures of more than one tree, with the rounds that tried something
+// persistentFailures returns the failures of more than one tree, with the rounds that tried something
 // else against them.
-func deadEnds(past []*state.Attempt) []DeadEnd {
-	var all []DeadEnd
+func persistentFailures(past []*state.AttemptState) []PersistentFailure {
+	var all []PersistentFailure
 	at, trees := map[string]int{}, map[string]bool{} // by failure; by failure and tree
 	for _, old := range slices.Backward(past) {
 		for _, r := range slices.Backward(old.Rounds) {
 			if r.Verdict == nil || r.Verdict.State == nexus.Pass || r.Verdict.Gate == "" {
 				continue
 			}
-			for _, f := range distinctFindings(nexus.EvidenceOf(r.Evidence, r.Verdict.Gate).Findings) {
+			for _, f := range distinctFindings(nexus.EvidenceOfGate(r.Evidence, r.Verdict.Gate).Findings) {
 				if !state.MustFix(f) {
 					continue
 				}
 				key := repair.FailureSignature(r.Verdict.Gate, []nexus.Finding{f})
 				if _, met := at[key]; !met {
 					at[key] = len(all)
-					all = append(all, DeadEnd{Gate: r.Verdict.Gate, Finding: f})
+					all = append(all, PersistentFailure{Gate: r.Verdict.Gate, Finding: f})
 				}
 				if tree := key + "\x00" + r.Verdict.Tree; !trees[tree] {
 					trees[tree] = true
 					end := &all[at[key]]
-					end.Tries = append(end.Tries, FailedRound{Attempt: old.ID, Round: r.Round, Author: AuthorText{Result: r.Result}})
+					end.Tries = append(end.Tries, FailedRound{Attempt: old.ID, Round: r.Round, Author: AuthorTextRefs{Result: r.Result}})
 				}
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(d DeadEnd) bool { return len(d.Tries) < 2 })
+	return slices.DeleteFunc(all, func(d PersistentFailure) bool { return len(d.Tries) < 2 })
 }
 
 // openFindings returns the last findings of judges of earlier attempts that are not fixed and
 // that the new attempt receives nowhere else.
-func openFindings(v state.WorkerView, last LastFailure) []OpenFinding {
-	var all []OpenFinding
+func openFindings(v state.WorkerView, last LastAttemptFailure) []OpenReviewFinding {
+	var all []OpenReviewFinding
 	told := slices.Concat(last.Findings, v.Kept.Open)
 	known := func(f nexus.Finding) bool {
 		return slices.ContainsFunc(told, func(g nexus.Finding) bool { return f == g || repair.IsSameFinding(f, g) })
@@ -238,7 +238,7 @@ func openFindings(v state.WorkerView, last LastFailure) []OpenFinding {
 		for _, cause := range []string{repair.ReviewCause, repair.VerifyGate} {
 			for _, f := range repair.StandingFindings(old, cause) {
 				if state.MustFix(f) && !known(f) {
-					all, told = append(all, OpenFinding{old.ID, cause, f, repair.LastObjection(old, cause, f)}), append(told, f)
+					all, told = append(all, OpenReviewFinding{old.ID, cause, f, repair.LastObjection(old, cause, f)}), append(told, f)
 				}
 			}
 		}
@@ -246,9 +246,9 @@ func openFindings(v state.WorkerView, last LastFailure) []OpenFinding {
 	return all
 }
 
-// StandingObjections returns, for each finding that is to be fixed in the attempt's starting tree,
+// AuthorObjections returns, for each finding that is to be fixed in the attempt's starting tree,
 // the author's objection before the judge repeated it, or "" if there was none.
-func StandingObjections(v state.WorkerView) []string {
+func AuthorObjections(v state.WorkerView) []string {
 	all := make([]string, len(v.Kept.Open))
 	for _, old := range v.Past {
 		if v.Attempt == nil || old.ID != v.Attempt.From || v.Attempt.FromRound != len(old.Rounds) {

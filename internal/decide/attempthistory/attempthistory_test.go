@@ -14,8 +14,8 @@ import (
 )
 
 // old is an attempt that is over, with what happened in it.
-func old(id nexus.AttemptID, o nexus.Outcome, facts ...nexus.Fact) *state.Attempt {
-	a := &state.Attempt{ID: id, Tier: nexus.Fast, Base: "b0"}
+func old(id nexus.AttemptID, o nexus.Outcome, facts ...nexus.Fact) *state.AttemptState {
+	a := &state.AttemptState{ID: id, Tier: nexus.Fast, Base: "b0"}
 	a.Apply(nexus.SessionStarted{Session: nexus.SessionID(id + "/coder.1"), Role: nexus.Coder}, time.Time{})
 	for _, f := range append(facts, nexus.AttemptEnded{Outcome: o, Why: "it ended"}) {
 		a.Apply(f, time.Time{})
@@ -35,23 +35,23 @@ func round(id nexus.AttemptID, n int, tree string, found ...nexus.Fact) []nexus.
 
 // red is what a gate says after others passed.
 func red(tree, gate string, passed int, messages ...string) []nexus.Fact {
-	e := nexus.Evidence{Gate: gate, State: nexus.Fail, Tree: tree}
+	e := nexus.GateEvidence{Gate: gate, State: nexus.Fail, Tree: tree}
 	for i, m := range messages {
 		e.Findings = append(e.Findings, nexus.Finding{Gate: gate, File: "a.go", Line: 3 + i + len(tree), Message: m})
 	}
 	var facts []nexus.Fact
 	for i := range passed {
-		facts = append(facts, nexus.GateJudged{Evidence: nexus.Evidence{Gate: fmt.Sprint("g", i), State: nexus.Pass, Tree: tree}})
+		facts = append(facts, nexus.GateJudged{Evidence: nexus.GateEvidence{Gate: fmt.Sprint("g", i), State: nexus.Pass, Tree: tree}})
 	}
-	return append(facts, nexus.GateJudged{Evidence: e}, nexus.VerdictGiven{Tree: tree, State: nexus.Fail, Gate: gate, Why: "1 finding"})
+	return append(facts, nexus.GateJudged{Evidence: e}, nexus.GatesVerdictGiven{Tree: tree, State: nexus.Fail, Gate: gate, Why: "1 finding"})
 }
 
 func green(tree string) []nexus.Fact {
-	return []nexus.Fact{nexus.GateJudged{Evidence: nexus.Evidence{Gate: "g0", State: nexus.Pass, Tree: tree}}, nexus.VerdictGiven{Tree: tree, State: nexus.Pass}}
+	return []nexus.Fact{nexus.GateJudged{Evidence: nexus.GateEvidence{Gate: "g0", State: nexus.Pass, Tree: tree}}, nexus.GatesVerdictGiven{Tree: tree, State: nexus.Pass}}
 }
 
 func rejected(messages ...string) nexus.Fact {
-	v := nexus.ReviewGiven{Reviewed: true, SendsBack: true, Summary: "no"}
+	v := nexus.ReviewerVerdictGiven{Reviewed: true, SendsBack: true, Summary: "no"}
 	for _, m := range messages {
 		v.Findings = append(v.Findings, nexus.Finding{Gate: "review", File: "a.go", Line: 1, Severity: nexus.Major, Message: m})
 	}
@@ -104,11 +104,11 @@ func brief(a attempthistory.AttemptsSummary) string {
 }
 
 func TestAccount(t *testing.T) {
-	verify := func(category nexus.Category, message string) nexus.Fact {
-		return nexus.WorkVerified{Read: true, Category: category, Why: "half", Findings: []nexus.Finding{{Gate: "verify", Message: message}}}
+	verify := func(category nexus.AttemptFailureCategory, message string) nexus.Fact {
+		return nexus.VerifierVerdictGiven{Read: true, Category: category, Why: "half", Findings: []nexus.Finding{{Gate: "verify", Message: message}}}
 	}
 	disputes := nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted, Result: "said t2", Answers: []nexus.FindingAnswer{{Finding: 1, Status: nexus.Contested, Why: "it does not race"}}}
-	moved, _ := rejected("the table races", "a long name").(nexus.ReviewGiven)
+	moved, _ := rejected("the table races", "a long name").(nexus.ReviewerVerdictGiven)
 	moved.Findings[0].Line, moved.Findings[1].Severity = 2, nexus.Minor
 	review := func(n int, tree string, messages ...string) []nexus.Fact {
 		r := round("T1.1", n, tree, green(tree)...)
@@ -123,14 +123,14 @@ func TestAccount(t *testing.T) {
 	}{
 		"nothing was tried": {},
 		"the machine failed": {
-			view: state.WorkerView{Past: []*state.Attempt{old("T1.1", nexus.Inapplicable)}},
+			view: state.WorkerView{Past: []*state.AttemptState{old("T1.1", nexus.Inapplicable)}},
 			want: "T1.1 machine, 0 rounds, b0.., by , held 0, revised false\n",
 		},
 		"the newest first, and each failure with what was tried": {
-			view: state.WorkerView{Past: []*state.Attempt{
+			view: state.WorkerView{Past: []*state.AttemptState{
 				old("T1.1", nexus.NoProgress, facts(round("T1.1", 1, "t1", red("t1", "test", 1, "got 1 at 0x1234", "slow")...), round("T1.1", 2, "t22", red("t22", "test", 1, "got 2 at 0xffff")...))...),
 				old("T1.2", nexus.NoProgress, facts(round("T1.2", 1, "t333", red("t333", "test", 1, "got 3 at 0x1111", "got 3 at 0x2222")...), round("T1.2", 2, "t333", red("t333", "test", 1, "got 3 at 0x1111")...))...),
-			}, Task: state.Task{Revised: 1}},
+			}, Task: state.TaskState{Revised: 1}},
 			want: `T1.2 idea, 2 rounds, b0..ct333, by said t333, held 0, revised false
 T1.1 idea, 2 rounds, b0..ct22, by said t22, held 0, revised true
 dead end test got 3 at 0x1111: T1.2/2 said t333 T1.1/2 said t22 T1.1/1 said t1
@@ -140,10 +140,10 @@ closest ct333: 0 met, 1 passed, 1 red
 		},
 		"what meets more criteria is closest, then what passed more, then what is less red": {
 			view: state.WorkerView{
-				Task: state.Task{Task: nexus.Task{Criteria: []nexus.Criterion{{Check: "g2"}, {Check: "make x"}}}},
-				Past: []*state.Attempt{
+				Task: state.TaskState{Task: nexus.Task{Criteria: []nexus.Criterion{{Check: "g2"}, {Check: "make x"}}}},
+				Past: []*state.AttemptState{
 					old("T1.1", nexus.NoProgress, facts(
-						round("T1.1", 1, "t1", facts(green("t1"), nexus.GateJudged{Evidence: nexus.Evidence{Gate: "accept: make x", State: nexus.Pass, Tree: "t1"}})[1:]...),
+						round("T1.1", 1, "t1", facts(green("t1"), nexus.GateJudged{Evidence: nexus.GateEvidence{Gate: "accept: make x", State: nexus.Pass, Tree: "t1"}})[1:]...),
 						round("T1.1", 2, "t2", red("t2", "test", 2, "b", "c", "d")...),
 					)...),
 					old("T1.2", nexus.NoProgress, facts(round("T1.2", 1, "t3", red("t3", "test", 2, "b")...), round("T1.2", 2, "t4", red("t4", "build", 0, "g")...))...),
@@ -157,7 +157,7 @@ closest ct1: 1 met, 1 passed, 0 red
 `,
 		},
 		"what passed more is closest, then what is less red": {
-			view: state.WorkerView{Past: []*state.Attempt{old("T1.1", nexus.NoProgress, facts(
+			view: state.WorkerView{Past: []*state.AttemptState{old("T1.1", nexus.NoProgress, facts(
 				round("T1.1", 1, "t1", red("t1", "lint", 1, "a")...), round("T1.1", 2, "t2", red("t2", "test", 2, "b", "c", "d")...),
 				round("T1.1", 3, "t3", red("t3", "test", 2, "e", "f")...), round("T1.1", 4, "t4", red("t4", "build", 0, "g")...),
 			)...)}},
@@ -167,9 +167,9 @@ closest ct3: 0 met, 2 passed, 2 red
 `,
 		},
 		"a gate that found nothing has what it printed": {
-			view: state.WorkerView{Past: []*state.Attempt{old("T1.1", nexus.Unverified, round("T1.1", 1, "t1",
-				nexus.GateJudged{Evidence: nexus.Evidence{Gate: "test", State: nexus.Timeout, Tree: "t1", Output: " printed"}},
-				nexus.VerdictGiven{Tree: "t1", State: nexus.Timeout, Gate: "test", Why: "it hung"},
+			view: state.WorkerView{Past: []*state.AttemptState{old("T1.1", nexus.Unverified, round("T1.1", 1, "t1",
+				nexus.GateJudged{Evidence: nexus.GateEvidence{Gate: "test", State: nexus.Timeout, Tree: "t1", Output: " printed"}},
+				nexus.GatesVerdictGiven{Tree: "t1", State: nexus.Timeout, Gate: "test", Why: "it hung"},
 			)...)}},
 			want: `T1.1 check, 1 rounds, b0..ct1, by said t1, held 0, revised false
 last test T1.1/1 "it hung" printed:
@@ -178,8 +178,8 @@ closest ct1: 0 met, 0 passed, 1 red
 		},
 		"what touches its judges or holds a secret is not shown, and nothing that a person wants nothing of": {
 			view: state.WorkerView{
-				Task: state.Task{Fresh: 1},
-				Past: []*state.Attempt{
+				Task: state.TaskState{Fresh: 1},
+				Past: []*state.AttemptState{
 					old("T1.1", nexus.NoProgress, round("T1.1", 1, "t1", red("t1", "test", 3, "a")...)...),
 					old("T1.2", nexus.NoProgress, facts(round("T1.2", 1, "t2", red("t2", "test", 1, "b")...), round("T1.2", 2, "t3", facts(nexus.TamperSuspected{Tree: "t3"}, red("t3", "test", 2, "c"))...), round("T1.2", 3, "t4", red("t4", "secrets", 3, "a key")...))...),
 				},
@@ -192,14 +192,14 @@ closest ct2: 0 met, 1 passed, 1 red
 		},
 		"what is to be fixed in the tree that it starts from is not told again": {
 			view: state.WorkerView{
-				Attempt: &state.Attempt{ID: "T1.2", From: "T1.1", FromRound: 2},
+				Attempt: &state.AttemptState{ID: "T1.2", From: "T1.1", FromRound: 2},
 				Kept:    state.StartingTree{Open: []nexus.Finding{{Gate: "review", File: "a.go", Line: 1, Severity: nexus.Major, Message: "the table races"}}},
-				Past:    []*state.Attempt{old("T1.1", nexus.Exhausted, facts(review(1, "t1", "the table races"), review(2, "t2", "the table races"))...)},
+				Past:    []*state.AttemptState{old("T1.1", nexus.Exhausted, facts(review(1, "t1", "the table races"), review(2, "t2", "the table races"))...)},
 			},
 			want: "T1.1 idea, 2 rounds, b0..ct2, by said t2, held 2, revised false\n",
 		},
 		"what judges named last stands, also after a dispute": {
-			view: state.WorkerView{Past: []*state.Attempt{
+			view: state.WorkerView{Past: []*state.AttemptState{
 				old("T1.1", nexus.Exhausted, facts(review(1, "t1", "the table races", "no error"), review(2, "t2")[:2], disputes, green("t2"), moved)...),
 				old("T1.2", nexus.NoProgress, round("T1.2", 1, "t3", red("t3", "build", 0, "undefined")...)...),
 			}},
@@ -211,11 +211,11 @@ closest ct2: 0 met, 1 passed, 1 red
 `,
 		},
 		"what judges took back does not stand": {
-			view: state.WorkerView{Past: []*state.Attempt{old("T1.1", nexus.GaveUp, facts(
+			view: state.WorkerView{Past: []*state.AttemptState{old("T1.1", nexus.GaveUp, facts(
 				round("T1.1", 1, "t1", facts(green("t1"), verify(nexus.TestsFailing, "weeks"))...),
 				round("T1.1", 2, "t2", facts(green("t2"), verify("", "weeks"), rejected("a name"))...),
-				round("T1.1", 3, "t3", facts(green("t3"), nexus.ReviewGiven{Reviewed: true, Approved: true, Findings: []nexus.Finding{{Gate: "review", Severity: nexus.Major, Message: "one alone does not block"}}})...),
-				round("T1.1", 4, "t4", nexus.TestsProved{Proof: nexus.ProofGreen, Why: "they pass"}),
+				round("T1.1", 3, "t3", facts(green("t3"), nexus.ReviewerVerdictGiven{Reviewed: true, Approved: true, Findings: []nexus.Finding{{Gate: "review", Severity: nexus.Major, Message: "one alone does not block"}}})...),
+				round("T1.1", 4, "t4", nexus.TestsRunWithoutWork{Proof: nexus.ProofGreen, Why: "they pass"}),
 			)...)}},
 			want: `T1.1 blocked, 4 rounds, b0..ct4, by said t4, held 0, revised false
 last proof T1.1/4 "they pass":
@@ -223,9 +223,9 @@ closest ct3: 0 met, 1 passed, 0 red
 `,
 		},
 		"what the landing found, and a verifier": {
-			view: state.WorkerView{Past: []*state.Attempt{
+			view: state.WorkerView{Past: []*state.AttemptState{
 				old("T1.1", nexus.GaveUp, round("T1.1", 1, "t1", facts(green("t1"), verify(nexus.TestsFailing, "weeks"))...)...),
-				old("T1.2", nexus.Exhausted, facts(round("T1.2", 1, "t2", green("t2")...), nexus.TrainRefused{Why: "red once merged", Onto: "b1", Findings: []nexus.Finding{{Message: "they collide"}}})...),
+				old("T1.2", nexus.Exhausted, facts(round("T1.2", 1, "t2", green("t2")...), nexus.LandingRejected{Why: "red once merged", Onto: "b1", Findings: []nexus.Finding{{Message: "they collide"}}})...),
 			}},
 			want: `T1.2 unfinished, 1 rounds, b0..ct2, by said t2, held 0, revised false
 T1.1 blocked, 1 rounds, b0..ct1, by said t1, held 0, revised false
@@ -257,12 +257,12 @@ func TestObjections(t *testing.T) {
 		)
 	}
 	past := old("T1.1", nexus.Exhausted, facts(again(1, "t1", ""), again(2, "t2", "review", nexus.FindingAnswer{Finding: 1, Status: nexus.Contested, Why: "one goroutine"}))...)
-	v := state.WorkerView{Past: []*state.Attempt{past}, Attempt: &state.Attempt{From: "T1.1", FromRound: 2}, Kept: state.StartingTree{Open: []nexus.Finding{{Message: "no error at all"}, race}}}
-	if diff := cmp.Diff([]string{"", "one goroutine"}, attempthistory.StandingObjections(v)); diff != "" {
+	v := state.WorkerView{Past: []*state.AttemptState{past}, Attempt: &state.AttemptState{From: "T1.1", FromRound: 2}, Kept: state.StartingTree{Open: []nexus.Finding{{Message: "no error at all"}, race}}}
+	if diff := cmp.Diff([]string{"", "one goroutine"}, attempthistory.AuthorObjections(v)); diff != "" {
 		t.Error(diff)
 	}
 	v.Attempt.FromRound = 1 // nobody had disputed anything then
-	if diff := cmp.Diff([]string{"", ""}, attempthistory.StandingObjections(v)); diff != "" {
+	if diff := cmp.Diff([]string{"", ""}, attempthistory.AuthorObjections(v)); diff != "" {
 		t.Error(diff)
 	}
 }

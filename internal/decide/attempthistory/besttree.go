@@ -11,7 +11,7 @@ import (
 // BestTree is the tree that is closest to the goal of a task, whether it passes or not. The
 // zero BestTree is none.
 type BestTree struct {
-	state.RoundTree
+	state.RoundResultTree
 	Passed int // gates that passed
 	Met    int // criteria whose checks passed
 
@@ -25,7 +25,7 @@ type BestTree struct {
 //
 // A tree that changes its own tests and gates does not count, see [state.BestTree], and
 // neither does one that may contain a secret: its diff is shown to other models.
-func bestTreeOf(attempts []*state.Attempt, criteria []nexus.Criterion) BestTree {
+func bestTreeOf(attempts []*state.AttemptState, criteria []nexus.Criterion) BestTree {
 	var best BestTree
 	closer := func(a, b BestTree) int {
 		return cmp.Or(cmp.Compare(a.Met, b.Met), cmp.Compare(a.Passed, b.Passed), cmp.Compare(b.Red, a.Red), cmp.Compare(a.Read, b.Read))
@@ -35,7 +35,7 @@ func bestTreeOf(attempts []*state.Attempt, criteria []nexus.Criterion) BestTree 
 			if r.Commit == "" || state.IsTampered(r) || mayHoldSecret(r) {
 				continue
 			}
-			c := BestTree{RoundTree: state.TreeOfRound(a, r)}
+			c := BestTree{RoundResultTree: state.RatedRoundTree(a, r)}
 			c.Passed, c.Met = countPassed(r, criteria)
 			if best.At == "" || closer(c, best) >= 0 {
 				best = c
@@ -46,13 +46,13 @@ func bestTreeOf(attempts []*state.Attempt, criteria []nexus.Criterion) BestTree 
 }
 
 // mayHoldSecret reports whether a round's work may contain a secret.
-func mayHoldSecret(r *state.Round) bool {
-	return slices.ContainsFunc(r.Evidence, func(e nexus.Evidence) bool { return e.Gate == nexus.SecretsGate && !e.Passed() })
+func mayHoldSecret(r *state.AttemptRound) bool {
+	return slices.ContainsFunc(r.Evidence, func(e nexus.GateEvidence) bool { return e.Gate == nexus.SecretsGate && !e.Passed() })
 }
 
 // countPassed returns the number of gates that passed the result of a round, and of criteria whose
 // checks they are.
-func countPassed(r *state.Round, criteria []nexus.Criterion) (gates, met int) {
+func countPassed(r *state.AttemptRound, criteria []nexus.Criterion) (gates, met int) {
 	if r.Verdict == nil {
 		return 0, 0
 	}

@@ -29,31 +29,31 @@ type MeasuredChange struct {
 	Whole   bool     // the patch was read completely
 	Planned []string // files that the task's plan names; nil: there is no plan
 	Deps    []AddedDependency
-	Run     bool             // it is the result of a run, not the work on one task
-	Cover   *CoverageResult  // nil: not measured
-	Audit   *DependencyAudit // nil: not checked
+	Run     bool                   // it is the result of a run, not the work on one task
+	Cover   *CoveragePercentage    // nil: not measured
+	Audit   *DependencyAuditResult // nil: not checked
 
 	Caches  []string // cache directories that the base contains; see [CacheDirectories]
 	Unnamed []string // files of [MeasuredChange.UnnamedDataFiles] that no other file of the tree names
 
-	Task *TaskFacts // the task; nil: there is no author who could explain anything
+	Task *TaskWording // the task; nil: there is no author who could explain anything
 }
 
-// TaskFacts describes the task of a change.
-type TaskFacts struct {
+// TaskWording describes the task of a change.
+type TaskWording struct {
 	Texts  []string                   // its words: title, brief, criteria, and the goal
 	Checks []string                   // of its criteria
 	Said   []nexus.RemovalExplanation // explanations in submissions
 }
 
-// DependencyAudit is the result of a search for vulnerable dependencies.
-type DependencyAudit struct {
+// DependencyAuditResult is the result of a search for vulnerable dependencies.
+type DependencyAuditResult struct {
 	Found []nexus.Finding
 	Why   string // why there is no result; empty: there is one
 }
 
-// CoverageResult is the percentage of lines that tests run.
-type CoverageResult struct {
+// CoveragePercentage is the percentage of lines that tests run.
+type CoveragePercentage struct {
 	Now, Before float64
 	Had         bool     // Before is known
 	Why         string   // why Now is unknown; empty: it is known
@@ -61,7 +61,7 @@ type CoverageResult struct {
 	How         []string // tools that measured it
 	Command     string   // command that people set for it
 
-	Measured *nexus.Coverage // the lines; nil: unknown
+	Measured *nexus.TestCoverage // the lines; nil: unknown
 }
 
 // AddedDependency is a dependency that a change adds.
@@ -77,9 +77,9 @@ const most = 50
 
 // CheckBounds checks a change against the bounds, and returns those that are exceeded or
 // could not be checked. A bound that only warns returns a pass with remarks.
-func CheckBounds(r nexus.DoneRules, m MeasuredChange) []nexus.Evidence {
-	var all []nexus.Evidence
-	for _, b := range nexus.DoneBounds() {
+func CheckBounds(r nexus.DefinitionOfDone, m MeasuredChange) []nexus.GateEvidence {
+	var all []nexus.GateEvidence
+	for _, b := range nexus.DefinitionOfDoneBounds() {
 		mode := r.Modes[b.Name]
 		if mode == "" || mode == nexus.BoundOff || mode == nexus.BoundAuto && (!m.Run || m.Cover == nil) || m.Run && !b.Run || !m.Run && !b.Task {
 			continue
@@ -98,14 +98,14 @@ func CheckBounds(r nexus.DoneRules, m MeasuredChange) []nexus.Evidence {
 	return all
 }
 
-// IsDecisive reports whether a bound's evidence decides about the change: it blocks, and was
+// DecidesAboutChange reports whether a bound's evidence decides about the change: it blocks, and was
 // exceeded or could not be checked.
-func IsDecisive(r nexus.DoneRules, e nexus.Evidence) bool {
+func DecidesAboutChange(r nexus.DefinitionOfDone, e nexus.GateEvidence) bool {
 	return e.State != nexus.Pass && r.Modes[strings.TrimPrefix(e.Gate, nexus.DonePrefix)] == nexus.BoundBlock
 }
 
-func boundEvidence(b nexus.DoneCheck, mode nexus.BoundMode, found []nexus.Finding, unsure, tree string, c *CoverageResult) (nexus.Evidence, bool) {
-	e := nexus.Evidence{Gate: nexus.DonePrefix + b.Name, State: nexus.Pass, Tree: tree, Command: "look for " + b.Doc}
+func boundEvidence(b nexus.DefinitionOfDoneBound, mode nexus.BoundMode, found []nexus.Finding, unsure, tree string, c *CoveragePercentage) (nexus.GateEvidence, bool) {
+	e := nexus.GateEvidence{Gate: nexus.DonePrefix + b.Name, State: nexus.Pass, Tree: tree, Command: "look for " + b.Doc}
 	n, grave, most := len(found), 0, most
 	if b.Name == nexus.DeletionBound {
 		most = n // each is explained by its name
@@ -176,22 +176,22 @@ func placesText(found []nexus.Finding) string {
 	return text
 }
 
-func boundFindings(name string, r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsure string) {
+func boundFindings(name string, r nexus.DefinitionOfDone, m MeasuredChange) (found []nexus.Finding, unsure string) {
 	switch name {
 	case nexus.ScopeBound:
-		return unplannedFiles(m), ""
+		return unplannedFileFindings(m), ""
 	case nexus.LargeBound:
 		return largeChangeFindings(r, m), ""
 	case nexus.DeletionBound:
-		return deletedOrRewritten(r, m), ""
+		return deletionFindings(r, m), ""
 	case nexus.BuiltBound:
 		return buildOutputFindings(m), ""
 	case nexus.SecretsBound:
-		return secretFiles(m), ""
+		return secretFileFindings(m), ""
 	case nexus.SinksBound:
-		return linePatternFindings(m, parseTable(sinkTable), false), ""
+		return linePatternFindings(m, parsePatternTable(sinkTable), false), ""
 	case nexus.LeftBound:
-		return linePatternFindings(m, parseTable(leftTable), true), ""
+		return linePatternFindings(m, parsePatternTable(leftTable), true), ""
 	case nexus.LicencesBound:
 		return licenceFindings(r, m)
 	case nexus.CoverageBound:
@@ -205,8 +205,8 @@ func boundFindings(name string, r nexus.DoneRules, m MeasuredChange) (found []ne
 	return nil, ""
 }
 
-// unplannedFiles returns findings for files that the plan does not name.
-func unplannedFiles(m MeasuredChange) []nexus.Finding {
+// unplannedFileFindings returns findings for files that the plan does not name.
+func unplannedFileFindings(m MeasuredChange) []nexus.Finding {
 	if len(m.Planned) == 0 {
 		return nil
 	}
@@ -232,7 +232,7 @@ func (m MeasuredChange) isPlanned(file string) bool {
 }
 
 // largeChangeFindings returns findings for a change that is too large to review.
-func largeChangeFindings(r nexus.DoneRules, m MeasuredChange) []nexus.Finding {
+func largeChangeFindings(r nexus.DefinitionOfDone, m MeasuredChange) []nexus.Finding {
 	files, lines := 0, 0
 	for _, f := range m.Files {
 		if !isGenerated(f.Path) {
@@ -249,8 +249,8 @@ func prependOverLimit(text string, n, bound int, rest []nexus.Finding) []nexus.F
 	return rest
 }
 
-// secretFiles returns findings for files that contain secrets.
-func secretFiles(m MeasuredChange) []nexus.Finding {
+// secretFileFindings returns findings for files that contain secrets.
+func secretFileFindings(m MeasuredChange) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
 		base := strings.ToLower(stdpath.Base(f.Path))
@@ -274,7 +274,7 @@ func secretFiles(m MeasuredChange) []nexus.Finding {
 
 // linePatternFindings returns findings for new lines that match a table, optionally in comments too. Tests,
 // generated files and prose are skipped.
-func linePatternFindings(m MeasuredChange, rules []linePattern, comments bool) []nexus.Finding {
+func linePatternFindings(m MeasuredChange, rules []forbiddenLinePattern, comments bool) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
 		if stack.ServesTests(f.Path) || isGenerated(f.Path) || comments && isProseFile(f.Path) {
@@ -309,7 +309,7 @@ func isComment(line string) bool {
 	return false
 }
 
-type linePattern struct {
+type forbiddenLinePattern struct {
 	ends []string
 	is   *regexp.Regexp
 	why  string
@@ -320,9 +320,9 @@ func isProseFile(file string) bool {
 	return slices.Contains([]string{".md", ".txt", ".rst", ".adoc", ".html", ".svg", ".json", ".csv"}, strings.ToLower(stdpath.Ext(file)))
 }
 
-// parseTable parses a table.
-func parseTable(table string) []linePattern {
-	var all []linePattern
+// parsePatternTable parses a table.
+func parsePatternTable(table string) []forbiddenLinePattern {
+	var all []forbiddenLinePattern
 	for line := range strings.Lines(table) {
 		line = strings.TrimSpace(line)
 		ends, rest, ok := strings.Cut(line, " | ")
@@ -331,7 +331,7 @@ func parseTable(table string) []linePattern {
 			continue
 		}
 		if is, err := regexp.Compile(pattern); err == nil { // a test reads all of them
-			all = append(all, linePattern{strings.Fields(ends), is, why})
+			all = append(all, forbiddenLinePattern{strings.Fields(ends), is, why})
 		}
 	}
 	return all
@@ -339,7 +339,7 @@ func parseTable(table string) []linePattern {
 
 // licenceFindings returns findings for dependencies that the rules do not allow, and names those
 // with unknown licences.
-func licenceFindings(r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsure string) {
+func licenceFindings(r nexus.DefinitionOfDone, m MeasuredChange) (found []nexus.Finding, unsure string) {
 	var unknown []string
 	for _, d := range m.Deps {
 		if d.Licence == "" {
@@ -361,7 +361,7 @@ func licenceFindings(r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding
 
 // licenceProblem returns why a licence expression is not allowed, or "" if one of its
 // alternatives consists only of allowed parts.
-func licenceProblem(expression string, r nexus.DoneRules) string {
+func licenceProblem(expression string, r nexus.DefinitionOfDone) string {
 	expression = strings.NewReplacer("(", " ", ")", " ").Replace(expression)
 	why := ""
 	for either := range strings.SplitSeq(expression, " OR ") {
@@ -399,4 +399,4 @@ func sameLicence(name, licence string) bool {
 }
 
 // isGenerated reports whether tools write a file.
-func isGenerated(file string) bool { return stack.IsWritten(stdpath.Base(file)) }
+func isGenerated(file string) bool { return stack.IsToolWrittenFile(stdpath.Base(file)) }

@@ -14,7 +14,7 @@ import (
 func file(path string, added ...string) bounds.FileChange {
 	f := bounds.FileChange{Path: path}
 	for i, l := range added {
-		f.Added = append(f.Added, bounds.PatchLine{Number: i + 1, Text: l})
+		f.Added = append(f.Added, bounds.AddedPatchLine{Number: i + 1, Text: l})
 	}
 	return f
 }
@@ -25,7 +25,7 @@ func made(path string, added ...string) bounds.FileChange {
 	return f
 }
 
-func judged(all []nexus.Evidence) []string {
+func judged(all []nexus.GateEvidence) []string {
 	var got []string
 	for _, e := range all {
 		text := fmt.Sprintf("%s %s", strings.TrimPrefix(e.Gate, nexus.DonePrefix), e.State)
@@ -58,8 +58,8 @@ func TestEachBound(t *testing.T) {
 		"lines taken away":          {bounds.MeasuredChange{Files: []bounds.FileChange{gone}}, []string{"deletion pass; old.go:0 minor"}},
 		"lines written anew":        {bounds.MeasuredChange{Files: []bounds.FileChange{rewritten}}, []string{"deletion pass; a.go:0 minor"}},
 		"a file of secrets":         {bounds.MeasuredChange{Files: []bounds.FileChange{file("app/.env"), file(".env.example"), file(".env.local"), file("prod.env"), file("deploy/id_rsa")}}, []string{"env-files fail; app/.env:0 major; .env.local:0 major; prod.env:0 major; deploy/id_rsa:0 major"}},
-		"a program that was built":  {bounds.MeasuredChange{Task: &bounds.TaskFacts{Texts: []string{"units -decimal 3000 prints 3KB"}, Said: []nexus.RemovalExplanation{{Name: "lib.a", Why: "it is vendored"}}}, Planned: []string{"bin/tool"}, Files: []bounds.FileChange{made("units", "\x7fELF\x02\x01"), made("bin/tool", "\x7fELF"), made("testdata/x.elf", "\x7fELF"), made("lib.a", "!<arch>"), made("a.exe", "MZ\x90\x00"), made("MZ.md", "MZ is a magic"), file("old", "\x7fELF")}}, []string{"scope pass; units:0 minor; lib.a:0 minor; a.exe:0 minor; MZ.md:0 minor; old:0 minor", "built-files fail; units:0 major; lib.a:0 minor; a.exe:0 major"}},
-		"each compiled format":      {bounds.MeasuredChange{Task: &bounds.TaskFacts{}, Files: []bounds.FileChange{made("a", "\xcf\xfa\xed\xfe"), made("b", "\xce\xfa\xed\xfe"), made("c", "\xca\xfe\xba\xbe"), made("d", "\x00asm"), made("e.a", "!<arch>"), made("f", "text", "\x7fELF"), made("g", "a \x7fELF"), made("h", "\x00text"), made("i")}}, []string{"built-files fail; a:0 major; b:0 major; c:0 major; d:0 major; e.a:0 major"}},
+		"a program that was built":  {bounds.MeasuredChange{Task: &bounds.TaskWording{Texts: []string{"units -decimal 3000 prints 3KB"}, Said: []nexus.RemovalExplanation{{Name: "lib.a", Why: "it is vendored"}}}, Planned: []string{"bin/tool"}, Files: []bounds.FileChange{made("units", "\x7fELF\x02\x01"), made("bin/tool", "\x7fELF"), made("testdata/x.elf", "\x7fELF"), made("lib.a", "!<arch>"), made("a.exe", "MZ\x90\x00"), made("MZ.md", "MZ is a magic"), file("old", "\x7fELF")}}, []string{"scope pass; units:0 minor; lib.a:0 minor; a.exe:0 minor; MZ.md:0 minor; old:0 minor", "built-files fail; units:0 major; lib.a:0 minor; a.exe:0 major"}},
+		"each compiled format":      {bounds.MeasuredChange{Task: &bounds.TaskWording{}, Files: []bounds.FileChange{made("a", "\xcf\xfa\xed\xfe"), made("b", "\xce\xfa\xed\xfe"), made("c", "\xca\xfe\xba\xbe"), made("d", "\x00asm"), made("e.a", "!<arch>"), made("f", "text", "\x7fELF"), made("g", "a \x7fELF"), made("h", "\x00text"), made("i")}}, []string{"built-files fail; a:0 major; b:0 major; c:0 major; d:0 major; e.a:0 major"}},
 		"nobody to explain it":      {bounds.MeasuredChange{Files: []bounds.FileChange{made("a", "\x7fELF")}}, []string{"built-files pass; a:0 minor"}},
 		"one that is taken away":    {bounds.MeasuredChange{Files: []bounds.FileChange{{Path: ".env", Gone: true}}}, []string{"deletion pass; .env:0 minor"}},
 		"a shell":                   {bounds.MeasuredChange{Files: []bounds.FileChange{file("a.py", "x", "os.system(cmd)"), file("a_test.py", "os.system(cmd)"), file("a.md", "os.system(cmd)")}}, []string{"sinks pass; a.py:2 minor"}},
@@ -68,9 +68,9 @@ func TestEachBound(t *testing.T) {
 		"a licence that none knows": {bounds.MeasuredChange{Deps: []bounds.AddedDependency{{Name: "x@1"}}}, []string{"licences unverifiable"}},
 	} {
 		c.m.Whole = len(c.want) != 1 || c.want[0] != "unwhole"
-		got := judged(bounds.CheckBounds(nexus.DefaultDone(), c.m))
+		got := judged(bounds.CheckBounds(nexus.DefaultDefinitionOfDone(), c.m))
 		if !c.m.Whole {
-			if len(got) != len(nexus.DoneBounds())-2 {
+			if len(got) != len(nexus.DefinitionOfDoneBounds())-2 {
 				t.Errorf("%s: %v", name, got)
 			}
 			for _, g := range got {
@@ -92,7 +92,7 @@ func TestWhatToLookAt(t *testing.T) {
 	for i := range many {
 		many[i] = file(fmt.Sprintf("f%d.go", i))
 	}
-	all := bounds.CheckBounds(nexus.DefaultDone(), bounds.MeasuredChange{Files: many, Whole: true})
+	all := bounds.CheckBounds(nexus.DefaultDefinitionOfDone(), bounds.MeasuredChange{Files: many, Whole: true})
 	if len(all) != 1 || !strings.HasPrefix(all[0].Why, "1 to look at: ") || !strings.Contains(all[0].Why, "21 files") {
 		t.Errorf("%+v", all)
 	}
@@ -108,7 +108,7 @@ func TestEachDeletionIsTold(t *testing.T) {
 	}
 	for bound, files := range map[string][]bounds.FileChange{nexus.DeletionBound: gone, nexus.SinksBound: shells} {
 		want := map[string]int{nexus.DeletionBound: 60, nexus.SinksBound: 50}[bound]
-		for _, e := range bounds.CheckBounds(nexus.DefaultDone(), bounds.MeasuredChange{Files: files, Whole: true}) {
+		for _, e := range bounds.CheckBounds(nexus.DefaultDefinitionOfDone(), bounds.MeasuredChange{Files: files, Whole: true}) {
 			if e.Gate == nexus.DonePrefix+bound {
 				if len(e.Findings) != want || !strings.Contains(e.Why, "60 to look at: ") || !strings.HasSuffix(e.Why, " and 40 more") {
 					t.Errorf("%s: %d findings: %s", bound, len(e.Findings), e.Why)
@@ -123,23 +123,23 @@ func TestEachDeletionIsTold(t *testing.T) {
 }
 
 func TestCoverage(t *testing.T) {
-	r := nexus.DefaultDone()
+	r := nexus.DefaultDefinitionOfDone()
 	r.Modes = map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}
 	for name, c := range map[string]struct {
-		cover *bounds.CoverageResult
+		cover *bounds.CoveragePercentage
 		want  string
 	}{
 		"nobody measured":            {nil, "unverifiable"},
-		"the command failed":         {&bounds.CoverageResult{Why: "it printed no report"}, "unverifiable"},
-		"enough":                     {&bounds.CoverageResult{Now: 80}, ""},
-		"below the target":           {&bounds.CoverageResult{Now: 79.9}, "pass suggestion 79.9 % of the lines; the target is 80 %"},
-		"below the minimum":          {&bounds.CoverageResult{Now: 69.9}, "fail major 69.9 % of the lines; the minimum is 70 %"},
-		"it fell below it":           {&bounds.CoverageResult{Now: 69.5, Before: 70.2, Had: true}, "fail major 69.5 % of the lines, before it was 70.2 %; the minimum is 70 %"},
-		"it was below it before":     {&bounds.CoverageResult{Now: 40, Before: 40.5, Had: true}, "pass suggestion 40.0 % of the lines, before it was 40.5 %; the target is 80 %"},
-		"lower by more than it may":  {&bounds.CoverageResult{Now: 38, Before: 40, Had: true}, "fail major 38.0 % of the lines now, before it was 40.0 %"},
-		"high, and much lower":       {&bounds.CoverageResult{Now: 90, Before: 92, Had: true}, "fail major 90.0 % of the lines now, before it was 92.0 %"},
-		"high, and a little lower":   {&bounds.CoverageResult{Now: 91, Before: 92, Had: true}, ""},
-		"what was measured is lower": {&bounds.CoverageResult{Now: 80, Before: 81, Had: true}, ""},
+		"the command failed":         {&bounds.CoveragePercentage{Why: "it printed no report"}, "unverifiable"},
+		"enough":                     {&bounds.CoveragePercentage{Now: 80}, ""},
+		"below the target":           {&bounds.CoveragePercentage{Now: 79.9}, "pass suggestion 79.9 % of the lines; the target is 80 %"},
+		"below the minimum":          {&bounds.CoveragePercentage{Now: 69.9}, "fail major 69.9 % of the lines; the minimum is 70 %"},
+		"it fell below it":           {&bounds.CoveragePercentage{Now: 69.5, Before: 70.2, Had: true}, "fail major 69.5 % of the lines, before it was 70.2 %; the minimum is 70 %"},
+		"it was below it before":     {&bounds.CoveragePercentage{Now: 40, Before: 40.5, Had: true}, "pass suggestion 40.0 % of the lines, before it was 40.5 %; the target is 80 %"},
+		"lower by more than it may":  {&bounds.CoveragePercentage{Now: 38, Before: 40, Had: true}, "fail major 38.0 % of the lines now, before it was 40.0 %"},
+		"high, and much lower":       {&bounds.CoveragePercentage{Now: 90, Before: 92, Had: true}, "fail major 90.0 % of the lines now, before it was 92.0 %"},
+		"high, and a little lower":   {&bounds.CoveragePercentage{Now: 91, Before: 92, Had: true}, ""},
+		"what was measured is lower": {&bounds.CoveragePercentage{Now: 80, Before: 81, Had: true}, ""},
 	} {
 		got := ""
 		for _, e := range bounds.CheckBounds(r, bounds.MeasuredChange{Whole: true, Cover: c.cover}) {
@@ -147,7 +147,7 @@ func TestCoverage(t *testing.T) {
 			for _, f := range e.Findings {
 				got += " " + string(f.Severity) + " " + strings.TrimPrefix(f.Message, "tests run ")
 			}
-			if bounds.IsDecisive(r, e) != (e.State != nexus.Pass) {
+			if bounds.DecidesAboutChange(r, e) != (e.State != nexus.Pass) {
 				t.Errorf("%s: %+v", name, e)
 			}
 		}
@@ -161,24 +161,24 @@ func TestCoverage(t *testing.T) {
 // as the target wants is wrong, the rest is told. What nobody measured is no
 // percent.
 func TestNewLines(t *testing.T) {
-	r := nexus.DefaultDone()
+	r := nexus.DefaultDefinitionOfDone()
 	r.Modes = map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}
 	row := func(file string, from, lines int) nexus.UncoveredLines {
 		return nexus.UncoveredLines{File: file, From: from, To: from + lines - 1, Lines: lines, Text: "x()"}
 	}
 	rows := []nexus.UncoveredLines{row("a.go", 10, 4), row("b.go", 3, 2), row("b.go", 9, 1)}
 	for name, c := range map[string]struct {
-		is   nexus.Coverage
+		is   nexus.TestCoverage
 		want string
 	}{
-		"nothing measured": {nexus.Coverage{}, "pass"},
-		"enough":           {nexus.Coverage{New: nexus.CoverageShare{Covered: 9, Total: 10}, Missed: rows[2:]}, "pass, b.go:9-0 suggestion"},
-		"a little":         {nexus.Coverage{New: nexus.CoverageShare{Covered: 7, Total: 10}, Missed: rows[1:]}, "pass, :0-0 suggestion, b.go:3-4 suggestion, b.go:9-0 suggestion"},
-		"too few":          {nexus.Coverage{New: nexus.CoverageShare{Covered: 3, Total: 10}, Missed: rows}, "fail, :0-0 major, a.go:10-13 major, b.go:3-4 major, b.go:9-0 suggestion"},
-		"none":             {nexus.Coverage{New: nexus.CoverageShare{Total: 4}, Missed: rows[:1]}, "fail, :0-0 major, a.go:10-13 major"},
-		"unknown":          {nexus.Coverage{Unknown: []string{"c.go"}}, "fail, c.go:0-0 major"},
+		"nothing measured": {nexus.TestCoverage{}, "pass"},
+		"enough":           {nexus.TestCoverage{New: nexus.CoverageShare{Covered: 9, Total: 10}, Missed: rows[2:]}, "pass, b.go:9-0 suggestion"},
+		"a little":         {nexus.TestCoverage{New: nexus.CoverageShare{Covered: 7, Total: 10}, Missed: rows[1:]}, "pass, :0-0 suggestion, b.go:3-4 suggestion, b.go:9-0 suggestion"},
+		"too few":          {nexus.TestCoverage{New: nexus.CoverageShare{Covered: 3, Total: 10}, Missed: rows}, "fail, :0-0 major, a.go:10-13 major, b.go:3-4 major, b.go:9-0 suggestion"},
+		"none":             {nexus.TestCoverage{New: nexus.CoverageShare{Total: 4}, Missed: rows[:1]}, "fail, :0-0 major, a.go:10-13 major"},
+		"unknown":          {nexus.TestCoverage{Unknown: []string{"c.go"}}, "fail, c.go:0-0 major"},
 	} {
-		all := bounds.CheckBounds(r, bounds.MeasuredChange{Whole: true, Cover: &bounds.CoverageResult{Now: 90, Measured: &c.is}})
+		all := bounds.CheckBounds(r, bounds.MeasuredChange{Whole: true, Cover: &bounds.CoveragePercentage{Now: 90, Measured: &c.is}})
 		if len(all) != 1 || all[0].Coverage == nil {
 			t.Fatalf("%s: %+v", name, all)
 		}
@@ -190,7 +190,7 @@ func TestNewLines(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := bounds.CoverageSummary(nexus.Coverage{
+	if got := bounds.CoverageSummary(nexus.TestCoverage{
 		Lines: nexus.CoverageChange{CoverageShare: nexus.CoverageShare{Covered: 1, Total: 2}, Before: &nexus.CoverageShare{Covered: 3, Total: 4}}, New: nexus.CoverageShare{Covered: 1, Total: 3},
 	}); got != "lines 50.0 % (-25.0), new lines 33.3 % (1 of 3)" {
 		t.Error(got)
@@ -206,19 +206,19 @@ func TestModes(t *testing.T) {
 		nexus.BoundWarn:  {"pass false", "pass false", "unverifiable false"},
 		nexus.BoundBlock: {"fail true", "fail true", "unverifiable true"},
 	} {
-		r := nexus.DefaultDone()
+		r := nexus.DefaultDefinitionOfDone()
 		for n := range r.Modes {
 			r.Modes[n] = mode
 		}
 		got := map[string]string{}
 		for _, e := range bounds.CheckBounds(r, m) {
-			got[strings.TrimPrefix(e.Gate, nexus.DonePrefix)] = fmt.Sprint(e.State, " ", bounds.IsDecisive(r, e))
+			got[strings.TrimPrefix(e.Gate, nexus.DonePrefix)] = fmt.Sprint(e.State, " ", bounds.DecidesAboutChange(r, e))
 		}
 		if have := [3]string{got[nexus.SecretsBound], got[nexus.SinksBound], got[nexus.LicencesBound]}; have != want {
 			t.Errorf("%s: %v", mode, have)
 		}
 	}
-	if got := bounds.CheckBounds(nexus.DoneRules{}, m); got != nil {
+	if got := bounds.CheckBounds(nexus.DefinitionOfDone{}, m); got != nil {
 		t.Errorf("no rules: %v", got)
 	}
 }
@@ -232,7 +232,7 @@ func TestSinks(t *testing.T) {
 	}
 	for end, lines := range harm {
 		for _, l := range lines {
-			if got := bounds.CheckBounds(nexus.DefaultDone(), bounds.MeasuredChange{Whole: true, Files: []bounds.FileChange{file("a."+end, l)}}); len(got) != 1 {
+			if got := bounds.CheckBounds(nexus.DefaultDefinitionOfDone(), bounds.MeasuredChange{Whole: true, Files: []bounds.FileChange{file("a."+end, l)}}); len(got) != 1 {
 				t.Errorf("%s: %s is not found", end, l)
 			}
 		}
@@ -243,7 +243,7 @@ func TestSinks(t *testing.T) {
 		"ts": {`regexp.exec(text)`, `el.textContent = name`, `el.innerHTML = ""`}, "c": {`snprintf(a, 4, "x");`}, "rs": {`// unsafe { x }`}, "sh": {`medieval x`},
 	} {
 		for _, l := range lines {
-			if got := bounds.CheckBounds(nexus.DefaultDone(), bounds.MeasuredChange{Whole: true, Files: []bounds.FileChange{file("a."+end, l)}}); len(got) != 0 {
+			if got := bounds.CheckBounds(nexus.DefaultDefinitionOfDone(), bounds.MeasuredChange{Whole: true, Files: []bounds.FileChange{file("a."+end, l)}}); len(got) != 0 {
 				t.Errorf("%s: %s is found: %+v", end, l, got)
 			}
 		}
@@ -258,8 +258,8 @@ const patch = "diff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.
 
 func TestRead(t *testing.T) {
 	want := []bounds.FileChange{
-		{Path: "a.go", Added: []bounds.PatchLine{{3, "new"}, {4, "+++ b/x"}}, Removed: 3},
-		{Path: "b\tc", New: true, Added: []bounds.PatchLine{{1, "one"}}},
+		{Path: "a.go", Added: []bounds.AddedPatchLine{{3, "new"}, {4, "+++ b/x"}}, Removed: 3},
+		{Path: "b\tc", New: true, Added: []bounds.AddedPatchLine{{1, "one"}}},
 		{Path: "d e", Gone: true, Removed: 1},
 		{Path: "empty", New: true},
 	}
@@ -279,6 +279,6 @@ func FuzzRead(f *testing.F) {
 		if n > strings.Count(text, "\n")+1 {
 			t.Errorf("%d lines of %q", n, text)
 		}
-		bounds.CheckBounds(nexus.DefaultDone(), bounds.MeasuredChange{Files: bounds.ParsePatch(text), Whole: true})
+		bounds.CheckBounds(nexus.DefaultDefinitionOfDone(), bounds.MeasuredChange{Files: bounds.ParsePatch(text), Whole: true})
 	})
 }

@@ -24,7 +24,7 @@ func buildOutputFindings(m MeasuredChange) []nexus.Finding {
 			continue
 		}
 		by := "the task's plan does not name"
-		name, what := leftoverName(f)
+		name, what := leftoverFileKind(f)
 		if what == "" && slices.Contains(m.Unnamed, f.Path) {
 			name, what, by = f.Path, "a file", "neither the task nor another file names"
 		}
@@ -51,8 +51,8 @@ func (m MeasuredChange) UnnamedDataFiles() []string {
 	}
 	var all []string
 	for _, f := range m.Files {
-		_, what := leftoverName(f)
-		if !f.New || what != "" || !stack.IsData(f.Path) || stack.ServesTests(f.Path) || m.isPlanned(f.Path) {
+		_, what := leftoverFileKind(f)
+		if !f.New || what != "" || !stack.IsDataFile(f.Path) || stack.ServesTests(f.Path) || m.isPlanned(f.Path) {
 			continue
 		}
 		if !slices.ContainsFunc(m.Task.Texts, func(text string) bool { return strings.Contains(text, stdpath.Base(f.Path)) }) {
@@ -65,10 +65,10 @@ func (m MeasuredChange) UnnamedDataFiles() []string {
 // mostBinary is the size in bytes up to which a binary file needs no explanation.
 const mostBinary = 512 << 10
 
-// leftoverName returns the kind of a new file that should not be committed, and the name for its
+// leftoverFileKind returns the kind of a new file that should not be committed, and the name for its
 // explanation: its own, or that of its cache directory. It returns "" for any other file.
-func leftoverName(f FileChange) (name, what string) {
-	if dir := stack.CacheDir(f.Path); dir != "" {
+func leftoverFileKind(f FileChange) (name, what string) {
+	if dir := stack.EnclosingCacheDir(f.Path); dir != "" {
 		return dir, "a cache or installed packages"
 	}
 	base := strings.ToLower(stdpath.Base(f.Path))
@@ -77,7 +77,7 @@ func leftoverName(f FileChange) (name, what string) {
 		start = f.Added[0].Text
 	}
 	switch {
-	case stack.IsJunk(base):
+	case stack.IsJunkFileName(base):
 		return f.Path, "a file of an editor, a system or a cache"
 	case isCompiled(start) && (base == "core" || strings.HasPrefix(base, "core.") || strings.HasSuffix(base, ".core")):
 		return f.Path, "a core dump"
@@ -106,7 +106,7 @@ func isLargeBinary(f FileChange) bool {
 func CacheDirectories(files []FileChange) []string {
 	var all []string
 	for _, f := range files {
-		if dir := stack.CacheDir(f.Path); f.New && dir != "" && !slices.Contains(all, dir) {
+		if dir := stack.EnclosingCacheDir(f.Path); f.New && dir != "" && !slices.Contains(all, dir) {
 			all = append(all, dir)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // that the base has.
 func TestLeftovers(t *testing.T) {
 	elf, large := "\x7fELF\x02", "\x00"+strings.Repeat("x", 600<<10)
-	rules := nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.BuiltBound: nexus.BoundBlock}}
+	rules := nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.BuiltBound: nexus.BoundBlock}}
 	for name, c := range map[string]struct{ path, text, found, says string }{
 		"python's cache":       {"a/__pycache__/b.cpython-313.pyc", "x", "a/__pycache__/", "a cache"},
 		"of tests, too":        {"tests/__pycache__/b.pyc", "x", "tests/__pycache__/", "a cache"},
@@ -39,9 +39,9 @@ func TestLeftovers(t *testing.T) {
 		"no name but an end":   {".tmp", "x", "", ""},
 		"a directory with egg": {"a.egg-info/PKG-INFO", "x", "a.egg-info/", "a cache"},
 	} {
-		f := bounds.FileChange{Path: c.path, New: true, Added: []bounds.PatchLine{{Number: 1, Text: c.text}}}
+		f := bounds.FileChange{Path: c.path, New: true, Added: []bounds.AddedPatchLine{{Number: 1, Text: c.text}}}
 		m := bounds.MeasuredChange{
-			Tree: "t", Whole: true, Task: &bounds.TaskFacts{}, Planned: []string{"planned.log"},
+			Tree: "t", Whole: true, Task: &bounds.TaskWording{}, Planned: []string{"planned.log"},
 			Caches: []string{"vendor/node_modules/"}, Files: []bounds.FileChange{f, f},
 		}
 		var found []nexus.Finding

@@ -10,7 +10,7 @@ import (
 
 // coverageFindings returns findings for insufficient coverage. Work on a tree that had too little
 // before must only not make it worse.
-func coverageFindings(r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsure string) {
+func coverageFindings(r nexus.DefinitionOfDone, m MeasuredChange) (found []nexus.Finding, unsure string) {
 	c := m.Cover
 	switch {
 	case c == nil:
@@ -22,15 +22,15 @@ func coverageFindings(r nexus.DoneRules, m MeasuredChange) (found []nexus.Findin
 	if c.Had {
 		was = fmt.Sprintf(", before it was %.1f %%", c.Before)
 	}
-	found = totalCoverage(r, c, least, was)
+	found = totalCoverageFindings(r, c, least, was)
 	if c.Measured != nil {
-		found = append(found, newLineCoverage(r, *c.Measured)...)
+		found = append(found, newLineCoverageFindings(r, *c.Measured)...)
 	}
 	return found, strings.Join(c.Lacks, "; ")
 }
 
-// totalCoverage checks the coverage of the whole tree.
-func totalCoverage(r nexus.DoneRules, c *CoverageResult, least float64, was string) []nexus.Finding {
+// totalCoverageFindings checks the coverage of the whole tree.
+func totalCoverageFindings(r nexus.DefinitionOfDone, c *CoveragePercentage, least float64, was string) []nexus.Finding {
 	switch {
 	case c.Had && c.Now < c.Before-float64(r.Drop):
 		return []nexus.Finding{{
@@ -44,10 +44,10 @@ func totalCoverage(r nexus.DoneRules, c *CoverageResult, least float64, was stri
 	return nil
 }
 
-// newLineCoverage checks the coverage of new lines, and names those that no test runs. If
+// newLineCoverageFindings checks the coverage of new lines, and names those that no test runs. If
 // coverage is too low, only as many lines as the target requires are findings, the longest
 // ranges first; the others are remarks.
-func newLineCoverage(r nexus.DoneRules, c nexus.Coverage) []nexus.Finding {
+func newLineCoverageFindings(r nexus.DefinitionOfDone, c nexus.TestCoverage) []nexus.Finding {
 	var found []nexus.Finding
 	percent, known := c.New.Percent()
 	missing := 0 // lines that are missing for the target
@@ -87,14 +87,14 @@ func newLineCoverage(r nexus.DoneRules, c nexus.Coverage) []nexus.Finding {
 }
 
 // trimCoverage returns the figures with a limited number of ranges.
-func trimCoverage(c nexus.Coverage) *nexus.Coverage {
+func trimCoverage(c nexus.TestCoverage) *nexus.TestCoverage {
 	c.Missed = slices.Clip(c.Missed[:min(len(c.Missed), most)])
 	c.Unknown = slices.Clip(c.Unknown[:min(len(c.Unknown), most)])
 	return &c
 }
 
 // CoverageSummary returns the measured coverage in one line.
-func CoverageSummary(c nexus.Coverage) string {
+func CoverageSummary(c nexus.TestCoverage) string {
 	var parts []string
 	for _, s := range []struct {
 		what string

@@ -11,10 +11,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// deletedOrRewritten returns findings for files that a change deletes or rewrites although
+// deletionFindings returns findings for files that a change deletes or rewrites although
 // its task does not name them, each with the submission's explanation. A moved file is not
 // deleted, and generated files do not count.
-func deletedOrRewritten(r nexus.DoneRules, m MeasuredChange) []nexus.Finding {
+func deletionFindings(r nexus.DefinitionOfDone, m MeasuredChange) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
 		what := ""
@@ -50,12 +50,12 @@ func deletedOrRewritten(r nexus.DoneRules, m MeasuredChange) []nexus.Finding {
 // stub is the number of lines from which a file counts as rewritten if none of them stays.
 const stub = 5
 
-func isRewritten(r nexus.DoneRules, f FileChange) bool {
+func isRewritten(r nexus.DefinitionOfDone, f FileChange) bool {
 	return f.Removed >= r.Rewritten && f.Removed*100 >= r.RewrittenOf*f.Was || f.Removed >= stub && f.Removed == f.Was
 }
 
 // NeedsLineCount reports whether the file's earlier number of lines is needed.
-func (f FileChange) NeedsLineCount(r nexus.DoneRules) bool {
+func (f FileChange) NeedsLineCount(r nexus.DefinitionOfDone) bool {
 	return !f.New && !f.Gone && f.Removed > 0 && (len(f.Added) == 0 || r.Rewritten > 0 && f.Removed >= min(stub, r.Rewritten))
 }
 
@@ -74,7 +74,7 @@ func isMovedAway(from, to string) bool {
 
 // namesFile reports whether a task names a file: in its text, or as a whole in the command of a
 // check. A directory in a check's command does not count for its files.
-func (t TaskFacts) namesFile(file string) bool {
+func (t TaskWording) namesFile(file string) bool {
 	if isMentioned(file, t.Texts) {
 		return true
 	}
@@ -88,7 +88,7 @@ func (t TaskFacts) namesFile(file string) bool {
 
 // ExplainedFindings returns the explained removals and added build outputs of a change: a
 // reviewer must approve each by name before the change lands.
-func ExplainedFindings(all []nexus.Evidence) []nexus.Finding {
+func ExplainedFindings(all []nexus.GateEvidence) []nexus.Finding {
 	var found []nexus.Finding
 	for _, e := range all {
 		for _, f := range e.Findings {

@@ -17,7 +17,7 @@ func TestTaken(t *testing.T) {
 		return bounds.FileChange{Path: "lib/long.go", Removed: removed, Was: was}
 	}
 	fresh := func(f bounds.FileChange) bounds.FileChange {
-		f.Added = []bounds.PatchLine{{Number: 1, Text: "stub"}}
+		f.Added = []bounds.AddedPatchLine{{Number: 1, Text: "stub"}}
 		return f
 	}
 	said := func(names ...string) (all []nexus.RemovalExplanation) {
@@ -29,44 +29,44 @@ func TestTaken(t *testing.T) {
 	for name, c := range map[string]struct {
 		files []bounds.FileChange
 		plan  []string
-		task  *bounds.TaskFacts
+		task  *bounds.TaskWording
 		state nexus.GateState // zero: nothing is told
 		names []string        // of what is to be agreed to
 	}{
-		"deleted":                     {files: []bounds.FileChange{gone}, task: &bounds.TaskFacts{}, state: nexus.Fail},
-		"deleted and explained":       {files: []bounds.FileChange{gone}, task: &bounds.TaskFacts{Said: said("./lib/old.go")}, state: nexus.Pass, names: []string{"lib/old.go"}},
-		"one of two explained":        {files: []bounds.FileChange{gone, long(30, 40)}, task: &bounds.TaskFacts{Said: said("lib/old.go")}, state: nexus.Fail, names: []string{"lib/old.go"}},
-		"explained by another name":   {files: []bounds.FileChange{gone}, task: &bounds.TaskFacts{Said: said("old.go")}, state: nexus.Fail},
-		"explained with no reason":    {files: []bounds.FileChange{gone}, task: &bounds.TaskFacts{Said: []nexus.RemovalExplanation{{Name: "lib/old.go", Why: " "}}}, state: nexus.Fail},
+		"deleted":                     {files: []bounds.FileChange{gone}, task: &bounds.TaskWording{}, state: nexus.Fail},
+		"deleted and explained":       {files: []bounds.FileChange{gone}, task: &bounds.TaskWording{Said: said("./lib/old.go")}, state: nexus.Pass, names: []string{"lib/old.go"}},
+		"one of two explained":        {files: []bounds.FileChange{gone, long(30, 40)}, task: &bounds.TaskWording{Said: said("lib/old.go")}, state: nexus.Fail, names: []string{"lib/old.go"}},
+		"explained by another name":   {files: []bounds.FileChange{gone}, task: &bounds.TaskWording{Said: said("old.go")}, state: nexus.Fail},
+		"explained with no reason":    {files: []bounds.FileChange{gone}, task: &bounds.TaskWording{Said: []nexus.RemovalExplanation{{Name: "lib/old.go", Why: " "}}}, state: nexus.Fail},
 		"nobody is there to explain":  {files: []bounds.FileChange{gone}, state: nexus.Pass},
-		"moved":                       {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "pkg/new.go"}}, task: &bounds.TaskFacts{}},
-		"moved among the hidden":      {files: []bounds.FileChange{{Path: ".a/old.go", Gone: true, Removed: 200, MovedTo: ".b/old.go"}}, task: &bounds.TaskFacts{}},
-		"put aside by its ending":     {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "lib/old.go.txt"}}, task: &bounds.TaskFacts{}, state: nexus.Fail},
-		"put aside as a copy":         {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "lib/old.bak"}}, task: &bounds.TaskFacts{}, state: nexus.Fail},
-		"put aside by a mark":         {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "lib/_old.go"}}, task: &bounds.TaskFacts{}, state: nexus.Fail},
-		"put aside in a directory":    {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: ".attic/old.go"}}, task: &bounds.TaskFacts{Said: said("lib/old.go")}, state: nexus.Pass, names: []string{"lib/old.go"}},
-		"a lock file":                 {files: []bounds.FileChange{{Path: "go.sum", Removed: 200, Was: 200}}, task: &bounds.TaskFacts{}},
-		"rewritten":                   {files: []bounds.FileChange{long(20, 40)}, task: &bounds.TaskFacts{}, state: nexus.Fail},
-		"less than half":              {files: []bounds.FileChange{long(20, 41)}, task: &bounds.TaskFacts{}},
-		"few lines":                   {files: []bounds.FileChange{fresh(long(19, 20))}, task: &bounds.TaskFacts{}},
-		"a stub for a short file":     {files: []bounds.FileChange{fresh(long(5, 5))}, task: &bounds.TaskFacts{}, state: nexus.Fail},
-		"all of four lines":           {files: []bounds.FileChange{fresh(long(4, 4))}, task: &bounds.TaskFacts{}},
-		"emptied":                     {files: []bounds.FileChange{long(2, 2)}, task: &bounds.TaskFacts{}, state: nexus.Fail},
-		"lines taken away":            {files: []bounds.FileChange{long(2, 3)}, task: &bounds.TaskFacts{}},
-		"nobody counted":              {files: []bounds.FileChange{{Path: "a.go"}}, task: &bounds.TaskFacts{}},
-		"a check runs its directory":  {files: []bounds.FileChange{gone}, task: &bounds.TaskFacts{Checks: []string{"go test ./lib/..."}}, state: nexus.Fail},
-		"a check has its name":        {files: []bounds.FileChange{gone}, task: &bounds.TaskFacts{Checks: []string{"test ! -e ./lib/old.go"}}},
-		"the plan names it":           {files: []bounds.FileChange{gone}, plan: []string{"lib"}, task: &bounds.TaskFacts{}},
-		"the brief names it":          {files: []bounds.FileChange{gone}, task: &bounds.TaskFacts{Texts: []string{"Delete `old.go`."}}},
-		"a text names its directory":  {files: []bounds.FileChange{gone}, task: &bounds.TaskFacts{Texts: []string{"Remove ./lib/, all of it"}}},
-		"a text has a pattern":        {files: []bounds.FileChange{gone}, task: &bounds.TaskFacts{Texts: []string{"no lib/*.go"}}},
-		"a word is no file":           {files: []bounds.FileChange{{Path: "cmd/main", Gone: true}}, task: &bounds.TaskFacts{Texts: []string{"the main point"}}, state: nexus.Fail},
-		"a lone star names nothing":   {files: []bounds.FileChange{gone}, task: &bounds.TaskFacts{Texts: []string{"a * b, and */ ends it"}}, state: nexus.Fail},
-		"a file with a capital":       {files: []bounds.FileChange{{Path: "Makefile", Gone: true}}, task: &bounds.TaskFacts{Texts: []string{"drop the Makefile"}}},
-		"a name that ends like it":    {files: []bounds.FileChange{gone}, task: &bounds.TaskFacts{Texts: []string{"see very-old.go"}}, state: nexus.Fail},
-		"another file of that folder": {files: []bounds.FileChange{gone}, task: &bounds.TaskFacts{Texts: []string{"change lib/new.go"}}, state: nexus.Fail},
+		"moved":                       {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "pkg/new.go"}}, task: &bounds.TaskWording{}},
+		"moved among the hidden":      {files: []bounds.FileChange{{Path: ".a/old.go", Gone: true, Removed: 200, MovedTo: ".b/old.go"}}, task: &bounds.TaskWording{}},
+		"put aside by its ending":     {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "lib/old.go.txt"}}, task: &bounds.TaskWording{}, state: nexus.Fail},
+		"put aside as a copy":         {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "lib/old.bak"}}, task: &bounds.TaskWording{}, state: nexus.Fail},
+		"put aside by a mark":         {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: "lib/_old.go"}}, task: &bounds.TaskWording{}, state: nexus.Fail},
+		"put aside in a directory":    {files: []bounds.FileChange{{Path: "lib/old.go", Gone: true, Removed: 200, MovedTo: ".attic/old.go"}}, task: &bounds.TaskWording{Said: said("lib/old.go")}, state: nexus.Pass, names: []string{"lib/old.go"}},
+		"a lock file":                 {files: []bounds.FileChange{{Path: "go.sum", Removed: 200, Was: 200}}, task: &bounds.TaskWording{}},
+		"rewritten":                   {files: []bounds.FileChange{long(20, 40)}, task: &bounds.TaskWording{}, state: nexus.Fail},
+		"less than half":              {files: []bounds.FileChange{long(20, 41)}, task: &bounds.TaskWording{}},
+		"few lines":                   {files: []bounds.FileChange{fresh(long(19, 20))}, task: &bounds.TaskWording{}},
+		"a stub for a short file":     {files: []bounds.FileChange{fresh(long(5, 5))}, task: &bounds.TaskWording{}, state: nexus.Fail},
+		"all of four lines":           {files: []bounds.FileChange{fresh(long(4, 4))}, task: &bounds.TaskWording{}},
+		"emptied":                     {files: []bounds.FileChange{long(2, 2)}, task: &bounds.TaskWording{}, state: nexus.Fail},
+		"lines taken away":            {files: []bounds.FileChange{long(2, 3)}, task: &bounds.TaskWording{}},
+		"nobody counted":              {files: []bounds.FileChange{{Path: "a.go"}}, task: &bounds.TaskWording{}},
+		"a check runs its directory":  {files: []bounds.FileChange{gone}, task: &bounds.TaskWording{Checks: []string{"go test ./lib/..."}}, state: nexus.Fail},
+		"a check has its name":        {files: []bounds.FileChange{gone}, task: &bounds.TaskWording{Checks: []string{"test ! -e ./lib/old.go"}}},
+		"the plan names it":           {files: []bounds.FileChange{gone}, plan: []string{"lib"}, task: &bounds.TaskWording{}},
+		"the brief names it":          {files: []bounds.FileChange{gone}, task: &bounds.TaskWording{Texts: []string{"Delete `old.go`."}}},
+		"a text names its directory":  {files: []bounds.FileChange{gone}, task: &bounds.TaskWording{Texts: []string{"Remove ./lib/, all of it"}}},
+		"a text has a pattern":        {files: []bounds.FileChange{gone}, task: &bounds.TaskWording{Texts: []string{"no lib/*.go"}}},
+		"a word is no file":           {files: []bounds.FileChange{{Path: "cmd/main", Gone: true}}, task: &bounds.TaskWording{Texts: []string{"the main point"}}, state: nexus.Fail},
+		"a lone star names nothing":   {files: []bounds.FileChange{gone}, task: &bounds.TaskWording{Texts: []string{"a * b, and */ ends it"}}, state: nexus.Fail},
+		"a file with a capital":       {files: []bounds.FileChange{{Path: "Makefile", Gone: true}}, task: &bounds.TaskWording{Texts: []string{"drop the Makefile"}}},
+		"a name that ends like it":    {files: []bounds.FileChange{gone}, task: &bounds.TaskWording{Texts: []string{"see very-old.go"}}, state: nexus.Fail},
+		"another file of that folder": {files: []bounds.FileChange{gone}, task: &bounds.TaskWording{Texts: []string{"change lib/new.go"}}, state: nexus.Fail},
 	} {
-		r := nexus.DefaultDone()
+		r := nexus.DefaultDefinitionOfDone()
 		r.Modes = map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}
 		var state nexus.GateState
 		var names []string
@@ -91,7 +91,7 @@ func TestTaken(t *testing.T) {
 func TestTakenOfEachBound(t *testing.T) {
 	explained, plain := nexus.Finding{Name: "a", Explained: "needed"}, nexus.Finding{Name: "b"}
 	for name, want := range map[string]int{nexus.DeletionBound: 1, nexus.BuiltBound: 1, nexus.ScopeBound: 0} {
-		if got := bounds.ExplainedFindings([]nexus.Evidence{{Gate: nexus.DonePrefix + name, Findings: []nexus.Finding{explained, plain}}}); len(got) != want {
+		if got := bounds.ExplainedFindings([]nexus.GateEvidence{{Gate: nexus.DonePrefix + name, Findings: []nexus.Finding{explained, plain}}}); len(got) != want {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -99,7 +99,7 @@ func TestTakenOfEachBound(t *testing.T) {
 
 // TestCounted asks for how many lines a file had where that may matter.
 func TestCounted(t *testing.T) {
-	one := []bounds.PatchLine{{Number: 1, Text: "x"}}
+	one := []bounds.AddedPatchLine{{Number: 1, Text: "x"}}
 	for name, c := range map[string]struct {
 		f         bounds.FileChange
 		rewritten int
@@ -115,7 +115,7 @@ func TestCounted(t *testing.T) {
 		"as the rules":        {bounds.FileChange{Removed: 3, Added: one}, 3, true},
 		"no such rule":        {bounds.FileChange{Removed: 500, Added: one}, 0, false},
 	} {
-		r := nexus.DefaultDone()
+		r := nexus.DefaultDefinitionOfDone()
 		r.Rewritten = c.rewritten
 		if got := c.f.NeedsLineCount(r); got != c.want {
 			t.Errorf("%s: %v", name, got)

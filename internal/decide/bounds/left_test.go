@@ -13,7 +13,7 @@ import (
 // TestLeft finds what is left in a change, line by line, and nothing in code
 // that only looks like it.
 func TestLeft(t *testing.T) {
-	r := nexus.DefaultDone()
+	r := nexus.DefaultDefinitionOfDone()
 	r.Modes = map[string]nexus.BoundMode{nexus.LeftBound: nexus.BoundWarn}
 	for line, path := range map[string]string{
 		"<<<<<<< HEAD": "a.go", ">>>>>>> theirs": "a.unknown",

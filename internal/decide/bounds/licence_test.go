@@ -31,7 +31,7 @@ func TestLicences(t *testing.T) {
 		{"ISC", nil, nil, "allowed_licences"},
 		{"LGPL-3.0", nil, denied, ""},
 	} {
-		r := nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.LicencesBound: nexus.BoundBlock}, Licences: c.allowed, Denied: c.denied}
+		r := nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.LicencesBound: nexus.BoundBlock}, Licences: c.allowed, Denied: c.denied}
 		said := ""
 		for _, e := range bounds.CheckBounds(r, bounds.MeasuredChange{Whole: true, Run: true, Deps: []bounds.AddedDependency{{Name: "x@1", Licence: c.licence}}}) {
 			for _, f := range e.Findings {

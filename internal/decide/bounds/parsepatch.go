@@ -11,14 +11,14 @@ type FileChange struct {
 	Path    string
 	New     bool
 	Gone    bool
-	Added   []PatchLine
+	Added   []AddedPatchLine
 	Removed int    // lines
 	Was     int    // earlier number of lines, if needed; 0: not counted
 	MovedTo string // its new path, if it was moved; empty: not moved
 }
 
-// PatchLine is a line that a change adds.
-type PatchLine struct {
+// AddedPatchLine is a line that a change adds.
+type AddedPatchLine struct {
 	Number int
 	Text   string
 }
@@ -31,7 +31,7 @@ func ParsePatch(patch string) []FileChange {
 		for _, h := range f.Hunks {
 			for _, l := range h.Lines {
 				if l.Kind == "+" {
-					c.Added = append(c.Added, PatchLine{l.New, strings.TrimSuffix(l.Text, "\r")})
+					c.Added = append(c.Added, AddedPatchLine{l.New, strings.TrimSuffix(l.Text, "\r")})
 				}
 			}
 		}

@@ -23,11 +23,11 @@ type MoneyLedger struct {
 	others nexus.Money // spent by other runs on this day
 	today  nexus.Money // settled on this day
 	open   map[string]nexus.BudgetReserved
-	books  map[ledgerAccount]accountBalance
+	books  map[capSubject]capBalance
 }
 
-// ledgerAccount is the unit of a cap: the cap, and the role, task or provider that it applies to.
-type ledgerAccount struct{ limit, of string }
+// capSubject is the unit of a cap: the cap, and the role, task or provider that it applies to.
+type capSubject struct{ limit, of string }
 
 // Names of the caps.
 const (
@@ -39,8 +39,8 @@ const (
 	ofTokens   = "tokens"
 )
 
-// accountBalance is the settled and the reserved amount, in billionths of a dollar or in tokens.
-type accountBalance struct{ spent, reserved int64 }
+// capBalance is the settled and the reserved amount, in billionths of a dollar or in tokens.
+type capBalance struct{ spent, reserved int64 }
 
 // SetCaps sets the caps from limits, and the money that other runs have spent on this day.
 // Neither resets the spending of this run.
@@ -50,18 +50,18 @@ func (l *MoneyLedger) SetCaps(limits nexus.Limits, others nexus.Money) {
 
 // SetOthersSpent sets the money that all other runs have spent on a day. This run's spending
 // on an earlier day no longer counts against the day.
-func (l *MoneyLedger) SetOthersSpent(f nexus.BudgetShared) {
+func (l *MoneyLedger) SetOthersSpent(f nexus.OtherRunsSpendingRecorded) {
 	if l.day != "" && f.Day != l.day {
 		l.today = 0
 	}
 	l.day, l.others = f.Day, f.Others
 }
 
-// DayClaim returns the money that this run has spent on the day or may still spend with one more
+// DayBudgetClaim returns the money that this run has spent on the day or may still spend with one more
 // call, and the amount by which that may exceed the day's cap. The zero reservation is no
 // call.
-func (l *MoneyLedger) DayClaim(r nexus.BudgetReserved) (own, grace nexus.Money) {
-	a := ledgerAccount{ofDay, ""}
+func (l *MoneyLedger) DayBudgetClaim(r nexus.BudgetReserved) (own, grace nexus.Money) {
+	a := capSubject{ofDay, ""}
 	aside := l.ReservedMoney() + r.Money
 	return l.today + aside + overrunMargin(aside), nexus.Money(min(int64(overrunMargin(aside)), l.smallestCall(a, r)))
 }
@@ -72,10 +72,10 @@ func overrunMargin[T ~int64](aside T) T { return aside / 2 }
 
 // smallestCall returns the smallest of the calls in flight on an account, including the given
 // call.
-func (l *MoneyLedger) smallestCall(a ledgerAccount, r nexus.BudgetReserved) int64 {
-	least := a.amountOf(r.Money, r.Tokens)
+func (l *MoneyLedger) smallestCall(a capSubject, r nexus.BudgetReserved) int64 {
+	least := a.amountOfCall(r.Money, r.Tokens)
 	for _, o := range l.open {
-		if n := a.amountOf(o.Money, o.Tokens); n > 0 && a.countsCall(o) && (n < least || least == 0) {
+		if n := a.amountOfCall(o.Money, o.Tokens); n > 0 && a.countsCall(o) && (n < least || least == 0) {
 			least = n
 		}
 	}
@@ -83,7 +83,7 @@ func (l *MoneyLedger) smallestCall(a ledgerAccount, r nexus.BudgetReserved) int6
 }
 
 // countsCall reports whether a call counts against an account.
-func (a ledgerAccount) countsCall(r nexus.BudgetReserved) bool {
+func (a capSubject) countsCall(r nexus.BudgetReserved) bool {
 	switch a.limit {
 	case ofTask:
 		return string(r.Task) == a.of
@@ -100,14 +100,14 @@ func (a ledgerAccount) countsCall(r nexus.BudgetReserved) bool {
 // one is the day on which the run's process started.
 func (l *MoneyLedger) OthersSpent() (day string, others nexus.Money) { return l.day, l.others }
 
-// accountsOf returns the accounts of a call.
-func accountsOf(r nexus.BudgetReserved) []ledgerAccount {
+// capsOfCall returns the accounts of a call.
+func capsOfCall(r nexus.BudgetReserved) []capSubject {
 	provider, _, _ := strings.Cut(r.Model, "/")
-	return []ledgerAccount{{ofTask, string(r.Task)}, {ofRole, string(r.Role)}, {ofProvider, provider}, {ofRun, ""}, {ofDay, ""}, {ofTokens, ""}}
+	return []capSubject{{ofTask, string(r.Task)}, {ofRole, string(r.Role)}, {ofProvider, provider}, {ofRun, ""}, {ofDay, ""}, {ofTokens, ""}}
 }
 
-// amountOf returns a call's amount on an account.
-func (a ledgerAccount) amountOf(m nexus.Money, tokens int64) int64 {
+// amountOfCall returns a call's amount on an account.
+func (a capSubject) amountOfCall(m nexus.Money, tokens int64) int64 {
 	if a.limit == ofTokens {
 		return tokens
 	}
@@ -115,7 +115,7 @@ func (a ledgerAccount) amountOf(m nexus.Money, tokens int64) int64 {
 }
 
 // limitOf returns the cap of an account, or false if it has none.
-func (l *MoneyLedger) limitOf(a ledgerAccount, r nexus.BudgetReserved) (int64, bool) {
+func (l *MoneyLedger) limitOf(a capSubject, r nexus.BudgetReserved) (int64, bool) {
 	m := nexus.Money(0)
 	switch a.limit {
 	case ofRun:
@@ -149,9 +149,9 @@ func (l *MoneyLedger) CheckSettled(r nexus.BudgetReserved) (nexus.BudgetRefused,
 }
 
 func (l *MoneyLedger) check(r nexus.BudgetReserved, flight bool) (nexus.BudgetRefused, bool) {
-	for _, a := range accountsOf(r) {
+	for _, a := range capsOfCall(r) {
 		limit, capped := l.limitOf(a, r)
-		asked, spent := a.amountOf(r.Money, r.Tokens), l.usedAmount(a, flight)
+		asked, spent := a.amountOfCall(r.Money, r.Tokens), l.usedAmount(a, flight)
 		if !capped || asked >= 0 && asked <= limit-spent && (!flight || l.requiredMargin(a, r) <= limit-spent-asked) {
 			continue
 		}
@@ -170,7 +170,7 @@ func (l *MoneyLedger) check(r nexus.BudgetReserved, flight bool) (nexus.BudgetRe
 }
 
 // usedAmount returns the amount on an account, with or without the calls in flight.
-func (l *MoneyLedger) usedAmount(a ledgerAccount, flight bool) int64 {
+func (l *MoneyLedger) usedAmount(a capSubject, flight bool) int64 {
 	b := l.books[a]
 	if a.limit == ofDay {
 		b.spent = int64(l.today + l.others)
@@ -184,8 +184,8 @@ func (l *MoneyLedger) usedAmount(a ledgerAccount, flight bool) int64 {
 // requiredMargin returns the amount that must stay free on an account with one more call on it: the
 // possible excess of the calls in flight over their reservations, without that of the
 // smallest.
-func (l *MoneyLedger) requiredMargin(a ledgerAccount, r nexus.BudgetReserved) int64 {
-	more := overrunMargin(l.books[a].reserved + a.amountOf(r.Money, r.Tokens))
+func (l *MoneyLedger) requiredMargin(a capSubject, r nexus.BudgetReserved) int64 {
+	more := overrunMargin(l.books[a].reserved + a.amountOfCall(r.Money, r.Tokens))
 	return more - min(more, l.smallestCall(a, r))
 }
 
@@ -196,19 +196,19 @@ func (l *MoneyLedger) Reserve(r nexus.BudgetReserved) {
 		return
 	}
 	if l.open == nil {
-		l.open, l.books = map[string]nexus.BudgetReserved{}, map[ledgerAccount]accountBalance{}
+		l.open, l.books = map[string]nexus.BudgetReserved{}, map[capSubject]capBalance{}
 	}
 	l.open[r.ID] = r
-	for _, a := range accountsOf(r) {
+	for _, a := range capsOfCall(r) {
 		b := l.books[a]
-		b.reserved += a.amountOf(r.Money, r.Tokens)
+		b.reserved += a.amountOfCall(r.Money, r.Tokens)
 		l.books[a] = b
 	}
 }
 
 // SettleCall replaces a reservation by the call's cost and returns it. An unknown or settled ID
 // changes nothing and returns false, so that a call is never counted twice.
-func (l *MoneyLedger) SettleCall(s nexus.BudgetSpent) (nexus.BudgetReserved, bool) {
+func (l *MoneyLedger) SettleCall(s nexus.BudgetSettled) (nexus.BudgetReserved, bool) {
 	r, ok := l.open[s.ID]
 	if !ok {
 		return r, false
@@ -219,10 +219,10 @@ func (l *MoneyLedger) SettleCall(s nexus.BudgetSpent) (nexus.BudgetReserved, boo
 	if r.Tokens > 0 {
 		used = s.Usage.TotalTokens()
 	}
-	for _, a := range accountsOf(r) {
+	for _, a := range capsOfCall(r) {
 		b := l.books[a]
-		b.reserved -= a.amountOf(r.Money, r.Tokens)
-		b.spent += a.amountOf(s.Money, used)
+		b.reserved -= a.amountOfCall(r.Money, r.Tokens)
+		b.spent += a.amountOfCall(s.Money, used)
 		l.books[a] = b
 	}
 	return r, true
@@ -250,12 +250,12 @@ func (l *MoneyLedger) UnsettledIDs() []string { return slices.Sorted(maps.Keys(l
 
 // SpentMoney returns the settled amount.
 func (l *MoneyLedger) SpentMoney() nexus.Money {
-	return nexus.Money(l.books[ledgerAccount{ofRun, ""}].spent)
+	return nexus.Money(l.books[capSubject{ofRun, ""}].spent)
 }
 
 // ReservedMoney returns the amount reserved for calls in flight.
 func (l *MoneyLedger) ReservedMoney() nexus.Money {
-	return nexus.Money(l.books[ledgerAccount{ofRun, ""}].reserved)
+	return nexus.Money(l.books[capSubject{ofRun, ""}].reserved)
 }
 
 // RunLimit returns the run's cap.
@@ -283,5 +283,5 @@ func spentShare(spent, limit nexus.Money) float64 {
 	if limit <= 0 {
 		return 100
 	}
-	return 100 * spent.Float() / limit.Float()
+	return 100 * spent.Dollars() / limit.Dollars()
 }

@@ -33,7 +33,7 @@ func TestNamesTheCap(t *testing.T) {
 		var l budget.MoneyLedger
 		l.SetCaps(c.limits, c.others)
 		l.Reserve(nexus.BudgetReserved{ID: "a", Task: "T1", Money: 4})
-		l.SettleCall(nexus.BudgetSpent{ID: "a", Money: 3})
+		l.SettleCall(nexus.BudgetSettled{ID: "a", Money: 3})
 		got, refused := l.Check(nexus.BudgetReserved{ID: "b", Task: "T1", Money: 8})
 		if !refused || got.Cap != c.want {
 			t.Errorf("cap %q refused %v, want %q", got.Cap, refused, c.want)
@@ -63,9 +63,9 @@ func TestNeverOverspends(t *testing.T) {
 			if r, ok := l.ReservationByID(id); ok {
 				cost := nexus.Money(rapid.Int64Range(0, int64(r.Money)).Draw(t, "cost"))
 				paid += cost
-				l.SettleCall(nexus.BudgetSpent{ID: id, Money: cost})
+				l.SettleCall(nexus.BudgetSettled{ID: id, Money: cost})
 			}
-			if _, again := l.SettleCall(nexus.BudgetSpent{ID: id, Money: 1}); again {
+			if _, again := l.SettleCall(nexus.BudgetSettled{ID: id, Money: 1}); again {
 				t.Fatalf("%s settled twice", id)
 			}
 			if l.SpentMoney() != paid || l.SpentMoney()+l.ReservedMoney() > limits.RunMoney || l.ReservedMoney() < 0 {
@@ -80,7 +80,7 @@ func TestPressure(t *testing.T) {
 		var l budget.MoneyLedger
 		l.SetCaps(nexus.Limits{RunMoney: 100}, 0)
 		l.Reserve(nexus.BudgetReserved{ID: "a", Money: spent})
-		l.SettleCall(nexus.BudgetSpent{ID: "a", Money: spent})
+		l.SettleCall(nexus.BudgetSettled{ID: "a", Money: spent})
 		if got := l.SpendingPressure(); got != want {
 			t.Errorf("spent %d of 100: pressure %d, want %d", spent, got, want)
 		}
@@ -94,7 +94,7 @@ func TestPressureWithoutMoney(t *testing.T) {
 		t.Errorf("nothing is spent of nothing: pressure %d", got)
 	}
 	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 1})
-	l.SettleCall(nexus.BudgetSpent{ID: "a", Money: 1})
+	l.SettleCall(nexus.BudgetSettled{ID: "a", Money: 1})
 	if got := l.SpendingPressure(); got != 100 {
 		t.Errorf("something is spent of nothing: pressure %d", got)
 	}
@@ -105,7 +105,7 @@ func TestPressureOfTheDay(t *testing.T) {
 	var l budget.MoneyLedger
 	l.SetCaps(nexus.Limits{RunMoney: 1000, DayMoney: 100}, 45)
 	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 30})
-	l.SettleCall(nexus.BudgetSpent{ID: "a", Money: 30})
+	l.SettleCall(nexus.BudgetSettled{ID: "a", Money: 30})
 	if got := l.SpendingPressure(); got != 75 {
 		t.Errorf("75 of the day's 100 are spent: pressure %d", got)
 	}
@@ -154,7 +154,7 @@ func TestSpares(t *testing.T) {
 	l.SetCaps(nexus.Limits{RunMoney: 1000}, 0)
 	l.Reserve(big)
 	l.Reserve(small)
-	if own, grace := l.DayClaim(nexus.BudgetReserved{ID: "c", Task: "T1", Money: 10}); own != 81 || grace != 4 {
+	if own, grace := l.DayBudgetClaim(nexus.BudgetReserved{ID: "c", Task: "T1", Money: 10}); own != 81 || grace != 4 {
 		t.Errorf("claims %d, with a grace of %d", own, grace)
 	}
 }
@@ -184,7 +184,7 @@ func TestRefusals(t *testing.T) {
 		var l budget.MoneyLedger
 		l.SetCaps(limits, 0)
 		l.Reserve(nexus.BudgetReserved{ID: "a", Task: "T1", Role: nexus.Coder, Model: "one/x", Money: 9, Tokens: 9})
-		if r, ok := l.SettleCall(nexus.BudgetSpent{ID: "a", Money: 3, Usage: nexus.Usage{Input: 3}}); !ok || r.Money != 9 {
+		if r, ok := l.SettleCall(nexus.BudgetSettled{ID: "a", Money: 3, Usage: nexus.Usage{Input: 3}}); !ok || r.Money != 9 {
 			t.Errorf("settled %+v, %v", r, ok)
 		}
 		got, refused := l.Check(c.ask)
@@ -202,7 +202,7 @@ func TestWaitingMayHelp(t *testing.T) {
 	for id, role := range map[string]nexus.Role{"b": nexus.Coder, "a": nexus.Coder, "c": nexus.Reviewer} {
 		l.Reserve(nexus.BudgetReserved{ID: id, Role: role, Money: 10})
 	}
-	l.SettleCall(nexus.BudgetSpent{ID: "c", Money: 4})
+	l.SettleCall(nexus.BudgetSettled{ID: "c", Money: 4})
 	for asked, want := range map[nexus.Money][2]bool{17: {false, false}, 18: {true, false}, 46: {true, false}, 47: {true, true}} {
 		r := nexus.BudgetReserved{ID: "d", Money: asked}
 		_, now := l.Check(r)
@@ -222,17 +222,17 @@ func TestTheDayTurns(t *testing.T) {
 	var l budget.MoneyLedger
 	l.SetCaps(nexus.Limits{RunMoney: 1000, DayMoney: 100}, 0)
 	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 60})
-	l.SettleCall(nexus.BudgetSpent{ID: "a", Money: 60})
+	l.SettleCall(nexus.BudgetSettled{ID: "a", Money: 60})
 	for _, c := range []struct {
 		day    string
 		others nexus.Money
 		own    nexus.Money
 	}{{"2026-11-01", 10, 60}, {"2026-11-01", 20, 60}, {"2026-11-02", 0, 0}, {"2026-11-02", 5, 0}} {
-		l.SetOthersSpent(nexus.BudgetShared{Day: c.day, Others: c.others})
+		l.SetOthersSpent(nexus.OtherRunsSpendingRecorded{Day: c.day, Others: c.others})
 		left := 100 - c.own - c.others
 		_, fits := l.Check(nexus.BudgetReserved{Money: left})
 		_, over := l.Check(nexus.BudgetReserved{Money: left + 1})
-		own, grace := l.DayClaim(nexus.BudgetReserved{})
+		own, grace := l.DayBudgetClaim(nexus.BudgetReserved{})
 		day, others := l.OthersSpent()
 		if fits || !over || own != c.own || grace != 0 || day != c.day || others != c.others {
 			t.Errorf("%+v: refused %v and %v, own %d, grace %d, others %d on %s", c, fits, over, own, grace, others, day)
@@ -246,9 +246,9 @@ func TestTokensOfCallsThatReserveSome(t *testing.T) {
 	var l budget.MoneyLedger
 	l.SetCaps(nexus.Limits{RunMoney: 1000, RunTokens: 100}, 0)
 	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 1})
-	l.SettleCall(nexus.BudgetSpent{ID: "a", Money: 1, Usage: nexus.Usage{Input: 90}})
+	l.SettleCall(nexus.BudgetSettled{ID: "a", Money: 1, Usage: nexus.Usage{Input: 90}})
 	l.Reserve(nexus.BudgetReserved{ID: "b", Money: 1, Tokens: 50})
-	l.SettleCall(nexus.BudgetSpent{ID: "b", Money: 1, Usage: nexus.Usage{Input: 30}})
+	l.SettleCall(nexus.BudgetSettled{ID: "b", Money: 1, Usage: nexus.Usage{Input: 30}})
 	for asked, want := range map[int64]bool{70: false, 71: true} {
 		if got, refused := l.Check(nexus.BudgetReserved{ID: "c", Money: 1, Tokens: asked}); refused != want {
 			t.Errorf("%d tokens of the 70 that are left: refused %v, %+v", asked, refused, got)
@@ -265,12 +265,12 @@ func TestTokensOfCallsThatReserveSome(t *testing.T) {
 
 // TestSpending takes what calls cost apart.
 func TestSpending(t *testing.T) {
-	var p budget.RunSpending
-	task, none := budget.BreakdownValue{Way: budget.ByTask, Name: "T1"}, budget.BreakdownValue{Way: budget.ByRole}
-	p.Add(nexus.BudgetSpent{Money: 5, Usage: nexus.Usage{Input: 2}}, task, none)
-	p.Add(nexus.BudgetSpent{Money: 7, Usage: nexus.Usage{Output: 3}, Estimated: true}, task)
-	want := budget.RunSpending{
-		By: map[budget.BreakdownValue]budget.CostTotal{
+	var p budget.RunCostBreakdown
+	task, none := budget.CostBreakdownKey{Way: budget.ByTask, Name: "T1"}, budget.CostBreakdownKey{Way: budget.ByRole}
+	p.Add(nexus.BudgetSettled{Money: 5, Usage: nexus.Usage{Input: 2}}, task, none)
+	p.Add(nexus.BudgetSettled{Money: 7, Usage: nexus.Usage{Output: 3}, Estimated: true}, task)
+	want := budget.RunCostBreakdown{
+		By: map[budget.CostBreakdownKey]budget.CostTotal{
 			task:                               {Calls: 2, Money: 12, Estimated: 7, Usage: nexus.Usage{Input: 2, Output: 3}},
 			{Way: budget.ByRole, Name: "none"}: {Calls: 1, Money: 5, Usage: nexus.Usage{Input: 2}},
 		},
@@ -279,10 +279,10 @@ func TestSpending(t *testing.T) {
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Error(diff)
 	}
-	if data, err := json.Marshal(map[budget.BreakdownValue]int{task: 1}); err != nil || string(data) != `{"task T1":1}` {
+	if data, err := json.Marshal(map[budget.CostBreakdownKey]int{task: 1}); err != nil || string(data) != `{"task T1":1}` {
 		t.Errorf("%s, %v", data, err)
 	}
-	if got := fmt.Sprint(budget.CostBreakdowns()); got != "[task attempt session role purpose tier model provider]" {
+	if got := fmt.Sprint(budget.CostDimensions()); got != "[task attempt session role purpose tier model provider]" {
 		t.Error(got)
 	}
 }

@@ -34,7 +34,7 @@ func TestCorrection(t *testing.T) {
 	}
 	no, yes := 0.2, true
 	bad := InterviewSubmission{
-		Withdraw: []string{"REQ-1", "A-1", "AC-1", "Printing"}, Replace: []PartReplacement{{"A-1", "Two use it"}, {"AC-2", "It is not sorted"}},
+		Withdraw: []string{"REQ-1", "A-1", "AC-1", "Printing"}, Replace: []SpecPartReplacement{{"A-1", "Two use it"}, {"AC-2", "It is not sorted"}},
 		Assumptions: []string{"notes are in memory."}, Notes: []string{"Notes are in memory"}, OutOfScope: []string{"Colours"},
 		Requirements: []RequirementDraft{{ID: "REQ-2", Text: "Notes are listed", Priority: "could"}, {ID: "REQ-1", Text: "Notes are dropped"}, {Text: "notes are KEPT", Confidence: &no}, {Text: "Notes are kept", Later: &yes}, {Text: "Notes are in memory"}, {Text: "x", InsteadOf: "REQ-1"}},
 		Criteria:     []CriterionDraft{{Text: "Notes are in memory"}, {Text: "a note is found again", Check: "false"}},
@@ -86,7 +86,7 @@ func TestReplacement(t *testing.T) {
 	}
 	c.answer("instead REQ-4: The newest note is first", "REQ-1 needs a word more: notes are kept for ever")
 	c.settle()
-	c.hear(InterviewSubmission{Requirements: []RequirementDraft{{ID: "REQ-1", Text: "Notes are kept for ever"}}, Withdraw: []string{"A-1"}, Replace: []PartReplacement{{"A-3", "The disk is fast"}, {"Printing", "Colours"}}})
+	c.hear(InterviewSubmission{Requirements: []RequirementDraft{{ID: "REQ-1", Text: "Notes are kept for ever"}}, Withdraw: []string{"A-1"}, Replace: []SpecPartReplacement{{"A-3", "The disk is fast"}, {"Printing", "Colours"}}})
 	s = c.i.BuildSpec()
 	if s.Requirements[0].Text != "Notes are kept for ever" || len(s.Assumptions) != 2 || s.Assumptions[0].ID != "A-1" || s.Assumptions[1].ID != "A-4" || !slices.Equal(s.OutOfScope, []string{"Printing"}) {
 		t.Errorf("%+v", s)
@@ -126,9 +126,9 @@ func TestLastCorrection(t *testing.T) {
 
 // TestOldCriteria gives criteria of journals from before they had ids some.
 func TestOldCriteria(t *testing.T) {
-	i := &Interview{}
+	i := &InterviewState{}
 	for _, texts := range [][]string{{"a", "b"}, {"b", "c"}} {
-		f := nexus.InterviewHeard{Attempt: attempt, Round: 1}
+		f := nexus.InterviewRoundEnded{Attempt: attempt, Round: 1}
 		for _, text := range texts {
 			f.Draft.Criteria = append(f.Draft.Criteria, nexus.InterviewCriterion{Text: text})
 		}
@@ -143,7 +143,7 @@ func TestOldCriteria(t *testing.T) {
 // of the spec, what a person agreed to stays as it is, and no id comes back.
 func TestCorrections(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		i := &Interview{}
+		i := &InterviewState{}
 		i.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "notes", Mode: nexus.Interview}})
 		gone := map[string]bool{}
 		apply := func(f nexus.Fact) {
@@ -172,8 +172,8 @@ func TestCorrections(t *testing.T) {
 					h = draftOf()
 				}
 				before := i.Clone()
-				apply(nexus.InterviewSought{Attempt: attempt, Round: step.Round})
-				for _, f := range before.FactsFrom(step.Round, h) {
+				apply(nexus.InterviewRoundStarted{Attempt: attempt, Round: step.Round})
+				for _, f := range before.SubmissionFacts(step.Round, h) {
 					apply(f)
 				}
 				unchanged(r, before, i)
@@ -194,8 +194,8 @@ func TestCorrections(t *testing.T) {
 }
 
 // unchanged holds that the interviewer changed nothing that is locked.
-func unchanged(r *rapid.T, before, after *Interview) {
-	of := func(i *Interview) map[string]nexus.Requirement {
+func unchanged(r *rapid.T, before, after *InterviewState) {
+	of := func(i *InterviewState) map[string]nexus.Requirement {
 		all := map[string]nexus.Requirement{}
 		for _, q := range i.Requirements {
 			all[q.ID] = q
@@ -218,7 +218,7 @@ func cmp2(a, b string) string {
 }
 
 // absent holds that the interviewer brought nothing back that a person called wrong.
-func absent(r *rapid.T, before, after *Interview) {
+func absent(r *rapid.T, before, after *InterviewState) {
 	var all []string
 	s := after.BuildSpec()
 	for _, q := range s.Requirements {
@@ -234,7 +234,7 @@ func absent(r *rapid.T, before, after *Interview) {
 	for _, c := range before.Corrections {
 		for _, w := range c.Withdrawn {
 			_, refused := before.refusedPart(w.Text)
-			asked := slices.ContainsFunc(before.unreplacedParts(), func(o nexus.CorrectedPart) bool { return normalizeText(o.Instead) == normalizeText(w.Text) })
+			asked := slices.ContainsFunc(before.unreplacedParts(), func(o nexus.CorrectedSpecPart) bool { return normalizeText(o.Instead) == normalizeText(w.Text) })
 			if refused && !asked && slices.Contains(all, normalizeText(w.Text)) {
 				r.Fatalf("%s is back: %q in %q", w.ID, w.Text, all)
 			}
@@ -243,7 +243,7 @@ func absent(r *rapid.T, before, after *Interview) {
 }
 
 // handins draws what an interviewer submits.
-func handins(r *rapid.T, i *Interview) InterviewSubmission {
+func handins(r *rapid.T, i *InterviewState) InterviewSubmission {
 	text := rapid.SampledFrom([]string{"notes are kept", "notes are in memory", "one person uses it", "it is sorted", "it is fast", "it prints"})
 	name := rapid.SampledFrom([]string{"REQ-1", "REQ-2", "REQ-3", "A-1", "A-2", "A-3", "AC-1", "AC-2", "it prints", "it is fast"})
 	var h InterviewSubmission
@@ -269,7 +269,7 @@ func handins(r *rapid.T, i *Interview) InterviewSubmission {
 	}
 	for _, n := range rapid.SliceOfN(name, 0, 2).Draw(r, "replace") {
 		if i.knowsPart(n) {
-			h.Replace = append(h.Replace, PartReplacement{n, text.Draw(r, "with")})
+			h.Replace = append(h.Replace, SpecPartReplacement{n, text.Draw(r, "with")})
 		}
 	}
 	h.Questions = []QuestionDraft{query(rapid.StringMatching("[a-z]{3}").Draw(r, "question")+"?", "yes", "no")}

@@ -30,19 +30,19 @@ const (
 // LockKey is the key of the question whether the assumptions are right.
 const LockKey = "lock"
 
-// AnswerKind is the kind of an answer.
-type AnswerKind string
+// InterviewAnswerKind is the kind of an answer.
+type InterviewAnswerKind string
 
 // Values of Kind.
 const (
-	Said    AnswerKind = "said"    // a choice, or a person's own words
-	Skipped AnswerKind = "skipped" // a person skipped it
-	Assumed AnswerKind = "assumed" // it was not answered
-	Denied  AnswerKind = "denied"  // a person called the default wrong without a replacement
+	Said    InterviewAnswerKind = "said"    // a choice, or a person's own words
+	Skipped InterviewAnswerKind = "skipped" // a person skipped it
+	Assumed InterviewAnswerKind = "assumed" // it was not answered
+	Denied  InterviewAnswerKind = "denied"  // a person called the default wrong without a replacement
 )
 
-// AskedQuestion is a question and the number of times that it was asked.
-type AskedQuestion struct {
+// AskedInterviewQuestion is a question and the number of times that it was asked.
+type AskedInterviewQuestion struct {
 	nexus.InterviewQuestion
 
 	Before string   `json:"before,omitzero"` // the earlier answer, if a person went back to the question
@@ -53,25 +53,25 @@ type AskedQuestion struct {
 
 // InterviewExchange is a question with its answer.
 type InterviewExchange struct {
-	AskedQuestion
+	AskedInterviewQuestion
 
-	ID     string     `json:"id"`     // "q3": the ID of the run's question
-	Answer string     `json:"answer"` // the choice's text if a choice was selected
-	Kind   AnswerKind `json:"kind"`
-	By     string     `json:"by,omitzero"` // person or program that answered; empty: not answered
-	Heard  bool       `json:"-"`           // the interviewer has received it
-	taken  bool       // it follows from a correction
+	ID     string              `json:"id"`     // "q3": the ID of the run's question
+	Answer string              `json:"answer"` // the choice's text if a choice was selected
+	Kind   InterviewAnswerKind `json:"kind"`
+	By     string              `json:"by,omitzero"` // person or program that answered; empty: not answered
+	Heard  bool                `json:"-"`           // the interviewer has received it
+	taken  bool                // it follows from a correction
 }
 
-// Assumption is an assumption, with its question.
-type Assumption struct {
+// InterviewAssumption is an assumption, with its question.
+type InterviewAssumption struct {
 	spec.SpecAssumption
 
 	Question string `json:"question,omitzero"` // key of the question; empty: the interviewer's own assumption
 }
 
-// Interview is the state of an interview. The zero Interview has not begun.
-type Interview struct {
+// InterviewState is the state of an interview. The zero Interview has not begun.
+type InterviewState struct {
 	Attempt      nexus.AttemptID
 	Goal         string
 	Rounds       int  // rounds of the interviewer with a result
@@ -81,19 +81,19 @@ type Interview struct {
 	Paused       bool // until the run is continued
 	Failed       string
 	Outcome      nexus.Outcome // why it failed, as an outcome if it has one
-	Draft        nexus.InterviewDraft
+	Draft        nexus.InterviewSpecDraft
 	Requirements []nexus.Requirement // requirements that count
 	Candidates   []nexus.Requirement // uncertain requirements
-	Assumptions  []Assumption
+	Assumptions  []InterviewAssumption
 	Exchanges    []InterviewExchange // the last answer to each question, in the order of answers
 	Corrections  []SpecCorrection    // effects of people's answers on parts of the spec, in the order of answers
 
-	queue    []AskedQuestion // questions to ask, the next one first
-	open     string          // ID of the run's open question
-	asked    int             // number of different questions
-	captured int             // number of requirements, including withdrawn ones
-	stated   int             // number of assumptions
-	locked   bool            // the question whether the assumptions are right was asked
+	queue    []AskedInterviewQuestion // questions to ask, the next one first
+	open     string                   // ID of the run's open question
+	asked    int                      // number of different questions
+	captured int                      // number of requirements, including withdrawn ones
+	stated   int                      // number of assumptions
+	locked   bool                     // the question whether the assumptions are right was asked
 
 	withdrawn []specPart // their ids stay reserved
 	fixed     []string   // ids that people agreed to
@@ -102,17 +102,17 @@ type Interview struct {
 }
 
 // Apply applies a fact. It ignores facts about anything else.
-func (i *Interview) Apply(f nexus.Fact) {
+func (i *InterviewState) Apply(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.GoalAccepted:
 		if f.Goal.Mode == nexus.Interview {
 			i.Goal = f.Goal.Text
 		}
-	case nexus.InterviewSought:
+	case nexus.InterviewRoundStarted:
 		i.Attempt, i.Failed, i.Outcome = f.Attempt, "", ""
-	case nexus.InterviewHeard:
-		i.applyHeard(f)
-	case nexus.InterviewFailed:
+	case nexus.InterviewRoundEnded:
+		i.applyRoundResult(f)
+	case nexus.InterviewRoundFailed:
 		i.Failed, i.Outcome = f.Why, f.Outcome
 	case nexus.RequirementCaptured:
 		i.applyRequirement(f)
@@ -120,15 +120,15 @@ func (i *Interview) Apply(f nexus.Fact) {
 		if p, ok := i.partByName(f.ID); ok {
 			i.withdrawPart(p)
 		}
-	case nexus.PartWithdrawn:
+	case nexus.SpecPartWithdrawn:
 		i.withdrawPart(specPart{f.ID, f.Text})
-	case nexus.InterviewCorrected:
+	case nexus.SpecPartsCorrected:
 		i.applyCorrection(f)
 	case nexus.AssumptionStated:
 		if f.Attempt == i.Attempt { // a plan has its own assumptions
 			i.applyAssumption(f)
 		}
-	case nexus.AssumptionLocked:
+	case nexus.AssumptionConfirmed:
 		for n := range i.Assumptions {
 			if i.Assumptions[n].ID == f.ID {
 				i.Assumptions[n].Locked = true
@@ -138,7 +138,7 @@ func (i *Interview) Apply(f nexus.Fact) {
 		if i.Attempt != "" && f.Attempt == i.Attempt {
 			i.openQuestion(f)
 		}
-	case nexus.QuestionLeft:
+	case nexus.QuestionExpired:
 		if i.open != "" && f.ID == i.open {
 			i.Paused = true
 		}
@@ -155,7 +155,7 @@ func (i *Interview) Apply(f nexus.Fact) {
 	}
 }
 
-func (i *Interview) applyHeard(f nexus.InterviewHeard) {
+func (i *InterviewState) applyRoundResult(f nexus.InterviewRoundEnded) {
 	i.Rounds, i.Clear = f.Round, f.Clear
 	d := &i.Draft
 	setIfNotEmpty(&d.Title, f.Draft.Title)
@@ -184,7 +184,7 @@ func (i *Interview) applyHeard(f nexus.InterviewHeard) {
 	}
 	i.queue = nil
 	for _, q := range f.Questions {
-		i.queue = append(i.queue, AskedQuestion{InterviewQuestion: q})
+		i.queue = append(i.queue, AskedInterviewQuestion{InterviewQuestion: q})
 	}
 	i.asked += len(f.Questions)
 }
@@ -195,7 +195,7 @@ func setIfNotEmpty(to *string, from string) {
 	}
 }
 
-func (i *Interview) applyRequirement(f nexus.RequirementCaptured) {
+func (i *InterviewState) applyRequirement(f nexus.RequirementCaptured) {
 	to, other := &i.Requirements, &i.Candidates
 	if f.Candidate {
 		to, other = other, to
@@ -219,11 +219,11 @@ func (i *Interview) applyRequirement(f nexus.RequirementCaptured) {
 	*to = append(slices.Clip(*to), r)
 }
 
-func (i *Interview) applyAssumption(f nexus.AssumptionStated) {
+func (i *InterviewState) applyAssumption(f nexus.AssumptionStated) {
 	i.stated++
 	i.noteReplacement(f.ID, f.Text, f.Instead)
-	a := Assumption{spec.SpecAssumption{ID: f.ID, Text: f.Text}, f.Question}
-	i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(o Assumption) bool {
+	a := InterviewAssumption{spec.SpecAssumption{ID: f.ID, Text: f.Text}, f.Question}
+	i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(o InterviewAssumption) bool {
 		return o.ID == f.ID || f.Question != "" && o.Question == f.Question
 	})
 	i.Assumptions = append(i.Assumptions, a)
@@ -231,10 +231,10 @@ func (i *Interview) applyAssumption(f nexus.AssumptionStated) {
 
 // openQuestion makes a question that was asked the open one. Nexus itself asks the last question,
 // whether the assumptions are right.
-func (i *Interview) openQuestion(f nexus.QuestionAsked) {
+func (i *InterviewState) openQuestion(f nexus.QuestionAsked) {
 	i.open, i.Paused = f.ID, false
 	key, _, _ := strings.Cut(f.Mark, "#")
-	if key == LockKey && !slices.ContainsFunc(i.queue, func(q AskedQuestion) bool { return q.Key == LockKey }) {
+	if key == LockKey && !slices.ContainsFunc(i.queue, func(q AskedInterviewQuestion) bool { return q.Key == LockKey }) {
 		i.queue = append(i.queue, i.lockQuestion())
 	}
 	if key == LockKey {
@@ -244,7 +244,7 @@ func (i *Interview) openQuestion(f nexus.QuestionAsked) {
 			i.Corrections[n].asked = true
 		}
 	}
-	if n := slices.IndexFunc(i.queue, func(q AskedQuestion) bool { return q.Key == key }); n > 0 {
+	if n := slices.IndexFunc(i.queue, func(q AskedInterviewQuestion) bool { return q.Key == key }); n > 0 {
 		q := i.queue[n]
 		i.queue = slices.Insert(slices.Delete(slices.Clone(i.queue), n, n+1), 0, q)
 	}
@@ -252,7 +252,7 @@ func (i *Interview) openQuestion(f nexus.QuestionAsked) {
 
 // applyAnswer applies the answer to the open question, or executes the command that a person gave
 // instead.
-func (i *Interview) applyAnswer(f nexus.QuestionAnswered) {
+func (i *InterviewState) applyAnswer(f nexus.QuestionAnswered) {
 	id := i.open
 	i.open = ""
 	if len(i.queue) == 0 {
@@ -262,38 +262,38 @@ func (i *Interview) applyAnswer(f nexus.QuestionAnswered) {
 	q.Asked, q.Note, q.IDs = q.Asked+1, "", append(slices.Clip(q.IDs), id)
 	i.queue = slices.Clone(i.queue[1:])
 	if f.By == "fallback" {
-		i.addExchange(InterviewExchange{AskedQuestion: q, ID: id, Answer: q.Default, Kind: Assumed})
+		i.addExchange(InterviewExchange{AskedInterviewQuestion: q, ID: id, Answer: q.Default, Kind: Assumed})
 		return
 	}
-	switch ParseCommand(f.Text) {
+	switch ParseAnswerCommand(f.Text) {
 	case Back:
 		i.reaskQuestion(q, BackTarget(f.Text))
 	case Skip:
-		i.addExchange(InterviewExchange{AskedQuestion: q, ID: id, Answer: q.Default, Kind: Skipped, By: f.By})
+		i.addExchange(InterviewExchange{AskedInterviewQuestion: q, ID: id, Answer: q.Default, Kind: Skipped, By: f.By})
 	case End:
 		i.Ended = true
-		for _, left := range append([]AskedQuestion{q}, i.queue...) {
-			i.addExchange(InterviewExchange{AskedQuestion: left, ID: id, Answer: left.Default, Kind: Assumed})
+		for _, left := range append([]AskedInterviewQuestion{q}, i.queue...) {
+			i.addExchange(InterviewExchange{AskedInterviewQuestion: left, ID: id, Answer: left.Default, Kind: Assumed})
 		}
 		i.queue = nil
 	default:
-		i.addExchange(InterviewExchange{AskedQuestion: q, ID: id, Answer: ResolveChoice(q.Choices, f.Text), Kind: Said, By: f.By})
+		i.addExchange(InterviewExchange{AskedInterviewQuestion: q, ID: id, Answer: ResolveChoice(q.Choices, f.Text), Kind: Said, By: f.By})
 	}
 }
 
 // addExchange stores an answer. It ends the assumption that replaced the answer.
-func (i *Interview) addExchange(e InterviewExchange) {
+func (i *InterviewState) addExchange(e InterviewExchange) {
 	i.Exchanges = append(slices.DeleteFunc(slices.Clone(i.Exchanges), func(o InterviewExchange) bool {
 		return o.Key == e.Key && (o.Key != LockKey || o.isSettled()) // a person's own words are kept
 	}), e)
 	if e.Kind == Said {
-		i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.Question == e.Key })
+		i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(a InterviewAssumption) bool { return a.Question == e.Key })
 	}
 }
 
 // reaskQuestion asks an earlier question again, and then this one. To is the ID under which it was
 // asked; empty: the question before.
-func (i *Interview) reaskQuestion(q AskedQuestion, to string) {
+func (i *InterviewState) reaskQuestion(q AskedInterviewQuestion, to string) {
 	n := len(i.Exchanges) - 1
 	if to != "" {
 		n = slices.IndexFunc(i.Exchanges, func(e InterviewExchange) bool { return slices.Contains(e.IDs, to) })
@@ -304,20 +304,20 @@ func (i *Interview) reaskQuestion(q AskedQuestion, to string) {
 	case n < 0:
 		q.Note = "There is no question before this one."
 	case q.Key == LockKey: // the assumptions may be different then
-		i.queue, i.locked = []AskedQuestion{i.takeBackAnswer(n)}, false
+		i.queue, i.locked = []AskedInterviewQuestion{i.removeAnswer(n)}, false
 		return
 	default:
-		i.queue = slices.Insert(i.queue, 0, i.takeBackAnswer(n), q)
+		i.queue = slices.Insert(i.queue, 0, i.removeAnswer(n), q)
 		return
 	}
 	i.queue = slices.Insert(i.queue, 0, q)
 }
 
-// takeBackAnswer removes an answer and returns its question.
-func (i *Interview) takeBackAnswer(n int) AskedQuestion {
+// removeAnswer removes an answer and returns its question.
+func (i *InterviewState) removeAnswer(n int) AskedInterviewQuestion {
 	last := i.Exchanges[n]
 	i.Exchanges = slices.Delete(slices.Clone(i.Exchanges), n, n+1)
-	q := last.AskedQuestion
+	q := last.AskedInterviewQuestion
 	if q.Key == LockKey { // some of the parts that it named may be withdrawn
 		q.InterviewQuestion = i.lockQuestion().InterviewQuestion
 	}
@@ -326,7 +326,7 @@ func (i *Interview) takeBackAnswer(n int) AskedQuestion {
 }
 
 // CurrentQuestion returns the open question, or nil if there is none.
-func (i *Interview) CurrentQuestion() *AskedQuestion {
+func (i *InterviewState) CurrentQuestion() *AskedInterviewQuestion {
 	if i.open == "" || len(i.queue) == 0 {
 		return nil
 	}
@@ -334,10 +334,10 @@ func (i *Interview) CurrentQuestion() *AskedQuestion {
 }
 
 // OpenQuestionID returns the ID of the run's open question, or "" if there is none.
-func (i *Interview) OpenQuestionID() string { return i.open }
+func (i *InterviewState) OpenQuestionID() string { return i.open }
 
 // Clone returns a copy that a worker may keep.
-func (i *Interview) Clone() *Interview {
+func (i *InterviewState) Clone() *InterviewState {
 	if i == nil {
 		return nil
 	}
@@ -350,7 +350,7 @@ func (i *Interview) Clone() *Interview {
 
 // QuestionDepth returns the depth of the questions: broad, then clarifying after two answers, then
 // detailed after five requirements.
-func (i *Interview) QuestionDepth() string {
+func (i *InterviewState) QuestionDepth() string {
 	answers := 0
 	for _, e := range i.Exchanges {
 		if e.Kind == Said {
@@ -368,7 +368,7 @@ func (i *Interview) QuestionDepth() string {
 }
 
 // ExploredAreas returns the areas of requirements and questions.
-func (i *Interview) ExploredAreas() []string {
+func (i *InterviewState) ExploredAreas() []string {
 	var all []string
 	add := func(area string) {
 		if area != "" && !slices.Contains(all, area) {
@@ -386,7 +386,7 @@ func (i *Interview) ExploredAreas() []string {
 
 // UnexploredAreas returns the first three areas without any statement, once there are three requirements
 // in two areas: before that everything is a gap.
-func (i *Interview) UnexploredAreas() []string {
+func (i *InterviewState) UnexploredAreas() []string {
 	var of []string
 	for _, r := range i.Requirements {
 		if r.Area != "" && !slices.Contains(of, r.Area) {

@@ -16,7 +16,7 @@ const attempt nexus.AttemptID = "interview.1"
 // talk is an interview that a test has.
 type talk struct {
 	*testing.T
-	i  Interview
+	i  InterviewState
 	n  int
 	by string
 }
@@ -38,8 +38,8 @@ func (c *talk) hear(h InterviewSubmission) {
 	if p := c.i.SubmissionProblems(h); len(p) > 0 {
 		c.Fatal(p)
 	}
-	c.i.Apply(nexus.InterviewSought{Attempt: attempt, Round: step.Round})
-	for _, f := range c.i.FactsFrom(step.Round, h) {
+	c.i.Apply(nexus.InterviewRoundStarted{Attempt: attempt, Round: step.Round})
+	for _, f := range c.i.SubmissionFacts(step.Round, h) {
 		c.i.Apply(f)
 	}
 }
@@ -79,7 +79,7 @@ func query(text string, choices ...string) QuestionDraft {
 
 func sure(n float64) *float64 { return &n }
 
-func kinds(i Interview) (all []string) {
+func kinds(i InterviewState) (all []string) {
 	for _, e := range i.Exchanges {
 		all = append(all, e.Key+" "+string(e.Kind)+" "+e.Answer)
 	}
@@ -167,7 +167,7 @@ func TestCommands(t *testing.T) {
 		"back": "back", " /Back! ": "back", "back q2": "back q2", "BACK  to Q12.": "back q12", "back 3": "back q3", "back 03": "back q3",
 		"back q": "", "back q-1": "", "back q+1": "", "back 99999": "", "back to the roots": "", "backq1": "", "q1": "", "skip": "skip", "skip q1": "", "pause": "pause", "end.": "end",
 	} {
-		if got := strings.TrimSpace(string(ParseCommand(text)) + " " + BackTarget(text)); got != want {
+		if got := strings.TrimSpace(string(ParseAnswerCommand(text)) + " " + BackTarget(text)); got != want {
 			t.Errorf("%q is %q, not %q", text, got, want)
 		}
 	}
@@ -175,7 +175,7 @@ func TestCommands(t *testing.T) {
 
 // TestLock asks once whether the assumptions hold.
 func TestLock(t *testing.T) {
-	for answer, want := range map[string]StepKind{"1": Over, "yes": Over, "2": Over, "skip": Over, "end": Over, "A-1 is wrong: b": Talk} {
+	for answer, want := range map[string]InterviewStepKind{"1": Over, "yes": Over, "2": Over, "skip": Over, "end": Over, "A-1 is wrong: b": Talk} {
 		c := begin(t, "an app")
 		c.hear(InterviewSubmission{Assumptions: []string{"It is free"}, Requirements: []RequirementDraft{{Text: "x", Confidence: sure(1)}}})
 		c.answer("A-1: It is free", answer)
@@ -213,7 +213,7 @@ func TestPause(t *testing.T) {
 	c := begin(t, "an app")
 	c.hear(InterviewSubmission{Questions: []QuestionDraft{query("A?", "a")}})
 	c.i.Apply(c.i.QuestionFact(c.i.NextStep(false).Question, "q1", "interview"))
-	c.i.Apply(nexus.QuestionLeft{ID: "q1"})
+	c.i.Apply(nexus.QuestionExpired{ID: "q1"})
 	if c.i.NextStep(false).Do != Pause {
 		t.Error("it continues")
 	}
@@ -231,8 +231,8 @@ func TestPause(t *testing.T) {
 func TestFailed(t *testing.T) {
 	for outcome, want := range map[nexus.Outcome]int{"": 1, nexus.Exhausted: 1, nexus.Refused: 0} {
 		c := begin(t, "an app")
-		c.i.Apply(nexus.InterviewSought{Attempt: attempt, Round: 1})
-		c.i.Apply(nexus.InterviewFailed{Attempt: attempt, Why: "x", Outcome: outcome})
+		c.i.Apply(nexus.InterviewRoundStarted{Attempt: attempt, Round: 1})
+		c.i.Apply(nexus.InterviewRoundFailed{Attempt: attempt, Why: "x", Outcome: outcome})
 		if c.i.NextStep(false).Do != Fail || c.i.Tries != 0 {
 			t.Errorf("%s: %+v", outcome, c.i)
 		}
@@ -264,7 +264,7 @@ func TestTake(t *testing.T) {
 	if d := cmp.Diff([]nexus.Requirement{{ID: "REQ-2", Text: "Perhaps", Category: nexus.ReqFunctional, Priority: nexus.Should, Confidence: 0.5}}, c.i.Candidates); d != "" {
 		t.Error(d)
 	}
-	for _, f := range c.i.FactsFrom(2, InterviewSubmission{Withdraw: []string{"REQ-3"}, Requirements: []RequirementDraft{{ID: "REQ-2", Text: "Certainly", Confidence: sure(1)}, {Text: "New", Confidence: sure(1)}}}) {
+	for _, f := range c.i.SubmissionFacts(2, InterviewSubmission{Withdraw: []string{"REQ-3"}, Requirements: []RequirementDraft{{ID: "REQ-2", Text: "Certainly", Confidence: sure(1)}, {Text: "New", Confidence: sure(1)}}}) {
 		c.i.Apply(f)
 	}
 	if s := c.i.BuildSpec(); len(s.Requirements) != 3 || s.Requirements[1].Text != "Certainly" || s.Requirements[2].ID != "REQ-4" || len(c.i.Candidates) != 0 || len(s.OutOfScope) != 0 {
@@ -287,7 +287,7 @@ func TestReplaced(t *testing.T) {
 	if d := cmp.Diff([]nexus.Requirement{want}, c.i.Requirements); d != "" || len(c.i.Candidates) > 0 {
 		t.Errorf("%s %+v", d, c.i.Candidates)
 	}
-	for _, f := range c.i.FactsFrom(3, InterviewSubmission{Requirements: []RequirementDraft{{ID: "REQ-1", Text: "It is kept for ever", Confidence: sure(1), Priority: "could", Later: &no}}}) {
+	for _, f := range c.i.SubmissionFacts(3, InterviewSubmission{Requirements: []RequirementDraft{{ID: "REQ-1", Text: "It is kept for ever", Confidence: sure(1), Priority: "could", Later: &no}}}) {
 		c.i.Apply(f)
 	}
 	want.Confidence, want.Priority, want.Later = 1, nexus.Could, false
@@ -321,7 +321,7 @@ func TestUnseen(t *testing.T) {
 		if _, p := spec.ReadSpec(text); len(p) > 0 || s.Requirements[0].Quote != "an app" || s.Title != "Recipes" || s.Problem != "a\nb" {
 			t.Errorf("%q: %v\n%s", goal, p, text)
 		}
-		c.i.Draft = nexus.InterviewDraft{}
+		c.i.Draft = nexus.InterviewSpecDraft{}
 		if _, p := spec.ReadSpec(spec.FormatMarkdown(c.i.BuildSpec())); len(p) > 0 || !strings.HasPrefix(c.i.BuildSpec().Title, "an app") {
 			t.Errorf("%q: %v, %q", goal, p, c.i.BuildSpec().Title)
 		}
@@ -330,12 +330,12 @@ func TestUnseen(t *testing.T) {
 
 // TestWords holds the words that interviewers use.
 func TestWords(t *testing.T) {
-	for text, want := range map[string]nexus.MoSCoW{"": "should", "Must have": "must", "P1": "should", "high": "should", "critical": "must", "low": "could", "won't": "wont", "?": "should"} {
+	for text, want := range map[string]nexus.RequirementPriority{"": "should", "Must have": "must", "P1": "should", "high": "should", "critical": "must", "low": "could", "won't": "wont", "?": "should"} {
 		if got := parsePriority(text); got != want {
 			t.Errorf("%q is %s, not %s", text, got, want)
 		}
 	}
-	for text, want := range map[string]nexus.ReqCategory{"": "functional", "non_functional": "non-functional", "UI/UX": "ui-ux", "integrations": "integration", "odd": "functional", "Business Logic": "business-logic"} {
+	for text, want := range map[string]nexus.RequirementCategory{"": "functional", "non_functional": "non-functional", "UI/UX": "ui-ux", "integrations": "integration", "odd": "functional", "Business Logic": "business-logic"} {
 		if got := parseCategory(text); got != want {
 			t.Errorf("%q is %s, not %s", text, got, want)
 		}
@@ -378,7 +378,7 @@ func TestQuestionsAreFew(t *testing.T) {
 
 // TestDepth holds when questions become clarifying and detailed, and when gaps are named.
 func TestDepth(t *testing.T) {
-	i := Interview{}
+	i := InterviewState{}
 	for n, want := range []string{"broad", "broad", "broad", "clarifying"} {
 		if got := i.QuestionDepth(); got != want {
 			t.Errorf("after %d answers: %s", n, got)

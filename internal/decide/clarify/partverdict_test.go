@@ -8,7 +8,7 @@ import (
 )
 
 // shown is a verdict in one line.
-func shown(v partVerdict) string {
+func shown(v specPartJudgement) string {
 	var all []string
 	for _, w := range v.wrong {
 		text := "wrong " + w.id
@@ -82,7 +82,7 @@ func TestWeigh(t *testing.T) {
 		"in my own words":                    "",
 		"":                                   "",
 	} {
-		if got := shown(parseVerdict(text)); got != want {
+		if got := shown(parsePartJudgement(text)); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -94,7 +94,7 @@ func FuzzWeigh(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		v := parseVerdict(text)
+		v := parsePartJudgement(text)
 		var seen []string
 		for _, w := range v.wrong {
 			seen = append(seen, w.id)
@@ -112,7 +112,7 @@ func FuzzWeigh(f *testing.F) {
 				t.Errorf("%q does not name %s", text, id)
 			}
 		}
-		if fmt.Sprint(parseVerdict(text)) != fmt.Sprint(v) {
+		if fmt.Sprint(parsePartJudgement(text)) != fmt.Sprint(v) {
 			t.Error("it is not always the same")
 		}
 	})

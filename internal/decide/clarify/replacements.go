@@ -10,7 +10,7 @@ import (
 
 // withdrawAndReplace adds the facts that withdraw parts, and those that replace them by
 // others of the same kind. The replacement of a requirement is among the requirements.
-func (i *Interview) withdrawAndReplace(h *InterviewSubmission, add func(nexus.Fact)) {
+func (i *InterviewState) withdrawAndReplace(h *InterviewSubmission, add func(nexus.Fact)) {
 	for _, name := range h.Withdraw {
 		if p, ok := i.partByName(name); ok {
 			add(i.withdrawalFact(p))
@@ -52,19 +52,19 @@ func rewordedRequirement(was *nexus.Requirement, id, text string) RequirementDra
 }
 
 // addAssumption adds the fact that states an assumption, unless it is known.
-func (i *Interview) addAssumption(text, instead string, add func(nexus.Fact)) {
-	same := func(a Assumption) bool { return normalizeText(a.Text) == normalizeText(text) }
+func (i *InterviewState) addAssumption(text, instead string, add func(nexus.Fact)) {
+	same := func(a InterviewAssumption) bool { return normalizeText(a.Text) == normalizeText(text) }
 	if text = boundedLine(text); text != "" && !slices.ContainsFunc(i.Assumptions, same) {
 		add(nexus.AssumptionStated{Attempt: i.Attempt, ID: "A-" + strconv.Itoa(i.stated+1), Text: text, Instead: instead})
 	}
 }
 
 // withdrawalFact returns the fact that the interviewer withdrew a part.
-func (i *Interview) withdrawalFact(p specPart) nexus.Fact {
+func (i *InterviewState) withdrawalFact(p specPart) nexus.Fact {
 	if i.requirementByID(p.id) != nil {
 		return nexus.RequirementWithdrawn{Attempt: i.Attempt, ID: p.id, Why: "the interviewer withdrew it after an answer"}
 	}
-	return nexus.PartWithdrawn{Attempt: i.Attempt, ID: p.id, Text: p.text}
+	return nexus.SpecPartWithdrawn{Attempt: i.Attempt, ID: p.id, Text: p.text}
 }
 
 // removeWithdrawn removes a withdrawn part from the lists of a submission.
@@ -83,7 +83,7 @@ func withoutText(all []string, text string) []string {
 }
 
 // draftCriteria returns the draft's criteria in the form of a submission.
-func (i *Interview) draftCriteria() (all []CriterionDraft) {
+func (i *InterviewState) draftCriteria() (all []CriterionDraft) {
 	for _, c := range i.Draft.Criteria {
 		all = append(all, CriterionDraft{Text: c.Text, Check: c.Check, Of: c.Of})
 	}
@@ -112,7 +112,7 @@ func firstNonEmpty[T any](a, b []T) []T {
 
 // numberedDraft returns the draft of a submission. Criteria with the text of existing ones get
 // their ids.
-func (i *Interview) numberedDraft(h InterviewSubmission) nexus.InterviewDraft {
+func (i *InterviewState) numberedDraft(h InterviewSubmission) nexus.InterviewSpecDraft {
 	d := draftFromSubmission(h)
 	d.Criteria = i.numberCriteria(d.Criteria)
 	return d

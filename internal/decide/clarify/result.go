@@ -12,20 +12,20 @@ import (
 
 // InterviewStatistics counts the requirements that count, and the questions.
 type InterviewStatistics struct {
-	Requirements int                       `json:"requirements"`
-	Candidates   int                       `json:"candidates"`
-	Questions    int                       `json:"questions"` // questions that were asked
-	Answered     int                       `json:"answered"`  // by a person
-	Categories   map[nexus.ReqCategory]int `json:"categories"`
-	Priorities   map[nexus.MoSCoW]int      `json:"priorities"`
-	Areas        map[string]int            `json:"areas"`
+	Requirements int                               `json:"requirements"`
+	Candidates   int                               `json:"candidates"`
+	Questions    int                               `json:"questions"` // questions that were asked
+	Answered     int                               `json:"answered"`  // by a person
+	Categories   map[nexus.RequirementCategory]int `json:"categories"`
+	Priorities   map[nexus.RequirementPriority]int `json:"priorities"`
+	Areas        map[string]int                    `json:"areas"`
 }
 
 // CountStatistics returns the statistics of the interview's result.
-func (i *Interview) CountStatistics() InterviewStatistics {
+func (i *InterviewState) CountStatistics() InterviewStatistics {
 	s := InterviewStatistics{
 		Requirements: len(i.Requirements), Candidates: len(i.Candidates),
-		Categories: map[nexus.ReqCategory]int{}, Priorities: map[nexus.MoSCoW]int{}, Areas: map[string]int{},
+		Categories: map[nexus.RequirementCategory]int{}, Priorities: map[nexus.RequirementPriority]int{}, Areas: map[string]int{},
 	}
 	for _, r := range i.Requirements {
 		s.Categories[cmp.Or(r.Category, nexus.ReqFunctional)]++
@@ -46,7 +46,7 @@ func (i *Interview) CountStatistics() InterviewStatistics {
 }
 
 // BuildSpec returns the spec that results from the interview.
-func (i *Interview) BuildSpec() spec.Spec {
+func (i *InterviewState) BuildSpec() spec.Spec {
 	goal := strings.TrimSpace(visibleText(i.Goal))
 	s := spec.Spec{
 		Title: cmp.Or(i.Draft.Title, firstLine(goal)), Depth: i.specDepth(), Problem: cmp.Or(i.Draft.Problem, goal),
@@ -87,7 +87,7 @@ const maxAnswer = 500
 
 // answerLines returns people's answers to the questions. Skipped questions are listed as
 // assumptions.
-func (i *Interview) answerLines() (all []string) {
+func (i *InterviewState) answerLines() (all []string) {
 	for _, e := range i.Exchanges {
 		text := boundedLine(e.Answer)
 		if r := []rune(text); len(r) > maxAnswer {
@@ -105,7 +105,7 @@ func (i *Interview) answerLines() (all []string) {
 }
 
 // LaterRequirements returns the requirements for later versions, including uncertain ones.
-func (i *Interview) LaterRequirements() (all []nexus.Requirement) {
+func (i *InterviewState) LaterRequirements() (all []nexus.Requirement) {
 	for _, r := range slices.Concat(i.Requirements, i.Candidates) {
 		if r.Later && r.Priority != nexus.Wont {
 			all = append(all, r)
@@ -115,7 +115,7 @@ func (i *Interview) LaterRequirements() (all []nexus.Requirement) {
 }
 
 // specDepth returns the spec's depth, derived from the number of requirements.
-func (i *Interview) specDepth() spec.SpecDepth {
+func (i *InterviewState) specDepth() spec.SpecDepth {
 	switch n := len(i.Requirements); {
 	case n > 8:
 		return spec.Deep
@@ -126,7 +126,7 @@ func (i *Interview) specDepth() spec.SpecDepth {
 
 // requirementIDs returns the ids of the requirements with the given ids or texts, and whether one of
 // them does not count.
-func (i *Interview) requirementIDs(of []string) (all []string, dropped bool) {
+func (i *InterviewState) requirementIDs(of []string) (all []string, dropped bool) {
 	for _, name := range of {
 		r := i.requirementByID(name)
 		if r == nil {

@@ -15,7 +15,7 @@ func TestSure(t *testing.T) {
 	if len(c.i.Requirements) != 1 || len(c.i.Candidates) != 1 {
 		t.Errorf("%+v, %+v", c.i.Requirements, c.i.Candidates)
 	}
-	again := c.i.FactsFrom(2, InterviewSubmission{Requirements: []RequirementDraft{{Text: "it is KEPT.", Confidence: sure(0.7), Priority: "must"}}})
+	again := c.i.SubmissionFacts(2, InterviewSubmission{Requirements: []RequirementDraft{{Text: "it is KEPT.", Confidence: sure(0.7), Priority: "must"}}})
 	if len(again) != 1 { // that it was heard
 		t.Errorf("%+v", again)
 	}
@@ -89,7 +89,7 @@ func TestOthers(t *testing.T) {
 	}
 	c.i.Apply(c.i.QuestionFact(c.i.NextStep(false).Question, "q2", "interview"))
 	c.i.Apply(nexus.QuestionAnswered{ID: "q1", Text: "b", By: "ada"})
-	c.i.Apply(nexus.QuestionLeft{ID: "q1"})
+	c.i.Apply(nexus.QuestionExpired{ID: "q1"})
 	if step := c.i.NextStep(false); step.Do != Wait || len(c.i.Exchanges) > 0 {
 		t.Errorf("another answer counts: %+v, %+v", step, c.i.Exchanges)
 	}

@@ -21,10 +21,10 @@ type InterviewSubmission struct {
 	Problem      string             `json:"problem"`
 	Requirements []RequirementDraft `json:"requirements"`
 	// ids of parts that are no longer valid, or texts of parts without an id
-	Withdraw    []string          `json:"withdraw"`
-	Replace     []PartReplacement `json:"replace"`
-	Assumptions []string          `json:"assumptions"`
-	Questions   []QuestionDraft   `json:"questions"`
+	Withdraw    []string              `json:"withdraw"`
+	Replace     []SpecPartReplacement `json:"replace"`
+	Assumptions []string              `json:"assumptions"`
+	Questions   []QuestionDraft       `json:"questions"`
 
 	Criteria   []CriterionDraft `json:"criteria"`
 	Notes      []string         `json:"notes"`
@@ -32,8 +32,8 @@ type InterviewSubmission struct {
 	Critique   []string         `json:"critique"`
 }
 
-// PartReplacement is the replacement of a part of the spec.
-type PartReplacement struct {
+// SpecPartReplacement is the replacement of a part of the spec.
+type SpecPartReplacement struct {
 	ID   string `json:"id"` // id of the part, or its text if it has no id
 	Text string `json:"text"`
 }
@@ -70,7 +70,7 @@ type QuestionDraft struct {
 
 // SubmissionProblems returns the problems that the interviewer must fix in another submission, a
 // sentence each.
-func (i *Interview) SubmissionProblems(h InterviewSubmission) []string {
+func (i *InterviewState) SubmissionProblems(h InterviewSubmission) []string {
 	var all []string
 	for n, r := range h.Requirements {
 		if boundedLine(r.Text) == "" {
@@ -104,7 +104,7 @@ func (i *Interview) SubmissionProblems(h InterviewSubmission) []string {
 }
 
 // withdrawalProblems returns the problems with withdrawn and replaced parts.
-func (i *Interview) withdrawalProblems(h InterviewSubmission) (all []string) {
+func (i *InterviewState) withdrawalProblems(h InterviewSubmission) (all []string) {
 	for n, id := range h.Withdraw {
 		if !i.knowsPart(id) {
 			all = append(all, fmt.Sprintf("withdraw[%d]: ", n)+unknownPartText(id))
@@ -127,14 +127,14 @@ func unknownPartText(name string) string {
 }
 
 // knowsPart reports whether a part exists or has existed.
-func (i *Interview) knowsPart(name string) bool {
+func (i *InterviewState) knowsPart(name string) bool {
 	_, is := i.partByName(name)
 	_, gone := i.withdrawnPart(name)
 	return is || gone
 }
 
 // requirementByID returns the requirement with that id, even if it does not count.
-func (i *Interview) requirementByID(id string) *nexus.Requirement {
+func (i *InterviewState) requirementByID(id string) *nexus.Requirement {
 	for _, all := range [][]nexus.Requirement{i.Requirements, i.Candidates} {
 		for n := range all {
 			if all[n].ID == id {
@@ -145,11 +145,11 @@ func (i *Interview) requirementByID(id string) *nexus.Requirement {
 	return nil
 }
 
-// FactsFrom returns the facts that follow from the interviewer's submission. It drops
+// SubmissionFacts returns the facts that follow from the interviewer's submission. It drops
 // questions that change nothing in the plan, that were asked before, or that are too many. A
 // known requirement counts once, with the highest confidence. A quote that the person did not
 // say is dropped.
-func (i *Interview) FactsFrom(round int, h InterviewSubmission) []nexus.Fact {
+func (i *InterviewState) SubmissionFacts(round int, h InterviewSubmission) []nexus.Fact {
 	after := i.Clone()
 	var fs []nexus.Fact
 	add := func(f nexus.Fact) {
@@ -176,7 +176,7 @@ func (i *Interview) FactsFrom(round int, h InterviewSubmission) []nexus.Fact {
 	for _, f := range after.requirementFactsInWords(s.covered) {
 		add(f)
 	}
-	heard := nexus.InterviewHeard{Attempt: i.Attempt, Round: round, Draft: after.numberedDraft(h), Done: h.Done}
+	heard := nexus.InterviewRoundEnded{Attempt: i.Attempt, Round: round, Draft: after.numberedDraft(h), Done: h.Done}
 	// otherwise the interviewer could not receive the answers
 	if !i.Ended && !h.Done && !h.Clear && round < MaxRounds {
 		heard.Questions = i.usefulQuestions(round, h.Questions)
@@ -186,8 +186,8 @@ func (i *Interview) FactsFrom(round int, h InterviewSubmission) []nexus.Fact {
 	return fs
 }
 
-func draftFromSubmission(h InterviewSubmission) nexus.InterviewDraft {
-	d := nexus.InterviewDraft{
+func draftFromSubmission(h InterviewSubmission) nexus.InterviewSpecDraft {
+	d := nexus.InterviewSpecDraft{
 		Title: boundedLine(h.Title), Problem: strings.TrimSpace(visibleText(h.Problem)),
 		Notes: nonEmptyLines(h.Notes), OutOfScope: nonEmptyLines(h.OutOfScope), Critique: nonEmptyLines(h.Critique),
 	}
@@ -202,7 +202,7 @@ func draftFromSubmission(h InterviewSubmission) nexus.InterviewDraft {
 
 // requirementFact returns the fact for a requirement, or false if it adds nothing new. Fields that a
 // replacement omits keep their values.
-func (i *Interview) requirementFact(h RequirementDraft) (nexus.RequirementCaptured, bool) {
+func (i *InterviewState) requirementFact(h RequirementDraft) (nexus.RequirementCaptured, bool) {
 	was := nexus.Requirement{Confidence: Unsaid, Category: parseCategory(""), Priority: parsePriority("")}
 	old := i.requirementByID(h.ID)
 	if old != nil {
@@ -248,7 +248,7 @@ func (i *Interview) requirementFact(h RequirementDraft) (nexus.RequirementCaptur
 }
 
 // sameRequirement returns the requirement with the same text, or nil.
-func (i *Interview) sameRequirement(r nexus.Requirement) *nexus.Requirement {
+func (i *InterviewState) sameRequirement(r nexus.Requirement) *nexus.Requirement {
 	for _, all := range [][]nexus.Requirement{i.Requirements, i.Candidates} {
 		for n := range all {
 			if normalizeText(all[n].Text) == normalizeText(r.Text) {
@@ -260,7 +260,7 @@ func (i *Interview) sameRequirement(r nexus.Requirement) *nexus.Requirement {
 }
 
 // isQuoteOfPerson reports whether a person said it, word for word.
-func (i *Interview) isQuoteOfPerson(quote string) bool {
+func (i *InterviewState) isQuoteOfPerson(quote string) bool {
 	if quote = boundedLine(quote); quote == "" {
 		return false
 	}
@@ -269,7 +269,7 @@ func (i *Interview) isQuoteOfPerson(quote string) bool {
 }
 
 // usefulQuestions returns the questions that are worth a person's time.
-func (i *Interview) usefulQuestions(round int, all []QuestionDraft) []nexus.InterviewQuestion {
+func (i *InterviewState) usefulQuestions(round int, all []QuestionDraft) []nexus.InterviewQuestion {
 	var out []nexus.InterviewQuestion
 	seen := map[string]bool{}
 	for _, e := range i.Exchanges {
@@ -350,7 +350,7 @@ func normalizeName(text, between string) string {
 }
 
 // parseCategory returns the category with that name, or functional.
-func parseCategory(text string) nexus.ReqCategory {
+func parseCategory(text string) nexus.RequirementCategory {
 	name := normalizeName(text, "-")
 	switch name {
 	case "integrations":
@@ -362,14 +362,14 @@ func parseCategory(text string) nexus.ReqCategory {
 	case "business":
 		return nexus.ReqBusiness
 	}
-	if c := nexus.ReqCategory(name); slices.Contains(nexus.ReqCategories(), c) {
+	if c := nexus.RequirementCategory(name); slices.Contains(nexus.RequirementCategories(), c) {
 		return c
 	}
 	return nexus.ReqFunctional
 }
 
 // parsePriority returns the priority with that name, or should.
-func parsePriority(text string) nexus.MoSCoW {
+func parsePriority(text string) nexus.RequirementPriority {
 	switch normalizeName(text, "") {
 	case "must", "musthave", "p0", "critical":
 		return nexus.Must

@@ -10,9 +10,9 @@ import (
 )
 
 // ObjectionsTo returns the contradictions between a submission and a person's statements, a
-// sentence each. The interviewer is asked once more; [Interview.FactsFrom] ignores
+// sentence each. The interviewer is asked once more; [InterviewState.SubmissionFacts] ignores
 // contradictions that it submits again.
-func (i *Interview) ObjectionsTo(h InterviewSubmission) []string {
+func (i *InterviewState) ObjectionsTo(h InterviewSubmission) []string {
 	s := i.filterSubmission(h)
 	for _, w := range i.unreplacedParts() {
 		if !slices.Contains(s.covered, w.ID) {
@@ -37,7 +37,7 @@ func (s *filteredSubmission) addObjection(format string, args ...any) {
 
 // filterSubmission removes from a submission changes of locked parts, and repetitions of
 // parts that a person called wrong.
-func (i *Interview) filterSubmission(h InterviewSubmission) *filteredSubmission {
+func (i *InterviewState) filterSubmission(h InterviewSubmission) *filteredSubmission {
 	s := &filteredSubmission{InterviewSubmission: h}
 	s.Withdraw, s.Replace, s.Requirements, s.Assumptions = nil, nil, nil, nil
 	for n, name := range h.Withdraw {
@@ -55,7 +55,7 @@ func (i *Interview) filterSubmission(h InterviewSubmission) *filteredSubmission 
 		at = append(at, fmt.Sprintf("requirements[%d]", n))
 	}
 	for n, r := range h.Replace {
-		id := i.idOf(r.ID)
+		id := i.canonicalPartID(r.ID)
 		p, ok := i.partByName(id)
 		if i.requirementByID(id) != nil || !ok && strings.HasPrefix(id, "REQ-") {
 			all = append(all, rewordedRequirement(i.requirementByID(id), id, r.Text))
@@ -74,7 +74,7 @@ func (i *Interview) filterSubmission(h InterviewSubmission) *filteredSubmission 
 		}
 	}
 	for n, r := range all {
-		if r, ok := i.siftRequirement(s, at[n], r); ok {
+		if r, ok := i.filterRequirement(s, at[n], r); ok {
 			s.Requirements = append(s.Requirements, r)
 		}
 	}
@@ -83,14 +83,14 @@ func (i *Interview) filterSubmission(h InterviewSubmission) *filteredSubmission 
 			s.Assumptions = append(s.Assumptions, text)
 		}
 	}
-	i.siftCriteria(s)
-	s.Notes = i.siftTexts(s, "notes", h.Notes, i.Draft.Notes, true)
-	s.OutOfScope = i.siftTexts(s, "out_of_scope", h.OutOfScope, i.Draft.OutOfScope, false)
+	i.keepAgreedCriteria(s)
+	s.Notes = i.keepAgreedTexts(s, "notes", h.Notes, i.Draft.Notes, true)
+	s.OutOfScope = i.keepAgreedTexts(s, "out_of_scope", h.OutOfScope, i.Draft.OutOfScope, false)
 	return s
 }
 
 // repeatsRefusedPart reports whether a text repeats a part that a person called wrong.
-func (i *Interview) repeatsRefusedPart(s *filteredSubmission, where, text string) bool {
+func (i *InterviewState) repeatsRefusedPart(s *filteredSubmission, where, text string) bool {
 	w, is := i.refusedPart(text)
 	if is {
 		s.addObjection("%s: it repeats what a person called wrong (%s, which is withdrawn); leave it out", where, w.ID)
@@ -98,8 +98,8 @@ func (i *Interview) repeatsRefusedPart(s *filteredSubmission, where, text string
 	return is
 }
 
-// idOf returns the canonical form of a part's id, also for a withdrawn part.
-func (i *Interview) idOf(name string) string {
+// canonicalPartID returns the canonical form of a part's id, also for a withdrawn part.
+func (i *InterviewState) canonicalPartID(name string) string {
 	if p, ok := i.partByName(name); ok && p.id != "" {
 		return p.id
 	}
@@ -109,12 +109,12 @@ func (i *Interview) idOf(name string) string {
 	return name
 }
 
-func (i *Interview) siftRequirement(s *filteredSubmission, where string, r RequirementDraft) (RequirementDraft, bool) {
+func (i *InterviewState) filterRequirement(s *filteredSubmission, where string, r RequirementDraft) (RequirementDraft, bool) {
 	if r.ID != "" && i.requirementByID(r.ID) == nil {
 		r.InsteadOf, r.ID = r.ID, ""
 	}
 	if r.InsteadOf != "" {
-		r.InsteadOf = i.idOf(r.InsteadOf)
+		r.InsteadOf = i.canonicalPartID(r.InsteadOf)
 		if p, ok := i.partByName(r.InsteadOf); ok && i.isLockedPart(p) {
 			s.addObjection("%s: %s is locked, a person agreed to it; it cannot be replaced", where, r.InsteadOf)
 			return r, false
@@ -138,8 +138,8 @@ func (i *Interview) siftRequirement(s *filteredSubmission, where string, r Requi
 	return r, false
 }
 
-// siftCriteria keeps the criteria that a person agreed to.
-func (i *Interview) siftCriteria(s *filteredSubmission) {
+// keepAgreedCriteria keeps the criteria that a person agreed to.
+func (i *InterviewState) keepAgreedCriteria(s *filteredSubmission) {
 	if len(s.Criteria) == 0 {
 		return
 	}
@@ -166,8 +166,8 @@ func (i *Interview) siftCriteria(s *filteredSubmission) {
 	}
 }
 
-// siftTexts keeps the texts that a person agreed to, in a list that replaces another.
-func (i *Interview) siftTexts(s *filteredSubmission, name string, list, was []string, wrong bool) (all []string) {
+// keepAgreedTexts keeps the texts that a person agreed to, in a list that replaces another.
+func (i *InterviewState) keepAgreedTexts(s *filteredSubmission, name string, list, was []string, wrong bool) (all []string) {
 	if len(nonEmptyLines(list)) == 0 {
 		return list
 	}

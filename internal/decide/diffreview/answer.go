@@ -10,14 +10,14 @@ import (
 // maxAnswers is the number of bytes at the end of a message that are searched for answers.
 const maxAnswers = 64 << 10
 
-// ReadAnswers returns the answers to comments in the message of an agent that has no tool for
+// ReadCommentAnswers returns the answers to comments in the message of an agent that has no tool for
 // submissions: in the last JSON object with answers, or in lines such as "c1: declined:
 // REASON".
-func ReadAnswers(text string) []nexus.CommentAnswer {
+func ReadCommentAnswers(text string) []nexus.CommentAnswer {
 	if len(text) > maxAnswers {
 		text = strings.ToValidUTF8(text[len(text)-maxAnswers:], "")
 	}
-	if all := jsonAnswers(text); len(all) > 0 {
+	if all := readJSONAnswers(text); len(all) > 0 {
 		return all
 	}
 	var all []nexus.CommentAnswer
@@ -29,7 +29,7 @@ func ReadAnswers(text string) []nexus.CommentAnswer {
 		}
 		word, why, _ := strings.Cut(strings.TrimSpace(strings.Trim(strings.TrimSpace(rest), "*`")), " ")
 		word = strings.ToLower(strings.Trim(word, "*`_.,:;"))
-		reply := nexus.CommentReply(word)
+		reply := nexus.CommentReplyKind(word)
 		if !isKnownReply(reply) {
 			continue
 		}
@@ -41,8 +41,8 @@ func ReadAnswers(text string) []nexus.CommentAnswer {
 	return all
 }
 
-// jsonAnswers reads the last JSON object with answers.
-func jsonAnswers(text string) []nexus.CommentAnswer {
+// readJSONAnswers reads the last JSON object with answers.
+func readJSONAnswers(text string) []nexus.CommentAnswer {
 	for i := strings.LastIndex(text, `"answers"`); i >= 0; i = strings.LastIndex(text[:i], `"answers"`) {
 		start := strings.LastIndexByte(text[:i], '{')
 		if start < 0 {
@@ -50,9 +50,9 @@ func jsonAnswers(text string) []nexus.CommentAnswer {
 		}
 		var in struct {
 			Answers []struct {
-				Comment string             `json:"comment"`
-				Status  nexus.CommentReply `json:"status"`
-				Why     string             `json:"why"`
+				Comment string                 `json:"comment"`
+				Status  nexus.CommentReplyKind `json:"status"`
+				Why     string                 `json:"why"`
 			} `json:"answers"`
 		}
 		if json.NewDecoder(strings.NewReader(text[start:])).Decode(&in) != nil {
@@ -72,7 +72,7 @@ func jsonAnswers(text string) []nexus.CommentAnswer {
 	return nil
 }
 
-func isKnownReply(r nexus.CommentReply) bool {
+func isKnownReply(r nexus.CommentReplyKind) bool {
 	for _, one := range nexus.CommentReplies() {
 		if r == one {
 			return true

@@ -82,12 +82,12 @@ func ParseWholeDiff(patch string) []DiffFile {
 	return p.files
 }
 
-// SplitFiles returns the parts of a patch, one per file. The text before the first file is part of
+// SplitPatchByFile returns the parts of a patch, one per file. The text before the first file is part of
 // the first.
-func SplitFiles(patch string) []string { return splitBefore(patch, fileMark) }
+func SplitPatchByFile(patch string) []string { return splitBefore(patch, fileMark) }
 
-// SplitHunks returns the header of a file's patch and its hunks. There may be no header.
-func SplitHunks(file string) []string { return splitBefore(file, hunkMark) }
+// SplitFileHunks returns the header of a file's patch and its hunks. There may be no header.
+func SplitFileHunks(file string) []string { return splitBefore(file, hunkMark) }
 
 // The beginnings of the lines that begin a file and a hunk. Lines of a hunk begin otherwise.
 const (
@@ -133,7 +133,7 @@ func (p *diffParser) parseLine(line string) DiffLine {
 func (p *diffParser) parseHeader(line string) {
 	if rest, ok := strings.CutPrefix(line, fileMark); ok {
 		f := DiffFile{Status: "modified", Hunks: []DiffHunk{}}
-		f.Path = sameName(rest)
+		f.Path = nameInDiffHeader(rest)
 		p.files = append(p.files, f)
 		return
 	}
@@ -270,8 +270,8 @@ func parseRange(text string) (from, n int, ok bool) {
 	return from, n, err == nil && from >= 0 && n >= 0 && from < most && n < most
 }
 
-// sameName returns the name in "a/NAME b/NAME", if both are the same.
-func sameName(text string) string {
+// nameInDiffHeader returns the name in "a/NAME b/NAME", if both are the same.
+func nameInDiffHeader(text string) string {
 	if strings.HasPrefix(text, `"`) {
 		if i := strings.Index(text, `" "`); i > 0 {
 			return strings.TrimPrefix(unquoteName(text[:i+1]), "a/")
@@ -376,9 +376,9 @@ func (h DiffHunk) oldLineBefore(added DiffLine) int {
 	return last
 }
 
-// TouchesComment reports whether a diff since the commit of a comment changes the comment's subject:
+// ChangesCommentSubject reports whether a diff since the commit of a comment changes the comment's subject:
 // its lines and lines added next to them, its file, or anything.
-func TouchesComment(files []DiffFile, c nexus.Comment) bool {
+func ChangesCommentSubject(files []DiffFile, c nexus.ReviewComment) bool {
 	if c.File == "" {
 		return len(files) > 0
 	}

@@ -92,19 +92,19 @@ func TestShift(t *testing.T) {
 		if ok != c.ok || ok && to != c.to {
 			t.Errorf("%s: %d %v", name, to, ok)
 		}
-		touched := diffreview.TouchesComment(diffreview.ParseDiff(patch), nexus.Comment{File: "a.go", Start: c.start, End: c.end})
+		touched := diffreview.ChangesCommentSubject(diffreview.ParseDiff(patch), nexus.ReviewComment{File: "a.go", Start: c.start, End: c.end})
 		if touched != c.touched {
 			t.Errorf("%s is touched: %v", name, touched)
 		}
 	}
-	if diffreview.TouchesComment(diffreview.ParseDiff(patch), nexus.Comment{File: "other.go"}) {
+	if diffreview.ChangesCommentSubject(diffreview.ParseDiff(patch), nexus.ReviewComment{File: "other.go"}) {
 		t.Error("a file that is not in the diff is touched")
 	}
 }
 
 // TestOrder holds which files come first, and why.
 func TestOrder(t *testing.T) {
-	weigh := func(f diffreview.DiffFile, found ...nexus.Finding) diffreview.RatedRisk {
+	weigh := func(f diffreview.DiffFile, found ...nexus.Finding) diffreview.RatedFileRisk {
 		return diffreview.RateFile(f, found)
 	}
 	removed := func(text string) []diffreview.DiffHunk {
@@ -189,16 +189,16 @@ func TestReadPatch(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		text string
-		want []nexus.Comment
+		want []nexus.ReviewComment
 		err  string
 	}{
 		"nothing": {text, nil, ""},
-		"must":    {at("+func New() {}", "#> must: why\n#> so"), []nexus.Comment{{File: "a.go", Side: "new", Start: 2, End: 2, Hunk: "+func New() {}", Kind: "must", Body: "why\nso"}}, ""},
-		"old":     {at("-func Old() {}", "#> keep it"), []nexus.Comment{{File: "a.go", Side: "old", Start: 2, End: 2, Hunk: "-func Old() {}", Kind: "should", Body: "keep it"}}, ""},
-		"lines":   {at(" // c", "#> question 2-3: why?"), []nexus.Comment{{File: "a.go", Side: "new", Start: 2, End: 3, Kind: "question", Body: "why?"}}, ""},
-		"file":    {at("rename to new.md", "#> praise: good name"), []nexus.Comment{{File: "new.md", Kind: "praise", Body: "good name"}}, ""},
-		"whole":   {strings.Replace(text, "# commit", "#> must: all of it\n# commit", 1), []nexus.Comment{{Kind: "must", Body: "all of it"}}, ""},
-		"suggestion": {at("+func more() {}", "#> shorter\n#>= func m() {}"), []nexus.Comment{{
+		"must":    {at("+func New() {}", "#> must: why\n#> so"), []nexus.ReviewComment{{File: "a.go", Side: "new", Start: 2, End: 2, Hunk: "+func New() {}", Kind: "must", Body: "why\nso"}}, ""},
+		"old":     {at("-func Old() {}", "#> keep it"), []nexus.ReviewComment{{File: "a.go", Side: "old", Start: 2, End: 2, Hunk: "-func Old() {}", Kind: "should", Body: "keep it"}}, ""},
+		"lines":   {at(" // c", "#> question 2-3: why?"), []nexus.ReviewComment{{File: "a.go", Side: "new", Start: 2, End: 3, Kind: "question", Body: "why?"}}, ""},
+		"file":    {at("rename to new.md", "#> praise: good name"), []nexus.ReviewComment{{File: "new.md", Kind: "praise", Body: "good name"}}, ""},
+		"whole":   {strings.Replace(text, "# commit", "#> must: all of it\n# commit", 1), []nexus.ReviewComment{{Kind: "must", Body: "all of it"}}, ""},
+		"suggestion": {at("+func more() {}", "#> shorter\n#>= func m() {}"), []nexus.ReviewComment{{
 			File: "a.go", Side: "new", Start: 3, End: 3, Hunk: "+func more() {}", Kind: "should", Body: "shorter", Replace: &nexus.SuggestedReplacement{Text: "func m() {}\n"},
 		}}, ""},
 		"blanks cut":       {strings.Replace(text, "\n \n", "\n\n", 1), nil, ""},
@@ -210,7 +210,7 @@ func TestReadPatch(t *testing.T) {
 		"suggests nowhere": {at("-func Old() {}", "#>= x"), nil, "put it below one of them"},
 		"no lines":         {at(" // c", "#> must x-3: y"), nil, "is not a range of lines"},
 	} {
-		got, err := diffreview.ReadPatch(c.text, patch)
+		got, err := diffreview.ReadPatchComments(c.text, patch)
 		if d := cmp.Diff(c.want, got); d != "" && c.err == "" {
 			t.Errorf("%s: %s", name, d)
 		}
@@ -227,9 +227,9 @@ func FuzzReadPatch(f *testing.F) {
 	f.Add("#> must: x\n", "")
 	f.Add("@@ -1,2 +1 @@\n#>= x\n", "@@ -1,2 +1 @@\n")
 	f.Fuzz(func(t *testing.T, text, diff string) {
-		got, err := diffreview.ReadPatch(text, diff)
+		got, err := diffreview.ReadPatchComments(text, diff)
 		if err != nil {
-			if p, ok := err.(*diffreview.PatchError); !ok || p.Line < 1 || p.Line > strings.Count(text, "\n")+2 || got != nil { //nolint:errorlint // it wraps nothing
+			if p, ok := err.(*diffreview.PatchReadError); !ok || p.Line < 1 || p.Line > strings.Count(text, "\n")+2 || got != nil { //nolint:errorlint // it wraps nothing
 				t.Fatalf("%v for %q", err, text)
 			}
 			return
@@ -265,7 +265,7 @@ func FuzzParse(f *testing.F) {
 			file.ShiftLines(1, 3)
 			diffreview.RateFile(file, nil)
 		}
-		for _, a := range diffreview.ReadAnswers(text) {
+		for _, a := range diffreview.ReadCommentAnswers(text) {
 			if !strings.HasPrefix(a.Comment, "c") {
 				t.Fatalf("%+v", a)
 			}
@@ -280,11 +280,11 @@ func TestReadAnswers(t *testing.T) {
 		"Done.\n- c1: fixed\n- **c2**: declined: no need\nc3 is odd\n",
 		"I did it.\n```json\n{\"answers\": [{\"comment\": \"c1\", \"status\": \"fixed\"}, {\"comment\": \"C2\", \"status\": \"declined\", \"why\": \"no need\"}, {\"comment\": \"x\"}]}\n```\n",
 	} {
-		if d := cmp.Diff(want, diffreview.ReadAnswers(text)); d != "" {
+		if d := cmp.Diff(want, diffreview.ReadCommentAnswers(text)); d != "" {
 			t.Error(d)
 		}
 	}
-	if got := diffreview.ReadAnswers(`{"answers": "none"} c1 fixed`); got != nil {
+	if got := diffreview.ReadCommentAnswers(`{"answers": "none"} c1 fixed`); got != nil {
 		t.Errorf("%v", got)
 	}
 }
@@ -315,13 +315,13 @@ func TestPut(t *testing.T) {
 
 // TestMessage holds that no comment can end the block that it is in.
 func TestMessage(t *testing.T) {
-	got := diffreview.ReviewMessage([]nexus.Comment{{ID: "c1", Kind: "must", File: "a.go", Start: 1, Body: "b", Hunk: "+```\n"}, {ID: "c2", Kind: "praise", Body: "n"}})
+	got := diffreview.ReviewMessage([]nexus.ReviewComment{{ID: "c1", Kind: "must", File: "a.go", Start: 1, Body: "b", Hunk: "+```\n"}, {ID: "c2", Kind: "praise", Body: "n"}})
 	for _, want := range []string{"### c1 (must) a.go:1", "````diff\n+```\n````\n", "1 must (to be done before the change lands), 1 praise (nothing to do)", `"id": "c1"`, `"status": "fixed"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %s", want, got)
 		}
 	}
-	if strings.Contains(diffreview.ReviewMessage([]nexus.Comment{{ID: "c1", Kind: "praise", Body: "n"}}), "status") {
+	if strings.Contains(diffreview.ReviewMessage([]nexus.ReviewComment{{ID: "c1", Kind: "praise", Body: "n"}}), "status") {
 		t.Error("praise wants no answer")
 	}
 }

@@ -11,23 +11,23 @@ import (
 
 // ReviewMessage returns the message to a change's author about a person's comments: in words, and
 // as JSON with the ID of each comment.
-func ReviewMessage(all []nexus.Comment) string {
+func ReviewMessage(all []nexus.ReviewComment) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "A person reviewed your change. %s\n", countText(all))
 	for _, c := range all {
 		fmt.Fprintf(&b, "\n### %s (%s) %s\n", c.ID, c.Kind, c.LocationText())
 		if c.Hunk != "" {
-			b.WriteString("\n" + sanitize.FenceText("diff", c.Hunk) + "\n")
+			b.WriteString("\n" + sanitize.FenceUntrustedText("diff", c.Hunk) + "\n")
 		}
 		if body := strings.TrimSpace(c.Body); body != "" {
 			b.WriteString("\n" + body + "\n")
 		}
 		if c.Replace != nil {
-			b.WriteString("\nSuggested instead of these lines:\n\n" + sanitize.FenceText("suggestion", c.Replace.Text) + "\n")
+			b.WriteString("\nSuggested instead of these lines:\n\n" + sanitize.FenceUntrustedText("suggestion", c.Replace.Text) + "\n")
 		}
 	}
 	data, _ := json.MarshalIndent(map[string]any{"comments": all}, "", " ")
-	b.WriteString("\nThe same as data:\n\n" + sanitize.FenceText("json", string(data)) + "\n")
+	b.WriteString("\nThe same as data:\n\n" + sanitize.FenceUntrustedText("json", string(data)) + "\n")
 	if needsAnswer(all) {
 		b.WriteString("\n" + AnswerRules)
 	}
@@ -46,7 +46,7 @@ func ReminderMessage(ids []string) string {
 }
 
 // needsAnswer reports whether a comment needs an answer.
-func needsAnswer(all []nexus.Comment) bool {
+func needsAnswer(all []nexus.ReviewComment) bool {
 	for _, c := range all {
 		if c.Kind != nexus.PraiseComment {
 			return true
@@ -57,7 +57,7 @@ func needsAnswer(all []nexus.Comment) bool {
 
 // countText returns the number of comments of each kind, and the action that each kind asks
 // for.
-func countText(all []nexus.Comment) string {
+func countText(all []nexus.ReviewComment) string {
 	means := map[nexus.CommentKind]string{
 		nexus.MustComment: "to be done before the change lands", nexus.ShouldComment: "to be done, or declined with a reason",
 		nexus.QuestionComment: "to be answered", nexus.PraiseComment: "nothing to do",

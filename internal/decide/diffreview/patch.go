@@ -41,19 +41,19 @@ func PatchCommit(text string) string {
 	return ""
 }
 
-// PatchError is the error for a line of a patch that cannot be read.
-type PatchError struct {
+// PatchReadError is the error for a line of a patch that cannot be read.
+type PatchReadError struct {
 	Line int // from 1
 	Why  string
 }
 
 // Error implements error.
-func (e *PatchError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
+func (e *PatchReadError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
 
-// ReadPatch returns the comments that people wrote into a patch of a diff. If other lines
+// ReadPatchComments returns the comments that people wrote into a patch of a diff. If other lines
 // were changed, it returns no comments, and the error names the first such line.
-func ReadPatch(text, diff string) ([]nexus.Comment, error) {
-	p := &patchReader{want: slices.Collect(strings.Lines(diff)), open: -1}
+func ReadPatchComments(text, diff string) ([]nexus.ReviewComment, error) {
+	p := &patchCommentParser{want: slices.Collect(strings.Lines(diff)), open: -1}
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -62,29 +62,29 @@ func ReadPatch(text, diff string) ([]nexus.Comment, error) {
 		}
 	}
 	if p.at < len(p.want) {
-		return nil, &PatchError{n + 1, fmt.Sprintf("lines of the change are missing from here on: %q", shortenLine(p.want[p.at]))}
+		return nil, &PatchReadError{n + 1, fmt.Sprintf("lines of the change are missing from here on: %q", shortenLine(p.want[p.at]))}
 	}
 	for i := range p.all {
 		c := &p.all[i]
 		c.Body = strings.TrimSpace(c.Body)
 		if c.Body == "" && c.Replace == nil {
-			return nil, &PatchError{p.lines[i], "the comment says nothing"}
+			return nil, &PatchReadError{p.lines[i], "the comment says nothing"}
 		}
 	}
 	return p.all, nil
 }
 
-type patchReader struct {
+type patchCommentParser struct {
 	want  []string
-	at    int           // index into want
-	diff  diffParser    // has read the lines before at
-	place nexus.Comment // position of a comment at this line
-	all   []nexus.Comment
+	at    int                 // index into want
+	diff  diffParser          // has read the lines before at
+	place nexus.ReviewComment // position of a comment at this line
+	all   []nexus.ReviewComment
 	lines []int // start of each comment
 	open  int   // comment to which the next lines belong; -1: none
 }
 
-func (p *patchReader) readLine(n int, line string) error {
+func (p *patchCommentParser) readLine(n int, line string) error {
 	switch {
 	case strings.HasPrefix(line, "#>="):
 		return p.readSuggestion(n, strings.TrimPrefix(strings.TrimPrefix(line, "#>="), " "))
@@ -97,11 +97,11 @@ func (p *patchReader) readLine(n int, line string) error {
 		if strings.TrimSpace(line) == "" {
 			return nil // the last line of an editor
 		}
-		return &PatchError{n, fmt.Sprintf("this line is not part of the change: %q; a comment starts with #>", shortenLine(line))}
+		return &PatchReadError{n, fmt.Sprintf("this line is not part of the change: %q; a comment starts with #>", shortenLine(line))}
 	}
 	want := strings.TrimRight(p.want[p.at], "\r\n")
 	if line != want && strings.TrimRight(line, " \t\r") != strings.TrimRight(want, " \t\r") {
-		return &PatchError{n, fmt.Sprintf("it was changed from %q to %q; a comment starts with #>", shortenLine(want), shortenLine(line))}
+		return &PatchReadError{n, fmt.Sprintf("it was changed from %q to %q; a comment starts with #>", shortenLine(want), shortenLine(line))}
 	}
 	p.trackPlace(strings.TrimRight(p.want[p.at], "\n"))
 	p.at++
@@ -110,9 +110,9 @@ func (p *patchReader) readLine(n int, line string) error {
 }
 
 // trackPlace updates the position of a comment below the line.
-func (p *patchReader) trackPlace(line string) {
+func (p *patchCommentParser) trackPlace(line string) {
 	l := p.diff.parseLine(line)
-	p.place = nexus.Comment{}
+	p.place = nexus.ReviewComment{}
 	if len(p.diff.files) > 0 {
 		p.place.File = p.diff.currentFile().Path
 	}
@@ -128,7 +128,7 @@ func (p *patchReader) trackPlace(line string) {
 
 // readCommentLine reads a line of a comment. A line that starts with a kind starts a new
 // comment.
-func (p *patchReader) readCommentLine(n int, text string) error {
+func (p *patchCommentParser) readCommentLine(n int, text string) error {
 	head, body, colon := strings.Cut(text, ":")
 	words := strings.Fields(head)
 	kind := nexus.CommentKind("")
@@ -142,7 +142,7 @@ func (p *patchReader) readCommentLine(n int, text string) error {
 		if len(words) == 2 {
 			start, end, ok := ParseLines(words[1])
 			if !ok || c.File == "" {
-				return &PatchError{n, fmt.Sprintf("%q is not a range of lines, such as 10-12", words[1])}
+				return &PatchReadError{n, fmt.Sprintf("%q is not a range of lines, such as 10-12", words[1])}
 			}
 			c.Side, c.Start, c.End, c.Hunk = nexus.NewSide, start, end, ""
 		}
@@ -157,12 +157,12 @@ func (p *patchReader) readCommentLine(n int, text string) error {
 	return nil
 }
 
-func (p *patchReader) beginComment(n int, c nexus.Comment) {
+func (p *patchCommentParser) beginComment(n int, c nexus.ReviewComment) {
 	p.all, p.lines, p.open = append(p.all, c), append(p.lines, n), len(p.all)
 }
 
 // readSuggestion reads a line of a suggestion.
-func (p *patchReader) readSuggestion(n int, text string) error {
+func (p *patchCommentParser) readSuggestion(n int, text string) error {
 	if p.open < 0 {
 		c := p.place
 		c.Kind = nexus.ShouldComment
@@ -170,7 +170,7 @@ func (p *patchReader) readSuggestion(n int, text string) error {
 	}
 	c := &p.all[p.open]
 	if c.File == "" || c.Start == 0 || c.Side == nexus.OldSide {
-		return &PatchError{n, "a suggestion replaces lines of a file as it is now; put it below one of them"}
+		return &PatchReadError{n, "a suggestion replaces lines of a file as it is now; put it below one of them"}
 	}
 	if c.Replace == nil {
 		c.Replace = &nexus.SuggestedReplacement{}
@@ -201,7 +201,7 @@ func shortenLine(text string) string {
 
 // CommentExcerpt returns the lines of a change that a comment is about, as the diff shows them, or
 // "" if the diff does not contain them.
-func CommentExcerpt(files []DiffFile, c nexus.Comment) string {
+func CommentExcerpt(files []DiffFile, c nexus.ReviewComment) string {
 	f, ok := FindFile(files, c.File)
 	if !ok || c.Start == 0 {
 		return ""

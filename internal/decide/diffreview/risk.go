@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// RatedRisk is the risk of a file, and the reason.
-type RatedRisk struct {
+// RatedFileRisk is the risk of a file, and the reason.
+type RatedFileRisk struct {
 	Risk      FileRisk
 	Reasons   []string
 	Collapsed bool // generated: people do not read it line by line
@@ -34,8 +34,8 @@ const (
 
 // RateFile returns the risk of a file of a change. Weaker are the known findings about tests
 // that the change removes or weakens.
-func RateFile(f DiffFile, weaker []nexus.Finding) RatedRisk {
-	w := RatedRisk{Risk: NormalRisk, order: codeOrder}
+func RateFile(f DiffFile, weaker []nexus.Finding) RatedFileRisk {
+	w := RatedFileRisk{Risk: NormalRisk, order: codeOrder}
 	add := func(order int, risk FileRisk, why string) {
 		w.Reasons = append(w.Reasons, why)
 		if order < w.order || w.Risk == NormalRisk && risk != NormalRisk {
@@ -67,7 +67,7 @@ func RateFile(f DiffFile, weaker []nexus.Finding) RatedRisk {
 	// a risky file is shown even if it is marked as generated: the change's author may have
 	// added the mark
 	if written && w.Risk == NormalRisk {
-		return RatedRisk{Risk: NoRisk, Reasons: []string{"written by a program"}, Collapsed: true, order: writtenOrder}
+		return RatedFileRisk{Risk: NoRisk, Reasons: []string{"written by a program"}, Collapsed: true, order: writtenOrder}
 	}
 	if w.Risk == NormalRisk && stack.IsProse(f.Path) {
 		w.Risk, w.order = LowRisk, proseOrder
@@ -79,7 +79,7 @@ func RateFile(f DiffFile, weaker []nexus.Finding) RatedRisk {
 }
 
 // CompareRisk orders files by risk, the riskiest first, then by name.
-func CompareRisk(a, b RatedRisk, x, y string) int {
+func CompareRisk(a, b RatedFileRisk, x, y string) int {
 	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(x, y))
 }
 
@@ -200,7 +200,7 @@ func declaredName(ext, line string) string {
 	}
 	switch ext {
 	case ".go":
-		return declaresGo(line, words)
+		return declaredGoName(line, words)
 	case ".ts", ".tsx", ".js", ".jsx", ".mjs":
 		if words[0] == "export" {
 			return strings.Join(words[:min(3, len(words))], " ")
@@ -221,7 +221,7 @@ func declaredName(ext, line string) string {
 	return ""
 }
 
-func declaresGo(line string, words []string) string {
+func declaredGoName(line string, words []string) string {
 	upper := func(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
 	switch words[0] {
 	case "func":

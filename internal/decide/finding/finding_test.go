@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -24,13 +24,13 @@ var update = flag.Bool("update", false, "rewrite what the tapes expect")
 
 // tape is what was found and what is known, as the first part of a tape has it.
 type tape struct {
-	Findings   []finding.WorkFinding          `json:"findings"`
-	Changes    map[string]finding.FileChanges `json:"changes"`
-	Dependants map[string]int                 `json:"dependants"`
-	Since      map[string]time.Time           `json:"since"`
-	Items      []workitem.BacklogItem         `json:"items"`
-	Quarantine []flaky.QuarantineEntry        `json:"quarantine"`
-	Runs       []struct {                     // one task each
+	Findings   []finding.WorkFinding                `json:"findings"`
+	Changes    map[string]finding.FileChangeHistory `json:"changes"`
+	Dependants map[string]int                       `json:"dependants"`
+	Since      map[string]time.Time                 `json:"since"`
+	Items      []backlogitem.BacklogItem            `json:"items"`
+	Quarantine []flaky.QuarantineEntry              `json:"quarantine"`
+	Runs       []struct {                           // one task each
 		ID     nexus.RunID
 		Of     string // the finding
 		Status nexus.TaskStatus
@@ -45,19 +45,19 @@ type tape struct {
 func play(t tape, now time.Time) string {
 	var runs []*state.State
 	for _, r := range t.Runs {
-		task := &state.Task{
+		task := &state.TaskState{
 			Task:   nexus.Task{ID: "T1", Files: r.Files, Brief: finding.WorkFinding{ID: r.Of}.TaskBrief()},
 			Status: r.Status, Ended: r.Ended,
 		}
-		s := &state.State{Run: r.ID, Tasks: []*state.Task{task}, Status: nexus.StatusPartial}
+		s := &state.State{Run: r.ID, Tasks: []*state.TaskState{task}, Status: nexus.StatusPartial}
 		if r.Going {
 			s.Status = nexus.StatusExecuting
 		}
 		runs = append(runs, s)
 	}
-	w := finding.RankFacts{Now: now, Changes: t.Changes, Dependants: t.Dependants, Since: t.Since, Past: finding.PastOf(runs)}
-	rules := finding.PersonRules{Items: t.Items, Unread: t.Unread, Quarantine: flaky.QuarantineOn{List: t.Quarantine, Day: flaky.DayOf(now)}}
-	open, left := finding.PartitionFindings(finding.Rank(t.Findings, w), rules, w)
+	w := finding.RankingInput{Now: now, Changes: t.Changes, Dependants: t.Dependants, Since: t.Since, Past: finding.SummarizePastWork(runs)}
+	rules := finding.BacklogDecisions{Items: t.Items, Unread: t.Unread, Quarantine: flaky.DatedQuarantine{List: t.Quarantine, Day: flaky.DayOf(now)}}
+	open, left := finding.PartitionFindings(finding.RankFindings(t.Findings, w), rules, w)
 	var b strings.Builder
 	for _, f := range open {
 		fmt.Fprintf(&b, "open %d %s\n", f.Score, f.ID)
@@ -128,7 +128,7 @@ func TestIDs(t *testing.T) {
 	}
 	item := f.ToItem()
 	item.ID = "do-it"
-	back, err := workitem.Parse("do-it.md", []byte(item.String()))
+	back, err := backlogitem.ParseBacklogItem("do-it.md", []byte(item.String()))
 	if err != nil || cmp.Diff(item, back) != "" {
 		t.Errorf("as an item: %v\n%s", err, cmp.Diff(item, back))
 	}
@@ -147,7 +147,7 @@ func TestMinutes(t *testing.T) {
 			t.Errorf("%d of %s: %d minutes, not %d", c.n, c.strategy, got, c.want)
 		}
 	}
-	plan := finding.WorkFinding{ID: "a/b", Title: "x", Minutes: 60}.Plan(30)
+	plan := finding.WorkFinding{ID: "a/b", Title: "x", Minutes: 60}.PlanForFinding(30)
 	if plan.Tasks[0].Minutes != 0 || plan.Tasks[0].Criteria[0].Check != "test" {
 		t.Errorf("%+v", plan.Tasks[0])
 	}
@@ -156,8 +156,8 @@ func TestMinutes(t *testing.T) {
 // TestMoneyMoves puts what was expensive so far behind what was cheap, once enough of
 // its kind was tried.
 func TestMoneyMoves(t *testing.T) {
-	past := func(tried int, each nexus.Money) finding.PastWork {
-		return finding.PastWork{Strategies: map[string]finding.WorkRecord{"todo": {Landed: tried, Spent: each * nexus.Money(tried)}, "lint-issues": {Landed: 5, Spent: nexus.Dollar / 2}}}
+	past := func(tried int, each nexus.Money) finding.PastWorkRecord {
+		return finding.PastWorkRecord{Strategies: map[string]finding.PastWorkResult{"todo": {Landed: tried, Spent: each * nexus.Money(tried)}, "lint-issues": {Landed: 5, Spent: nexus.Dollar / 2}}}
 	}
 	f, other := finding.WorkFinding{ID: "todo/1", Strategy: "todo", Check: "true"}, finding.WorkFinding{ID: "lint-issues/1", Strategy: "lint-issues", Check: "true"}
 	for _, c := range []struct {
@@ -171,7 +171,7 @@ func TestMoneyMoves(t *testing.T) {
 		{5, 50 * nexus.Dollar, -200, other.ID},
 		{4, 50 * nexus.Dollar, 0, other.ID}, // whose kind is known to land
 	} {
-		all := finding.Rank([]finding.WorkFinding{f, other}, finding.RankFacts{Past: past(c.tried, c.each)})
+		all := finding.RankFindings([]finding.WorkFinding{f, other}, finding.RankingInput{Past: past(c.tried, c.each)})
 		got := 0
 		for _, r := range all {
 			for _, why := range r.Reasons {
@@ -184,8 +184,8 @@ func TestMoneyMoves(t *testing.T) {
 			t.Errorf("%d of %s: %d points, want %d; %s is first", c.tried, c.each, got, c.want, all[0].ID)
 		}
 	}
-	runs := []*state.State{{Run: "r", Tasks: []*state.Task{{Task: nexus.Task{Brief: "Do it. It was found as todo/1."}, Spent: nexus.Dollar}}}}
-	if p := finding.PastOf(runs); p.Strategies["todo"].Spent != nexus.Dollar || p.Findings["todo/1"].Spent != nexus.Dollar {
+	runs := []*state.State{{Run: "r", Tasks: []*state.TaskState{{Task: nexus.Task{Brief: "Do it. It was found as todo/1."}, Spent: nexus.Dollar}}}}
+	if p := finding.SummarizePastWork(runs); p.Strategies["todo"].Spent != nexus.Dollar || p.Findings["todo/1"].Spent != nexus.Dollar {
 		t.Errorf("what was spent is not known: %+v", p)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// WorkRecord is the result of earlier work on a finding or for a strategy.
-type WorkRecord struct {
+// PastWorkResult is the result of earlier work on a finding or for a strategy.
+type PastWorkResult struct {
 	Landed int         `json:"landed"`
 	Failed int         `json:"failed"`          // number that failed or were parked
 	Last   time.Time   `json:"last,omitzero"`   // time of the last failure
@@ -19,18 +19,18 @@ type WorkRecord struct {
 	Spent  nexus.Money `json:"spent,omitzero"`  // by all that worked on it
 }
 
-// pastFailure is a piece of work that failed, with place and time.
-type pastFailure struct {
+// failedPastWork is a piece of work that failed, with place and time.
+type failedPastWork struct {
 	dir string
 	at  time.Time
 }
 
-// PastWork records the results of earlier work on findings. The zero PastWork is empty.
-type PastWork struct {
-	Findings   map[string]WorkRecord // by ID
-	Strategies map[string]WorkRecord // by name
+// PastWorkRecord records the results of earlier work on findings. The zero PastWork is empty.
+type PastWorkRecord struct {
+	Findings   map[string]PastWorkResult // by ID
+	Strategies map[string]PastWorkResult // by name
 
-	failures []pastFailure
+	failures []failedPastWork
 }
 
 // named matches the ID of a finding in a task's text; see [WorkFinding.TaskBrief].
@@ -45,25 +45,25 @@ func IDInText(text string) string {
 	return all[len(all)-1][1]
 }
 
-// PastOf summarizes runs, given oldest first.
-func PastOf(runs []*state.State) PastWork {
-	p := PastWork{Findings: map[string]WorkRecord{}, Strategies: map[string]WorkRecord{}}
+// SummarizePastWork summarizes runs, given oldest first.
+func SummarizePastWork(runs []*state.State) PastWorkRecord {
+	p := PastWorkRecord{Findings: map[string]PastWorkResult{}, Strategies: map[string]PastWorkResult{}}
 	for _, s := range runs {
 		for _, t := range s.Tasks {
 			if !t.IsTakenOver() {
-				p.add(s, t)
+				p.addTaskResult(s, t)
 			}
 		}
 	}
 	return p
 }
 
-// add adds the result of a task.
-func (p *PastWork) add(s *state.State, t *state.Task) {
-	failed := (t.Status == nexus.Failed || t.Status == nexus.Parked) && !t.OnlyBroken()
+// addTaskResult adds the result of a task.
+func (p *PastWorkRecord) addTaskResult(s *state.State, t *state.TaskState) {
+	failed := (t.Status == nexus.Failed || t.Status == nexus.Parked) && !t.FailedOnlyByMachine()
 	if failed {
 		for _, file := range t.Files {
-			p.failures = append(p.failures, pastFailure{directoryOf(file), t.Ended})
+			p.failures = append(p.failures, failedPastWork{directoryOf(file), t.Ended})
 		}
 	}
 	id := IDInText(t.Brief)
@@ -88,7 +88,7 @@ func (p *PastWork) add(s *state.State, t *state.Task) {
 }
 
 // failedIn returns the number of pieces of work that failed in a directory since a time.
-func (p PastWork) failedIn(dir string, since time.Time) int {
+func (p PastWorkRecord) failedIn(dir string, since time.Time) int {
 	n := 0
 	for _, f := range p.failures {
 		if f.dir == dir && f.at.After(since) {

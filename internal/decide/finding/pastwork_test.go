@@ -11,15 +11,15 @@ import (
 // TestPastCountsTries holds that a finding failed where work on it did, and not where only the
 // machinery failed, and that what a fork took over counts where it was done.
 func TestPastCountsTries(t *testing.T) {
-	broken, tried := &state.Attempt{Broken: true}, &state.Attempt{}
-	task := func(status nexus.TaskStatus, all ...*state.Attempt) *state.Task {
-		return &state.Task{Task: nexus.Task{ID: "T1", Files: []string{"a.go"}, Brief: finding.WorkFinding{ID: "todo/1"}.TaskBrief()}, Status: status, Attempts: all}
+	broken, tried := &state.AttemptState{Broken: true}, &state.AttemptState{}
+	task := func(status nexus.TaskStatus, all ...*state.AttemptState) *state.TaskState {
+		return &state.TaskState{Task: nexus.Task{ID: "T1", Files: []string{"a.go"}, Brief: finding.WorkFinding{ID: "todo/1"}.TaskBrief()}, Status: status, Attempts: all}
 	}
-	landed := nexus.TaskInherited{Task: "T1", Status: nexus.Landed, Landed: &nexus.TrainLanded{}}
+	landed := nexus.TaskStateInherited{Task: "T1", Status: nexus.Landed, Landed: &nexus.LandingCompleted{}}
 	over, again := task(nexus.Landed, tried), task(nexus.Parked, tried, tried)
 	over.Inherited, again.Inherited = &landed, &landed
 	for name, c := range map[string]struct {
-		task           *state.Task
+		task           *state.TaskState
 		landed, failed int
 	}{
 		"the machinery failed each time": {task(nexus.Parked, broken, broken), 0, 0},
@@ -30,7 +30,7 @@ func TestPastCountsTries(t *testing.T) {
 		"a fork took it over":            {over, 0, 0},
 		"a fork worked on it":            {again, 0, 1},
 	} {
-		past := finding.PastOf([]*state.State{{Run: "r", Status: nexus.StatusPartial, Tasks: []*state.Task{c.task}}})
+		past := finding.SummarizePastWork([]*state.State{{Run: "r", Status: nexus.StatusPartial, Tasks: []*state.TaskState{c.task}}})
 		if got := past.Findings["todo/1"]; got.Landed != c.landed || got.Failed != c.failed {
 			t.Errorf("%s: %d landed and %d failed, want %d and %d", name, got.Landed, got.Failed, c.landed, c.failed)
 		}

@@ -53,7 +53,7 @@ const (
 const ManyRely = 5
 
 // RankFinding returns the score of a finding, with reasons.
-func RankFinding(f WorkFinding, w RankFacts) RankedFinding {
+func RankFinding(f WorkFinding, w RankingInput) RankedFinding {
 	r := RankedFinding{WorkFinding: f}
 	add := func(points int, format string, args ...any) {
 		if points != 0 {
@@ -62,7 +62,7 @@ func RankFinding(f WorkFinding, w RankFacts) RankedFinding {
 		}
 	}
 	severity := cmp.Or(f.Severity, nexus.PriorityMedium)
-	add(severity.Score(), "its severity is %s", severity)
+	add(severity.NumericScore(), "its severity is %s", severity)
 	if file, times := w.mostChangedFile(f); times > hotFile {
 		add(hotPoints, "%s changed %d times in the last %d commits", file, times, HistoryCommits)
 	}
@@ -82,7 +82,7 @@ func RankFinding(f WorkFinding, w RankFacts) RankedFinding {
 	}
 	past := w.Past.Findings[f.ID]
 	add(-min(past.Failed*failPoints, mostFailed), "it was tried %s and did not land", timesText(past.Failed))
-	for _, dir := range f.directories() {
+	for _, dir := range f.fileDirectories() {
 		if n := w.Past.failedIn(dir, w.Now.Add(-areaTime)); n >= areaFailures {
 			add(-areaPoints, "%d pieces of work in %s failed in the last 24 hours", n, dir)
 			break
@@ -93,7 +93,7 @@ func RankFinding(f WorkFinding, w RankFacts) RankedFinding {
 		add(int((share-0.5)*chancePoints), "%d of %d findings of %s that were tried have landed", s.Landed, s.Landed+s.Failed, f.Strategy)
 		if s.Landed > 0 {
 			each := s.Spent / nexus.Money(s.Landed)
-			add(-min(int(each.Float()*dollarPoints), mostDollars), "findings of %s cost %s for each that landed", f.Strategy, each)
+			add(-min(int(each.Dollars()*dollarPoints), mostDollars), "findings of %s cost %s for each that landed", f.Strategy, each)
 		}
 	}
 	add(-min(f.Minutes/costEach, mostCost), "it may take %s", countText(f.Minutes, "minute"))
@@ -103,10 +103,10 @@ func RankFinding(f WorkFinding, w RankFacts) RankedFinding {
 	return r
 }
 
-// Rank sorts findings by the order in which they are worth doing: by score, then by time,
+// RankFindings sorts findings by the order in which they are worth doing: by score, then by time,
 // then by number of places, and then by ID, so that the same findings always come in the same
 // order.
-func Rank(all []WorkFinding, w RankFacts) []RankedFinding {
+func RankFindings(all []WorkFinding, w RankingInput) []RankedFinding {
 	ranked := make([]RankedFinding, len(all))
 	for i, f := range all {
 		ranked[i] = RankFinding(f, w)
@@ -119,7 +119,7 @@ func Rank(all []WorkFinding, w RankFacts) []RankedFinding {
 }
 
 // mostChangedFile returns the file of a finding that changed most often.
-func (w RankFacts) mostChangedFile(f WorkFinding) (file string, times int) {
+func (w RankingInput) mostChangedFile(f WorkFinding) (file string, times int) {
 	for _, name := range f.FilePaths() {
 		if t := w.Changes[name]; t.Times > times {
 			file, times = name, t.Times
@@ -129,7 +129,7 @@ func (w RankFacts) mostChangedFile(f WorkFinding) (file string, times int) {
 }
 
 // mostReliedOnFile returns the file of a finding with the most dependent files.
-func (w RankFacts) mostReliedOnFile(f WorkFinding) (file string, rely int) {
+func (w RankingInput) mostReliedOnFile(f WorkFinding) (file string, rely int) {
 	for _, name := range f.FilePaths() {
 		if n := w.Dependants[name]; n > rely {
 			file, rely = name, n
@@ -138,8 +138,8 @@ func (w RankFacts) mostReliedOnFile(f WorkFinding) (file string, rely int) {
 	return file, rely
 }
 
-// directories returns the directories of its files, without repetition.
-func (f WorkFinding) directories() []string {
+// fileDirectories returns the directories of its files, without repetition.
+func (f WorkFinding) fileDirectories() []string {
 	var all []string
 	for _, name := range f.FilePaths() {
 		if dir := directoryOf(name); !slices.Contains(all, dir) {

@@ -16,9 +16,9 @@ const head = `# Tests whose failures do not count for a while. Only people edit 
 # may not. See nexus quarantine --help.
 `
 
-// AddEntry returns the text of a record with one more entry and no other change. Data is nil
+// AddQuarantineEntry returns the text of a record with one more entry and no other change. Data is nil
 // if there is no record yet.
-func AddEntry(data []byte, e QuarantineEntry) ([]byte, error) {
+func AddQuarantineEntry(data []byte, e QuarantineEntry) ([]byte, error) {
 	if err := e.Check(); err != nil {
 		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "See nexus quarantine add --help."}
 	}
@@ -50,9 +50,9 @@ func fieldLine(name, text string) string {
 	return string(line)
 }
 
-// RemoveEntry returns the text of a record without the entries of a test, and their number.
+// RemoveQuarantineEntries returns the text of a record without the entries of a test, and their number.
 // If a gate is given, only its entries are removed.
-func RemoveEntry(data []byte, test, gate string) ([]byte, int, error) {
+func RemoveQuarantineEntries(data []byte, test, gate string) ([]byte, int, error) {
 	all, err := ParseQuarantine(data)
 	if err != nil {
 		return nil, 0, err

@@ -30,32 +30,32 @@ type FlakyTest struct {
 	Last   time.Time     `json:"last"`
 }
 
-// gateRun is one result of one gate.
-type gateRun struct {
+// judgedGateRun is one result of one gate.
+type judgedGateRun struct {
 	gate string
 	at   time.Time
 	red  map[string]bool // tests that failed, whether the failure counted or not
 }
 
-// TestHistory is the record of tests over several runs. The zero History is empty.
-type TestHistory struct {
+// TestResultHistory is the record of tests over several runs. The zero History is empty.
+type TestResultHistory struct {
 	seen   map[[2]string]*FlakyTest
-	judged []gateRun
+	judged []judgedGateRun
 }
 
-// ReadHistory folds events, in order. Cached judgements are skipped.
-func ReadHistory(events iter.Seq2[nexus.Event, error]) (TestHistory, error) {
-	h := TestHistory{seen: map[[2]string]*FlakyTest{}}
+// ReadTestHistory folds events, in order. Cached judgements are skipped.
+func ReadTestHistory(events iter.Seq2[nexus.Event, error]) (TestResultHistory, error) {
+	h := TestResultHistory{seen: map[[2]string]*FlakyTest{}}
 	for ev, err := range events {
 		if err != nil {
 			return h, err
 		}
 		f, ok := ev.Fact.(nexus.GateJudged)
-		if !ok || f.Cached || f.Evidence.Counts == (nexus.Counts{}) {
+		if !ok || f.Cached || f.Evidence.Counts == (nexus.TestCounts{}) {
 			continue
 		}
 		e := f.Evidence
-		j := gateRun{gate: e.Gate, at: ev.At, red: map[string]bool{}}
+		j := judgedGateRun{gate: e.Gate, at: ev.At, red: map[string]bool{}}
 		for _, x := range e.Findings {
 			if x.Test != "" {
 				j.red[x.Test] = true
@@ -63,15 +63,15 @@ func ReadHistory(events iter.Seq2[nexus.Event, error]) (TestHistory, error) {
 		}
 		for _, x := range e.Flaky {
 			j.red[x.Test] = true
-			h.add(x, e.Gate, ev)
+			h.addFlakyTest(x, e.Gate, ev)
 		}
 		h.judged = append(h.judged, j)
 	}
 	return h, nil
 }
 
-// add records a flaky test. A quarantined test that only failed was not seen flaky.
-func (h TestHistory) add(x nexus.FlakyTestCount, gate string, ev nexus.Event) {
+// addFlakyTest records a flaky test. A quarantined test that only failed was not seen flaky.
+func (h TestResultHistory) addFlakyTest(x nexus.FlakyTestCount, gate string, ev nexus.Event) {
 	if x.Quarantine != "" && x.Runs < 2 {
 		return
 	}
@@ -89,7 +89,7 @@ func (h TestHistory) add(x nexus.FlakyTestCount, gate string, ev nexus.Event) {
 
 // SuggestQuarantine returns flaky tests that are not in quarantine, the most frequent first. It is only
 // a suggestion: a person may prefer to fix the test.
-func (h TestHistory) SuggestQuarantine(r QuarantineOn) []FlakyTest {
+func (h TestResultHistory) SuggestQuarantine(r DatedQuarantine) []FlakyTest {
 	var all []FlakyTest
 	for _, k := range slices.SortedStableFunc(maps.Keys(h.seen), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
 		s := *h.seen[k]
@@ -110,9 +110,9 @@ func (h TestHistory) SuggestQuarantine(r QuarantineOn) []FlakyTest {
 // Enough is the number of judgements without a failure after which a test counts as fixed.
 const Enough = 10
 
-// JudgedSince returns how often gates with tests judged since the start of an entry, and how often
+// CountJudgedSince returns how often gates with tests judged since the start of an entry, and how often
 // its test failed.
-func (h TestHistory) JudgedSince(e QuarantineEntry) (judged, red int) {
+func (h TestResultHistory) CountJudgedSince(e QuarantineEntry) (judged, red int) {
 	for _, j := range h.judged {
 		if j.at.Before(e.Since.Time) || e.Gate != "" && j.gate != e.Gate || e.Gate == "" && j.gate != "test" && !strings.HasPrefix(j.gate, "test-") {
 			continue

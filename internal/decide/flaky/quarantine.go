@@ -107,8 +107,8 @@ func (l QuarantineList) EntryFor(gate, test string, day QuarantineDay) (Quaranti
 	return found, ok
 }
 
-// fileEntry is an entry in the file: a day may be a date or a string.
-type fileEntry struct {
+// quarantineFileEntry is an entry in the file: a day may be a date or a string.
+type quarantineFileEntry struct {
 	Test   string `toml:"test"`
 	Gate   string `toml:"gate"`
 	Reason string `toml:"reason"`
@@ -125,7 +125,7 @@ func ParseQuarantine(data []byte) (QuarantineList, error) {
 		return nil, fileError(fmt.Sprintf("it has %d bytes, more than %d", len(data), maxBytes))
 	}
 	var file struct {
-		Test []fileEntry `toml:"test"`
+		Test []quarantineFileEntry `toml:"test"`
 	}
 	d := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
 	if err := d.Decode(&file); err != nil {
@@ -173,7 +173,7 @@ func parseErrorText(err error) string {
 	return strings.TrimPrefix(err.Error(), "toml: ")
 }
 
-func (w fileEntry) toEntry() (QuarantineEntry, error) {
+func (w quarantineFileEntry) toEntry() (QuarantineEntry, error) {
 	e := QuarantineEntry{Test: w.Test, Gate: w.Gate, Reason: strings.TrimSpace(w.Reason), Owner: w.Owner, Issue: w.Issue}
 	for _, x := range []struct {
 		name string

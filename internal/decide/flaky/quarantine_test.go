@@ -175,42 +175,42 @@ func TestOf(t *testing.T) {
 }
 
 func TestAddAndRemove(t *testing.T) {
-	text, err := flaky.AddEntry(nil, entry("it's \"a\" > b\\c"))
+	text, err := flaky.AddQuarantineEntry(nil, entry("it's \"a\" > b\\c"))
 	if err != nil || !strings.HasPrefix(string(text), "# Tests whose") {
 		t.Fatal(err, string(text))
 	}
 	more := entry("x")
 	more.Gate, more.Owner, more.Issue = "test", "ann", "https://example.com/1"
-	if text, err = flaky.AddEntry(text, more); err != nil {
+	if text, err = flaky.AddQuarantineEntry(text, more); err != nil {
 		t.Fatal(err)
 	}
 	all, err := flaky.ParseQuarantine(text)
 	if diff := cmp.Diff(flaky.QuarantineList{entry("it's \"a\" > b\\c"), more}, all); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
-	if _, err := flaky.AddEntry(text, more); err == nil || !strings.Contains(err.Error(), "x already has an entry") {
+	if _, err := flaky.AddQuarantineEntry(text, more); err == nil || !strings.Contains(err.Error(), "x already has an entry") {
 		t.Error(err)
 	}
 	long := entry("y")
 	long.Until = long.Since.AddDays(91)
-	if _, err := flaky.AddEntry(text, long); err == nil {
+	if _, err := flaky.AddQuarantineEntry(text, long); err == nil {
 		t.Error("91 days")
 	}
-	less, n, err := flaky.RemoveEntry(text, "x", "")
+	less, n, err := flaky.RemoveQuarantineEntries(text, "x", "")
 	if err != nil || n != 1 || strings.Contains(string(less), "ann") || !strings.Contains(string(less), "# Tests whose") {
 		t.Error(n, err, string(less))
 	}
-	if _, n, err := flaky.RemoveEntry(text, "x", "other"); n != 0 || err != nil {
+	if _, n, err := flaky.RemoveQuarantineEntries(text, "x", "other"); n != 0 || err != nil {
 		t.Error(n, err)
 	}
-	kept, n, err := flaky.RemoveEntry([]byte(record), "tests/test_a.py::test_x[a b]", "")
+	kept, n, err := flaky.RemoveQuarantineEntries([]byte(record), "tests/test_a.py::test_x[a b]", "")
 	if err != nil || n != 1 || !strings.HasPrefix(string(kept), "# Ours.\n") || !strings.Contains(string(kept), "TestX") {
 		t.Error(n, err, string(kept))
 	}
-	if kept, n, err := flaky.RemoveEntry([]byte("?"), "a", ""); kept != nil || n != 0 || err == nil {
+	if kept, n, err := flaky.RemoveQuarantineEntries([]byte("?"), "a", ""); kept != nil || n != 0 || err == nil {
 		t.Error(string(kept), n, err)
 	}
-	if same, n, _ := flaky.RemoveEntry(text, "none", ""); n != 0 || string(same) != string(text) {
+	if same, n, _ := flaky.RemoveQuarantineEntries(text, "none", ""); n != 0 || string(same) != string(text) {
 		t.Error(n, string(same))
 	}
 	undated := entry("z")
@@ -219,32 +219,32 @@ func TestAddAndRemove(t *testing.T) {
 		t.Error(err)
 	}
 	hidden := "[[test]]\ntest = 'a'\nreason = \"\"\"\n[[test]]\nx\"\"\"\nsince = 2026-11-01\nuntil = 2026-11-02\n"
-	if _, _, err := flaky.RemoveEntry([]byte(hidden), "a", ""); err == nil {
+	if _, _, err := flaky.RemoveQuarantineEntries([]byte(hidden), "a", ""); err == nil {
 		t.Error("what only looks like an entry was taken for one")
 	}
 	inline := "test = [{test = 'a', reason = 'b', since = 2026-11-01, until = 2026-11-02}]\n"
-	if _, _, err := flaky.RemoveEntry([]byte(inline), "a", ""); err == nil {
+	if _, _, err := flaky.RemoveQuarantineEntries([]byte(inline), "a", ""); err == nil {
 		t.Error("an inline table was taken out")
 	}
-	if _, err := flaky.AddEntry([]byte(inline), entry("b")); err == nil {
+	if _, err := flaky.AddQuarantineEntry([]byte(inline), entry("b")); err == nil {
 		t.Error("a table was put behind inline ones")
 	}
 }
 
 func TestSpare(t *testing.T) {
-	at := func(text string) flaky.QuarantineOn {
-		return flaky.QuarantineOn{List: flaky.QuarantineList{entry("a"), entry("b")}, Day: day(text)}
+	at := func(text string) flaky.DatedQuarantine {
+		return flaky.DatedQuarantine{List: flaky.QuarantineList{entry("a"), entry("b")}, Day: day(text)}
 	}
 	today := at("2026-11-10")
-	fails := func(findings ...nexus.Finding) nexus.Evidence {
-		return nexus.Evidence{Gate: "test", State: nexus.Fail, Tree: "t", Findings: findings}
+	fails := func(findings ...nexus.Finding) nexus.GateEvidence {
+		return nexus.GateEvidence{Gate: "test", State: nexus.Fail, Tree: "t", Findings: findings}
 	}
 	a, b, c := nexus.Finding{Code: "test", Test: "a", Message: "no"}, nexus.Finding{Code: "test", Test: "b", Message: "no"}, nexus.Finding{Code: "test", Test: "c", Message: "no"}
 	panics := nexus.Finding{Code: "panic", Test: "a", Message: "nil"}
 	for name, tt := range map[string]struct {
-		record flaky.QuarantineOn
+		record flaky.DatedQuarantine
 		gate   string
-		e      nexus.Evidence
+		e      nexus.GateEvidence
 		wanted string
 		state  nexus.GateState
 		spared int
@@ -253,7 +253,7 @@ func TestSpare(t *testing.T) {
 		"two":                             {today, "test", fails(a, b), "", nexus.Pass, 2},
 		"one that is not":                 {today, "test", fails(a, c), "", nexus.Fail, 1},
 		"none":                            {today, "test", fails(c), "", nexus.Fail, 0},
-		"no record":                       {flaky.QuarantineOn{Day: day("2026-11-10")}, "test", fails(a), "", nexus.Fail, 0},
+		"no record":                       {flaky.DatedQuarantine{Day: day("2026-11-10")}, "test", fails(a), "", nexus.Fail, 0},
 		"its time is over":                {at("2026-11-16"), "test", fails(a), "", nexus.Fail, 0},
 		"its time has not come":           {at("2026-10-31"), "test", fails(a), "", nexus.Fail, 0},
 		"a panic":                         {today, "test", fails(panics), "", nexus.Fail, 0},
@@ -262,8 +262,8 @@ func TestSpare(t *testing.T) {
 		"findings that were left out":     {today, "test", fails(a, nexus.Finding{Code: "more", Message: "and 3"}), "", nexus.Fail, 0},
 		"something that is no test":       {today, "test", fails(a, nexus.Finding{Message: "no", File: "x"}), "", nexus.Fail, 1},
 		"only remarks beside it":          {today, "test", fails(a, nexus.Finding{Severity: nexus.Minor, Message: "x"}), "", nexus.Pass, 1},
-		"a state that is no failure":      {today, "test", nexus.Evidence{Gate: "test", State: nexus.Timeout, Findings: []nexus.Finding{a}}, "", nexus.Timeout, 0},
-		"environmental stays as it is":    {today, "test", nexus.Evidence{Gate: "test", State: nexus.Environmental}, "", nexus.Environmental, 0},
+		"a state that is no failure":      {today, "test", nexus.GateEvidence{Gate: "test", State: nexus.Timeout, Findings: []nexus.Finding{a}}, "", nexus.Timeout, 0},
+		"environmental stays as it is":    {today, "test", nexus.GateEvidence{Gate: "test", State: nexus.Environmental}, "", nexus.Environmental, 0},
 		"a test that has no name of ours": {today, "test", fails(nexus.Finding{Code: "test", Message: "1 tests failed"}), "", nexus.Fail, 0},
 	} {
 		before := len(tt.e.Findings)
@@ -280,7 +280,7 @@ func TestSpare(t *testing.T) {
 			t.Errorf("%s: what was given was changed", name)
 		}
 	}
-	e := today.ApplyQuarantine(nexus.Evidence{Gate: "test", State: nexus.Fail, Findings: []nexus.Finding{a, b}, Why: "2 failed"}, "test", func(string) bool { return false })
+	e := today.ApplyQuarantine(nexus.GateEvidence{Gate: "test", State: nexus.Fail, Findings: []nexus.Finding{a, b}, Why: "2 failed"}, "test", func(string) bool { return false })
 	if e.Why != "2 failed; in quarantine: a, b" {
 		t.Errorf("why: %q", e.Why)
 	}
@@ -291,7 +291,7 @@ func TestSpare(t *testing.T) {
 	if e.Findings[0].Advice != "Its quarantine ended on 2026-11-15." {
 		t.Errorf("%+v", e)
 	}
-	e = nexus.Evidence{Gate: "test", State: nexus.Pass, Flaky: []nexus.FlakyTestCount{{Test: "a", Failed: 1, Runs: 2}, {Test: "c"}, {Test: "b", Base: true}}}
+	e = nexus.GateEvidence{Gate: "test", State: nexus.Pass, Flaky: []nexus.FlakyTestCount{{Test: "a", Failed: 1, Runs: 2}, {Test: "c"}, {Test: "b", Base: true}}}
 	if got := today.ApplyQuarantine(e, "test", nil); got.Flaky[0].Quarantine == "" || got.Flaky[1].Quarantine != "" || got.Flaky[2].Quarantine != "" || e.Flaky[0].Quarantine != "" {
 		t.Errorf("%+v of %+v", got, e)
 	}
@@ -301,7 +301,7 @@ func TestSpare(t *testing.T) {
 }
 
 func TestLook(t *testing.T) {
-	r := flaky.QuarantineOn{List: flaky.QuarantineList{entry("a"), entry("gone")}, Day: day("2026-11-10")}
+	r := flaky.DatedQuarantine{List: flaky.QuarantineList{entry("a"), entry("gone")}, Day: day("2026-11-10")}
 	there := func(test string) bool { return test == "a" }
 	if found := r.CheckEntries(there); len(found) != 1 || found[0].Code != "quarantine.unknown" || found[0].Test != "gone" || !strings.HasPrefix(found[0].Advice, "Remove it") {
 		t.Errorf("%+v", found)
@@ -331,7 +331,7 @@ func FuzzParse(f *testing.F) {
 			if e.Check() != nil || e.Until.Sub(e.Since.Time) > flaky.MaxDays*24*time.Hour {
 				t.Fatalf("%+v", e)
 			}
-			if left, n, err := flaky.RemoveEntry([]byte(text), e.Test, e.Gate); err == nil {
+			if left, n, err := flaky.RemoveQuarantineEntries([]byte(text), e.Test, e.Gate); err == nil {
 				rest, err := flaky.ParseQuarantine(left)
 				if err != nil || len(rest)+n != len(all) {
 					t.Fatalf("%d of %d left, %v", len(rest), len(all), err)
@@ -339,7 +339,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		e := flaky.QuarantineEntry{Test: test, Reason: test, Since: day("2026-11-01"), Until: day("2026-11-02")}
-		if more, err := flaky.AddEntry([]byte(text), e); err == nil {
+		if more, err := flaky.AddQuarantineEntry([]byte(text), e); err == nil {
 			now, err := flaky.ParseQuarantine(more)
 			if err != nil || fmt.Sprint(now) != fmt.Sprint(append(all, now[len(now)-1])) {
 				t.Fatalf("%v, %v", now, err)

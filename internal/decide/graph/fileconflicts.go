@@ -43,21 +43,21 @@ func pathsOverlap(a, b []string) bool {
 	})
 }
 
-// lockGroup lists the manifests and lock files of a language as patterns.
-type lockGroup struct {
+// manifestPatterns lists the manifests and lock files of a language as patterns.
+type manifestPatterns struct {
 	kind     string
 	patterns []string // in lower case
 }
 
-// lockGroups returns the languages whose packages in a workspace share a lock file at the
+// manifestPatternsByLanguage returns the languages whose packages in a workspace share a lock file at the
 // root, which changes with each manifest.
-func lockGroups() []lockGroup {
-	var all []lockGroup
+func manifestPatternsByLanguage() []manifestPatterns {
+	var all []manifestPatterns
 	for _, s := range stack.AllStacks() {
 		if s.Names == nil {
 			continue
 		}
-		l := lockGroup{kind: s.Name}
+		l := manifestPatterns{kind: s.Name}
 		for _, name := range slices.Concat(s.Markers, s.Written) {
 			l.patterns = append(l.patterns, strings.ToLower(name))
 		}
@@ -67,7 +67,7 @@ func lockGroups() []lockGroup {
 }
 
 // isInGroup reports whether a file is a manifest or a lock file of the language.
-func (l lockGroup) isInGroup(file string) bool {
+func (l manifestPatterns) isInGroup(file string) bool {
 	name := strings.ToLower(path.Base(strings.TrimSpace(file)))
 	return slices.ContainsFunc(l.patterns, func(p string) bool {
 		ok, _ := path.Match(p, name) // an invalid pattern matches nothing
@@ -75,9 +75,9 @@ func (l lockGroup) isInGroup(file string) bool {
 	})
 }
 
-// lockKeys returns names for the lock files that change with the given files: two tasks that
+// sharedLockFiles returns names for the lock files that change with the given files: two tasks that
 // declare manifests of one language conflict through them.
-func lockKeys(files []string, lockers []lockGroup) []string {
+func sharedLockFiles(files []string, lockers []manifestPatterns) []string {
 	var all []string
 	for _, l := range lockers {
 		if slices.ContainsFunc(files, l.isInGroup) {
@@ -92,9 +92,9 @@ func isWithin(dir, file string) bool {
 	return dir == "" || file == dir || len(file) > len(dir) && file[len(dir)] == '/' && strings.HasPrefix(file, dir)
 }
 
-// CoversFile reports whether declared paths contain a file, or a directory or pattern that may
+// DeclaresFile reports whether declared paths contain a file, or a directory or pattern that may
 // contain it.
-func CoversFile(declared []string, file string) bool {
+func DeclaresFile(declared []string, file string) bool {
 	return pathsOverlap(normalizePaths(declared), normalizePaths([]string{file}))
 }
 
@@ -102,22 +102,22 @@ func CoversFile(declared []string, file string) bool {
 // directory or pattern that may contain a file of the other.
 func PathsOverlap(a, b []string) bool { return pathsOverlap(normalizePaths(a), normalizePaths(b)) }
 
-// TaskCollision is a pair of tasks that touch the same files.
-type TaskCollision struct {
+// TaskFileCollision is a pair of tasks that touch the same files.
+type TaskFileCollision struct {
 	A, B  int      // their indexes
 	Files []string // the shared files, in the more specific form
 }
 
 // TaskCollisions returns the pairs of tasks that conflict, see [TaskGraph.HasConflict].
-func TaskCollisions(tasks []nexus.Task) []TaskCollision {
-	locks := lockGroups()
+func TaskCollisions(tasks []nexus.Task) []TaskFileCollision {
+	locks := manifestPatternsByLanguage()
 	// tasks that name a path, and tasks that name something inside it
 	holders, below := map[string][]int{}, map[string][]int{}
 	sets := make([][]string, len(tasks))
 	for i, t := range tasks {
-		sets[i] = append(normalizePaths(t.Files), lockKeys(t.Files, locks)...)
+		sets[i] = append(normalizePaths(t.Files), sharedLockFiles(t.Files, locks)...)
 	}
-	var all []TaskCollision
+	var all []TaskFileCollision
 	for i, set := range sets {
 		found := map[int][]string{}
 		hit := func(others []int, file string) {
@@ -136,7 +136,7 @@ func TaskCollisions(tasks []nexus.Task) []TaskCollision {
 		}
 		for j := range i {
 			if files := found[j]; len(files) > 0 {
-				all = append(all, TaskCollision{j, i, knownPaths(files)})
+				all = append(all, TaskFileCollision{j, i, displayPaths(files)})
 			}
 		}
 		for _, f := range set {
@@ -161,8 +161,8 @@ func parentDirs(file string) (dirs []string) {
 	return dirs
 }
 
-// knownPaths returns paths in display form, without repetition.
-func knownPaths(files []string) []string {
+// displayPaths returns paths in display form, without repetition.
+func displayPaths(files []string) []string {
 	all := make([]string, 0, len(files))
 	for _, f := range files {
 		f = strings.TrimPrefix(f, "\x00")

@@ -30,14 +30,14 @@ type taskNode struct {
 	score   int // of its priority
 }
 
-// New returns the graph of tasks. It fails on a task without a name, on a duplicate name, on
+// NewTaskGraph returns the graph of tasks. It fails on a task without a name, on a duplicate name, on
 // a need for itself or for a missing task, and with [nexus.CodeCycle] on a cycle of needs.
-func New(tasks []nexus.Task) (*TaskGraph, error) {
+func NewTaskGraph(tasks []nexus.Task) (*TaskGraph, error) {
 	g := &TaskGraph{
 		tasks: make([]taskNode, len(tasks)), index: make(map[nexus.TaskID]int, len(tasks)),
 		needs: make([][]int, len(tasks)), needed: make([][]int, len(tasks)), touch: make([][]string, len(tasks)),
 	}
-	locks := lockGroups()
+	locks := manifestPatternsByLanguage()
 	for i, t := range tasks {
 		if strings.TrimSpace(string(t.ID)) == "" {
 			return nil, invalidPlanError("task %d has no id", i+1)
@@ -45,8 +45,8 @@ func New(tasks []nexus.Task) (*TaskGraph, error) {
 		if _, taken := g.index[t.ID]; taken {
 			return nil, invalidPlanError("two tasks have the id %q", t.ID)
 		}
-		g.index[t.ID], g.tasks[i] = i, taskNode{t.ID, TaskMinutes(t), t.Priority.Score()}
-		g.touch[i] = append(normalizePaths(t.Files), lockKeys(t.Files, locks)...)
+		g.index[t.ID], g.tasks[i] = i, taskNode{t.ID, TaskMinutes(t), t.Priority.NumericScore()}
+		g.touch[i] = append(normalizePaths(t.Files), sharedLockFiles(t.Files, locks)...)
 	}
 	for i, t := range tasks {
 		for _, id := range t.Prerequisites() {
@@ -175,9 +175,9 @@ func TaskMinutes(t nexus.Task) int { return max(1, t.Minutes) }
 // minutesOf returns the estimate of the i-th task.
 func (g *TaskGraph) minutesOf(i int) int { return g.tasks[i].minutes }
 
-// TaskRanks returns for each task the minutes of the longest path that starts with it: tasks with
+// LongestPathMinutes returns for each task the minutes of the longest path that starts with it: tasks with
 // higher values start first if not all can start.
-func (g *TaskGraph) TaskRanks() map[nexus.TaskID]int {
+func (g *TaskGraph) LongestPathMinutes() map[nexus.TaskID]int {
 	by := make(map[nexus.TaskID]int, len(g.tasks))
 	for i, r := range g.longestRemainingPaths(g.minutesOf) {
 		by[g.tasks[i].id] = r

@@ -33,7 +33,7 @@ func plan(text string) []nexus.Task {
 
 func build(t *testing.T, tasks []nexus.Task) *graph.TaskGraph {
 	t.Helper()
-	g, err := graph.New(tasks)
+	g, err := graph.NewTaskGraph(tasks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func build(t *testing.T, tasks []nexus.Task) *graph.TaskGraph {
 func TestNewRefusesWhatIsNoGraph(t *testing.T) {
 	for _, tt := range []struct {
 		plan string
-		code nexus.Code
+		code nexus.ErrorCode
 		want string
 	}{
 		{"a a", nexus.CodeInvalidPlan, `two tasks have the id "a"`},
@@ -54,7 +54,7 @@ func TestNewRefusesWhatIsNoGraph(t *testing.T) {
 		{"x y:x c:b b:d d:c z:c", nexus.CodeCycle, "circle: c needs b needs d needs c"},
 		{"in:a a:x,b b:c c:a x", nexus.CodeCycle, "circle: a needs b needs c needs a"},
 	} {
-		_, err := graph.New(plan(tt.plan))
+		_, err := graph.NewTaskGraph(plan(tt.plan))
 		if !errors.Is(err, &nexus.Error{Code: tt.code}) || !strings.HasSuffix(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.plan, err, tt.want)
 		}
@@ -66,14 +66,14 @@ func TestALongCircleIsCut(t *testing.T) {
 	for i := range tasks {
 		tasks[i] = nexus.Task{ID: id(i), Needs: []nexus.TaskID{id((i + 1) % len(tasks))}}
 	}
-	_, err := graph.New(tasks)
+	_, err := graph.NewTaskGraph(tasks)
 	if err == nil || len(err.Error()) > 1000 || !strings.Contains(err.Error(), "T0 needs T1 ") || !strings.HasSuffix(err.Error(), " needs T0") {
 		t.Error(err)
 	}
 	if !strings.Contains(err.Error(), "needs T19 needs (9961 more) needs T9981 needs") {
 		t.Errorf("the cut: %v", err)
 	}
-	_, err = graph.New(tasks[:0:0])
+	_, err = graph.NewTaskGraph(tasks[:0:0])
 	if err != nil {
 		t.Error(err)
 	}
@@ -81,7 +81,7 @@ func TestALongCircleIsCut(t *testing.T) {
 	for i := range few {
 		few[i] = nexus.Task{ID: id(i), Needs: []nexus.TaskID{id((i + 1) % len(few))}}
 	}
-	if _, err := graph.New(few); err == nil || strings.Contains(err.Error(), "more") || strings.Count(err.Error(), " needs ") != 39 {
+	if _, err := graph.NewTaskGraph(few); err == nil || strings.Contains(err.Error(), "more") || strings.Count(err.Error(), " needs ") != 39 {
 		t.Errorf("a circle of 40 names: %v", err)
 	}
 }
@@ -97,7 +97,7 @@ func TestLongestAndRank(t *testing.T) {
 	if total := g.CriticalPathLength(minutes); total != 16 {
 		t.Error(total)
 	}
-	if d := cmp.Diff(map[nexus.TaskID]int{"a": 16, "b": 15, "c": 7, "d": 5, "e": 14}, g.TaskRanks()); d != "" {
+	if d := cmp.Diff(map[nexus.TaskID]int{"a": 16, "b": 15, "c": 7, "d": 5, "e": 14}, g.LongestPathMinutes()); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff([]nexus.TaskID{"a", "b", "d"}, g.CriticalPath()); d != "" {
@@ -174,12 +174,12 @@ func drawn(t *rapid.T) []nexus.Task {
 func TestAnswersAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tasks := drawn(t)
-		g, err := graph.New(tasks)
+		g, err := graph.NewTaskGraph(tasks)
 		if err != nil {
 			t.Fatal(err)
 		}
 		after := map[nexus.TaskID]int{} // the highest rank of those that need it
-		rank, most := g.TaskRanks(), 0
+		rank, most := g.LongestPathMinutes(), 0
 		for _, task := range tasks {
 			for _, n := range task.Needs {
 				after[n] = max(after[n], rank[task.ID])
@@ -209,7 +209,7 @@ func TestCirclesAreReal(t *testing.T) {
 		b := rapid.IntRange(a+1, len(tasks)-1).Draw(t, "b")
 		tasks[a].Needs = append(tasks[a].Needs, tasks[b].ID)
 		tasks[b].Needs = append(tasks[b].Needs, tasks[a].ID)
-		_, err := graph.New(tasks)
+		_, err := graph.NewTaskGraph(tasks)
 		if !errors.Is(err, &nexus.Error{Code: nexus.CodeCycle}) {
 			t.Fatal(err)
 		}
@@ -242,18 +242,18 @@ func large() []nexus.Task {
 func BenchmarkNew(b *testing.B) {
 	tasks := large()
 	for b.Loop() {
-		if _, err := graph.New(tasks); err != nil {
+		if _, err := graph.NewTaskGraph(tasks); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkRank(b *testing.B) {
-	g, err := graph.New(large())
+	g, err := graph.NewTaskGraph(large())
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		g.TaskRanks()
+		g.LongestPathMinutes()
 	}
 }

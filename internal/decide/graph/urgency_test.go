@@ -21,7 +21,7 @@ func TestUrgency(t *testing.T) {
 	if got := g.TaskUrgency(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if _, err := graph.New([]nexus.Task{{ID: "a", Wants: []nexus.TaskID{"b"}}, {ID: "b", Needs: []nexus.TaskID{"a"}}}); err == nil {
+	if _, err := graph.NewTaskGraph([]nexus.Task{{ID: "a", Wants: []nexus.TaskID{"b"}}, {ID: "b", Needs: []nexus.TaskID{"a"}}}); err == nil {
 		t.Error("a circle of a need and a want is no error")
 	}
 }

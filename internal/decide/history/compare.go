@@ -23,9 +23,9 @@ type RunDifference struct {
 	B     string       `json:"b"`
 }
 
-// Compare returns the differences between two runs: in goal and settings, plan, models and
+// CompareRuns returns the differences between two runs: in goal and settings, plan, models and
 // results.
-func Compare(a, b *state.State) []RunDifference {
+func CompareRuns(a, b *state.State) []RunDifference {
 	all := []RunDifference{}
 	add := func(about string, task nexus.TaskID, what, x, y string) {
 		if x != y {
@@ -141,7 +141,7 @@ func tasksOf(a, b *state.State) []nexus.TaskID {
 	return ids
 }
 
-func taskTitle(t *state.Task) string {
+func taskTitle(t *state.TaskState) string {
 	if t == nil {
 		return ""
 	}
@@ -149,7 +149,7 @@ func taskTitle(t *state.Task) string {
 }
 
 // plannedFields returns a task's fields in the plan.
-func plannedFields(t *state.Task) map[string]string {
+func plannedFields(t *state.TaskState) map[string]string {
 	var needs, criteria []string
 	for _, n := range t.Needs {
 		needs = append(needs, string(n))
@@ -164,7 +164,7 @@ func plannedFields(t *state.Task) map[string]string {
 }
 
 // taskOutcome returns the outcome of a task.
-func taskOutcome(s *state.State, t *state.Task) map[string]string {
+func taskOutcome(s *state.State, t *state.TaskState) map[string]string {
 	all := map[string]string{
 		"status": string(s.StatusOf(t)), "why": t.Why, "tier": string(startTier(t)),
 		"attempts": strconv.Itoa(len(t.Attempts)), "rounds": strconv.Itoa(t.Rounds),

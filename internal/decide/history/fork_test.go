@@ -11,21 +11,21 @@ import (
 // TestAForkCountsItsOwnWork: what it took over counts in the run that did it; what it took
 // over and did not leave so counts in it.
 func TestAForkCountsItsOwnWork(t *testing.T) {
-	inherited := func(status nexus.TaskStatus) *nexus.TaskInherited {
-		f := &nexus.TaskInherited{Task: "T1", Status: status}
+	inherited := func(status nexus.TaskStatus) *nexus.TaskStateInherited {
+		f := &nexus.TaskStateInherited{Task: "T1", Status: status}
 		if status == nexus.Landed {
-			f.Landed = &nexus.TrainLanded{Task: "T1"}
+			f.Landed = &nexus.LandingCompleted{Task: "T1"}
 		}
 		return f
 	}
-	one := &state.Attempt{Stage: state.Over, Outcome: nexus.Accepted}
-	s := state.New("fork")
-	s.Tasks = []*state.Task{
-		{Task: nexus.Task{ID: "T1"}, Status: nexus.Landed, Attempts: []*state.Attempt{one}, Inherited: inherited(nexus.Landed)},
+	one := &state.AttemptState{Stage: state.Over, Outcome: nexus.Accepted}
+	s := state.NewState("fork")
+	s.Tasks = []*state.TaskState{
+		{Task: nexus.Task{ID: "T1"}, Status: nexus.Landed, Attempts: []*state.AttemptState{one}, Inherited: inherited(nexus.Landed)},
 		{Task: nexus.Task{ID: "T2"}, Status: nexus.Skipped, Inherited: inherited(nexus.Skipped)},
-		{Task: nexus.Task{ID: "T3"}, Status: nexus.Landed, Attempts: []*state.Attempt{one, one}, Inherited: inherited(nexus.Landed)},
-		{Task: nexus.Task{ID: "T4"}, Status: nexus.Landed, Attempts: []*state.Attempt{one}, Inherited: inherited(nexus.Pending)},
-		{Task: nexus.Task{ID: "T5"}, Status: nexus.Landed, Attempts: []*state.Attempt{one}},
+		{Task: nexus.Task{ID: "T3"}, Status: nexus.Landed, Attempts: []*state.AttemptState{one, one}, Inherited: inherited(nexus.Landed)},
+		{Task: nexus.Task{ID: "T4"}, Status: nexus.Landed, Attempts: []*state.AttemptState{one}, Inherited: inherited(nexus.Pending)},
+		{Task: nexus.Task{ID: "T5"}, Status: nexus.Landed, Attempts: []*state.AttemptState{one}},
 	}
 	var got []nexus.TaskID
 	for _, t := range history.SummarizeRun(s).Tasks {

@@ -16,25 +16,25 @@ import (
 )
 
 // session is one that a role had with a model.
-func session(role nexus.Role, model string, seconds int, tokens int64, money nexus.Money) *state.Session {
-	return &state.Session{
+func session(role nexus.Role, model string, seconds int, tokens int64, money nexus.Money) *state.AgentSessionState {
+	return &state.AgentSessionState{
 		SessionStarted: nexus.SessionStarted{Role: role, Model: model}, Elapsed: time.Duration(seconds) * time.Second,
 		Usage: nexus.Usage{Input: tokens - 1, Output: 1}, Spent: money,
 	}
 }
 
 // red is an attempt at a tier whose last round failed a gate, with one finding.
-func red(tier nexus.Tier, gate, test string, sessions ...*state.Session) *state.Attempt {
-	found := nexus.Evidence{
+func red(tier nexus.Tier, gate, test string, sessions ...*state.AgentSessionState) *state.AttemptState {
+	found := nexus.GateEvidence{
 		Gate: gate, State: nexus.Fail, Duration: 3 * time.Second, Findings: []nexus.Finding{{Test: test, Message: "it is wrong"}},
 	}
-	passed := nexus.Evidence{Gate: "build", State: nexus.Pass, Duration: time.Second}
-	apart := nexus.Evidence{Gate: "lint", State: nexus.Fail, Apart: true}
-	return &state.Attempt{
+	passed := nexus.GateEvidence{Gate: "build", State: nexus.Pass, Duration: time.Second}
+	apart := nexus.GateEvidence{Gate: "lint", State: nexus.Fail, Apart: true}
+	return &state.AttemptState{
 		Tier: tier, Stage: state.Over, Outcome: nexus.GaveUp, Sessions: sessions,
-		Rounds: []*state.Round{{
-			RoundStarted: nexus.RoundStarted{Cause: gate}, Evidence: []nexus.Evidence{passed, found, apart},
-			Verdict: &nexus.VerdictGiven{Gate: gate, State: nexus.Fail},
+		Rounds: []*state.AttemptRound{{
+			RoundStarted: nexus.RoundStarted{Cause: gate}, Evidence: []nexus.GateEvidence{passed, found, apart},
+			Verdict: &nexus.GatesVerdictGiven{Gate: gate, State: nexus.Fail},
 		}},
 	}
 }
@@ -48,23 +48,23 @@ func signature(gate, test string) string {
 func TestGroups(t *testing.T) {
 	hard, easy := task("T1", nexus.Failed, 5, 5*nexus.Dollar), task("T2", nexus.Landed, 2, nexus.Dollar)
 	hard.Rounds, easy.Rounds = 7, 2
-	hard.Attempts = []*state.Attempt{
+	hard.Attempts = []*state.AttemptState{
 		red(nexus.Fast, "test", "TestA", session(nexus.Coder, "p/small", 10, 100, nexus.Dollar)),
 		red(nexus.Strong, "test", "TestA", session(nexus.Coder, "p/large", 20, 300, 2*nexus.Dollar), session(nexus.Reviewer, "p/small", 5, 50, nexus.Dollar)),
 		red(nexus.Strong, "lint", "a.go", session(nexus.Coder, "p/large", 20, 300, nexus.Dollar)),
 	}
-	easy.Attempts = []*state.Attempt{{
-		Tier: nexus.Fast, Stage: state.Over, Outcome: nexus.Accepted, Sessions: []*state.Session{session(nexus.Coder, "p/small", 30, 10, nexus.Dollar)},
-		Rounds: []*state.Round{{Evidence: []nexus.Evidence{{Gate: "test", State: nexus.Pass, Duration: time.Second}}}},
+	easy.Attempts = []*state.AttemptState{{
+		Tier: nexus.Fast, Stage: state.Over, Outcome: nexus.Accepted, Sessions: []*state.AgentSessionState{session(nexus.Coder, "p/small", 30, 10, nexus.Dollar)},
+		Rounds: []*state.AttemptRound{{Evidence: []nexus.GateEvidence{{Gate: "test", State: nexus.Pass, Duration: time.Second}}}},
 	}}
-	one, other := state.New("r1"), state.New("r2")
-	one.Tasks, other.Tasks = []*state.Task{hard}, []*state.Task{easy}
+	one, other := state.NewState("r1"), state.NewState("r2")
+	one.Tasks, other.Tasks = []*state.TaskState{hard}, []*state.TaskState{easy}
 	runs := []history.RunRecord{history.SummarizeRun(one), history.SummarizeRun(other)}
 	runs[0].Repo, runs[1].Repo = "here", "there"
 	f := history.SummarizeRuns(runs)
-	hidden := cmpopts.IgnoreUnexported(history.TaskGroup{})
-	group := func(name string, failed, landed, attempts, rounds, raised int, tokens int64, money nexus.Money) history.TaskGroup {
-		g := history.TaskGroup{Name: name, Tasks: failed + landed, Failed: failed, Landed: landed, Attempts: attempts, Rounds: rounds, Raised: raised, Tokens: tokens, Money: money}
+	hidden := cmpopts.IgnoreUnexported(history.TaskGroupStatistics{})
+	group := func(name string, failed, landed, attempts, rounds, raised int, tokens int64, money nexus.Money) history.TaskGroupStatistics {
+		g := history.TaskGroupStatistics{Name: name, Tasks: failed + landed, Failed: failed, Landed: landed, Attempts: attempts, Rounds: rounds, Raised: raised, Tokens: tokens, Money: money}
 		if landed > 0 {
 			g.PerLanded = money
 		}
@@ -73,17 +73,17 @@ func TestGroups(t *testing.T) {
 	}
 	large, small := group("p/large", 1, 0, 3, 7, 1, 600, 3*nexus.Dollar), group("p/small", 1, 1, 4, 9, 1, 160, 3*nexus.Dollar)
 	small.FirstPass, small.Seconds = 0.5, 30
-	if d := cmp.Diff([]history.TaskGroup{small, large}, f.ByModel, hidden); d != "" {
+	if d := cmp.Diff([]history.TaskGroupStatistics{small, large}, f.ByModel, hidden); d != "" {
 		t.Errorf("by model: %s", d)
 	}
 	coder, reviewer := group("coder", 1, 1, 4, 9, 1, 710, 5*nexus.Dollar), group("reviewer", 1, 0, 3, 7, 1, 50, nexus.Dollar)
 	coder.FirstPass, coder.Seconds = 0.5, 30
-	if d := cmp.Diff([]history.TaskGroup{coder, reviewer}, f.ByRole, hidden); d != "" {
+	if d := cmp.Diff([]history.TaskGroupStatistics{coder, reviewer}, f.ByRole, hidden); d != "" {
 		t.Errorf("by role: %s", d)
 	}
 	here, there := group("here", 1, 0, 3, 7, 1, 750, 5*nexus.Dollar), group("there", 0, 1, 1, 2, 0, 10, nexus.Dollar)
 	there.FirstPass, there.Seconds = 1, 120
-	if d := cmp.Diff([]history.TaskGroup{here, there}, f.ByRepo, hidden); d != "" {
+	if d := cmp.Diff([]history.TaskGroupStatistics{here, there}, f.ByRepo, hidden); d != "" {
 		t.Errorf("by repository: %s", d)
 	}
 	want := []history.FailureGroup{
@@ -93,7 +93,7 @@ func TestGroups(t *testing.T) {
 	if d := cmp.Diff(want, f.Failures); d != "" {
 		t.Errorf("failures: %s", d)
 	}
-	gates := []history.GateGroup{
+	gates := []history.GateStatistics{
 		{Name: "test", Judged: 3, Failed: 2, Seconds: 7.0 / 3}, {Name: "lint", Judged: 1, Failed: 1, Seconds: 3}, {Name: "build", Judged: 3, Seconds: 1},
 	}
 	if d := cmp.Diff(gates, f.Gates, cmpopts.EquateApprox(0, 1e-9)); d != "" {
@@ -105,9 +105,9 @@ func TestGroups(t *testing.T) {
 func TestFoundBy(t *testing.T) {
 	found, asked := task("T1", nexus.Landed, 2, nexus.Dollar), task("T2", nexus.Parked, 2, nexus.Dollar)
 	found.Brief = finding.WorkFinding{ID: "todo/0a", Title: "Do it", Why: "it says so"}.TaskBrief()
-	found.Route = &nexus.TaskRouted{Strategy: nexus.TestAfter}
-	s := state.New("r")
-	s.Tasks = []*state.Task{found, asked}
+	found.Route = &nexus.StartTierChosen{Strategy: nexus.TestAfter}
+	s := state.NewState("r")
+	s.Tasks = []*state.TaskState{found, asked}
 	f := history.SummarizeRuns([]history.RunRecord{history.SummarizeRun(s)})
 	if len(f.ByFound) != 1 || f.ByFound[0].Name != "todo" || f.ByFound[0].Landed != 1 || f.ByFound[0].Tasks != 1 {
 		t.Errorf("%+v", f.ByFound)
@@ -117,7 +117,7 @@ func TestFoundBy(t *testing.T) {
 			t.Error("it is among the strategies of tests")
 		}
 	}
-	if !slices.ContainsFunc(f.TaskDimensions(), func(d history.TaskDimension) bool { return d.Name == "found-by" && len(d.Groups) == 1 }) {
+	if !slices.ContainsFunc(f.TaskDimensions(), func(d history.TaskGroupingProperty) bool { return d.Name == "found-by" && len(d.Groups) == 1 }) {
 		t.Error("it is not shown")
 	}
 }

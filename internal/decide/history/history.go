@@ -17,31 +17,31 @@ import (
 // most limits the tasks in a list.
 const most = 10
 
-// HistoryFigures are figures over several runs: the object of `nexus runs --stats --json`.
-type HistoryFigures struct {
-	Runs    int         `json:"runs"`
-	Of      TaskGroup   `json:"all"`
-	Money   nexus.Money `json:"money"` // of the runs, including planning and judging
-	ByRepo  []TaskGroup `json:"by_repository,omitempty"`
-	ByKind  []TaskGroup `json:"by_kind"`
-	ByStack []TaskGroup `json:"by_stack"`
-	ByTier  []TaskGroup `json:"by_tier"`     // by starting tier
-	ByStrat []TaskGroup `json:"by_strategy"` // by test strategy
-	ByFound []TaskGroup `json:"by_found_by"` // by discovery strategy; tasks that people asked for are in none
+// RunHistoryStatistics are figures over several runs: the object of `nexus runs --stats --json`.
+type RunHistoryStatistics struct {
+	Runs    int                   `json:"runs"`
+	Of      TaskGroupStatistics   `json:"all"`
+	Money   nexus.Money           `json:"money"` // of the runs, including planning and judging
+	ByRepo  []TaskGroupStatistics `json:"by_repository,omitempty"`
+	ByKind  []TaskGroupStatistics `json:"by_kind"`
+	ByStack []TaskGroupStatistics `json:"by_stack"`
+	ByTier  []TaskGroupStatistics `json:"by_tier"`     // by starting tier
+	ByStrat []TaskGroupStatistics `json:"by_strategy"` // by test strategy
+	ByFound []TaskGroupStatistics `json:"by_found_by"` // by discovery strategy; tasks that people asked for are in none
 	// a task counts for each role that worked on it, with that role's time and cost
-	ByRole    []TaskGroup        `json:"by_role"`
-	ByModel   []TaskGroup        `json:"by_model"` // as for roles
-	Slowest   []TaskItem         `json:"slowest"`
-	Failed    []TaskItem         `json:"failed"`   // including tasks that wait for a person, the latest first
-	Retried   []TaskItem         `json:"retried"`  // tasks with more than one attempt, the latest first
-	Failures  []FailureGroup     `json:"failures"` // reasons for the end of attempts, the most frequent first
-	Gates     []GateGroup        `json:"gates"`
-	Estimates EstimateAccuracy   `json:"estimates"`
-	Learned   []EstimateAccuracy `json:"estimates_by_run"` // the oldest first
+	ByRole    []TaskGroupStatistics `json:"by_role"`
+	ByModel   []TaskGroupStatistics `json:"by_model"` // as for roles
+	Slowest   []TaskListItem        `json:"slowest"`
+	Failed    []TaskListItem        `json:"failed"`   // including tasks that wait for a person, the latest first
+	Retried   []TaskListItem        `json:"retried"`  // tasks with more than one attempt, the latest first
+	Failures  []FailureGroup        `json:"failures"` // reasons for the end of attempts, the most frequent first
+	Gates     []GateStatistics      `json:"gates"`
+	Estimates EstimateAccuracy      `json:"estimates"`
+	Learned   []EstimateAccuracy    `json:"estimates_by_run"` // the oldest first
 }
 
-// TaskGroup summarizes a group of tasks.
-type TaskGroup struct {
+// TaskGroupStatistics summarizes a group of tasks.
+type TaskGroupStatistics struct {
 	Name     string `json:"name,omitzero"`
 	Tasks    int    `json:"tasks"`
 	Landed   int    `json:"landed"`
@@ -64,8 +64,8 @@ type TaskGroup struct {
 	took         []int64
 }
 
-// TaskItem is a task in a list.
-type TaskItem struct {
+// TaskListItem is a task in a list.
+type TaskListItem struct {
 	Repo     string           `json:"repository,omitzero"`
 	Run      nexus.RunID      `json:"run"`
 	Task     nexus.TaskID     `json:"task"`
@@ -88,8 +88,8 @@ type FailureGroup struct {
 	Run       nexus.RunID `json:"run"` // the latest run
 }
 
-// GateGroup summarizes a gate's judgements.
-type GateGroup struct {
+// GateStatistics summarizes a gate's judgements.
+type GateStatistics struct {
 	Name    string  `json:"name"`
 	Judged  int     `json:"judged"`
 	Failed  int     `json:"failed"`
@@ -109,18 +109,18 @@ type EstimateAccuracy struct {
 	PaidRatio  float64 `json:"paid_ratio"`  // median ratio of cost to estimate
 }
 
-// groupTables are the groups of tasks, by property.
-type groupTables struct{ repos, kinds, stacks, tiers, strategies, found, roles, models groupsByName }
+// taskGroupTables are the groups of tasks, by property.
+type taskGroupTables struct{ repos, kinds, stacks, tiers, strategies, found, roles, models taskGroupsByName }
 
 // SummarizeRuns summarizes runs, given oldest first.
-func SummarizeRuns(runs []RunRecord) HistoryFigures {
-	f := HistoryFigures{Runs: len(runs), Slowest: []TaskItem{}, Failed: []TaskItem{}, Retried: []TaskItem{}, Learned: []EstimateAccuracy{}}
-	var all accuracyCounter
-	by := groupTables{groupsByName{}, groupsByName{}, groupsByName{}, groupsByName{}, groupsByName{}, groupsByName{}, groupsByName{}, groupsByName{}}
-	failures, gates := map[string]*FailureGroup{}, map[string]*GateGroup{}
+func SummarizeRuns(runs []RunRecord) RunHistoryStatistics {
+	f := RunHistoryStatistics{Runs: len(runs), Slowest: []TaskListItem{}, Failed: []TaskListItem{}, Retried: []TaskListItem{}, Learned: []EstimateAccuracy{}}
+	var all estimateAccuracyCounter
+	by := taskGroupTables{taskGroupsByName{}, taskGroupsByName{}, taskGroupsByName{}, taskGroupsByName{}, taskGroupsByName{}, taskGroupsByName{}, taskGroupsByName{}, taskGroupsByName{}}
+	failures, gates := map[string]*FailureGroup{}, map[string]*GateStatistics{}
 	for _, r := range runs {
 		f.Money += r.Money
-		own := accuracyCounter{}
+		own := estimateAccuracyCounter{}
 		for _, t := range r.Tasks {
 			f.Of.addTask(t, t.totalUse())
 			by.addTask(r, t)
@@ -130,7 +130,7 @@ func SummarizeRuns(runs []RunRecord) HistoryFigures {
 			own.addTask(t)
 		}
 		for _, g := range r.Gates {
-			addGate(gates, g)
+			addGateUsage(gates, g)
 		}
 		if own.Tasks > 0 {
 			own.Run = r.ID
@@ -142,19 +142,19 @@ func SummarizeRuns(runs []RunRecord) HistoryFigures {
 	f.Estimates = all.computeAccuracy()
 	f.ByRepo, f.ByKind, f.ByStack, f.ByTier = by.repos.sortedGroups(), by.kinds.sortedGroups(), by.stacks.sortedGroups(), by.tiers.sortedGroups()
 	f.ByStrat, f.ByFound, f.ByRole, f.ByModel = by.strategies.sortedGroups(), by.found.sortedGroups(), by.roles.sortedGroups(), by.models.sortedGroups()
-	f.Failures, f.Gates = mostFrequent(failures), byFailures(gates)
-	slices.SortStableFunc(f.Slowest, func(a, b TaskItem) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	f.Failures, f.Gates = mostFrequent(failures), sortedByFailures(gates)
+	slices.SortStableFunc(f.Slowest, func(a, b TaskListItem) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	slices.Reverse(f.Failed)
 	slices.Reverse(f.Retried)
-	for _, list := range []*[]TaskItem{&f.Slowest, &f.Failed, &f.Retried} {
+	for _, list := range []*[]TaskListItem{&f.Slowest, &f.Failed, &f.Retried} {
 		*list = (*list)[:min(len(*list), most)]
 	}
 	return f
 }
 
 // TaskDimensions returns the properties by which tasks are grouped, with the groups.
-func (f HistoryFigures) TaskDimensions() []TaskDimension {
-	return []TaskDimension{
+func (f RunHistoryStatistics) TaskDimensions() []TaskGroupingProperty {
+	return []TaskGroupingProperty{
 		{"repository", f.ByRepo},
 		{"kind", f.ByKind},
 		{"stack", f.ByStack},
@@ -166,14 +166,14 @@ func (f HistoryFigures) TaskDimensions() []TaskDimension {
 	}
 }
 
-// TaskDimension is a property by which tasks are grouped.
-type TaskDimension struct {
+// TaskGroupingProperty is a property by which tasks are grouped.
+type TaskGroupingProperty struct {
 	Name   string
-	Groups []TaskGroup
+	Groups []TaskGroupStatistics
 }
 
 // addTask adds a task to its groups.
-func (b *groupTables) addTask(r RunRecord, t TaskRecord) {
+func (b *taskGroupTables) addTask(r RunRecord, t TaskRecord) {
 	whole := t.totalUse()
 	if r.Repo != "" {
 		b.repos.groupNamed(r.Repo).addTask(t, whole)
@@ -185,7 +185,7 @@ func (b *groupTables) addTask(r RunRecord, t TaskRecord) {
 	if t.FoundBy != "" {
 		b.found.groupNamed(t.FoundBy).addTask(t, whole)
 	}
-	roles, models := map[string]RoleUse{}, map[string]RoleUse{}
+	roles, models := map[string]RoleUsage{}, map[string]RoleUsage{}
 	for _, u := range t.Uses {
 		roles[string(u.Role)] = roles[string(u.Role)].addUse(u)
 		models[u.Model] = models[u.Model].addUse(u)
@@ -198,13 +198,13 @@ func (b *groupTables) addTask(r RunRecord, t TaskRecord) {
 	}
 }
 
-func (u RoleUse) addUse(o RoleUse) RoleUse {
-	return RoleUse{Sessions: u.Sessions + o.Sessions, Seconds: u.Seconds + o.Seconds, Tokens: u.Tokens + o.Tokens, Money: u.Money + o.Money}
+func (u RoleUsage) addUse(o RoleUsage) RoleUsage {
+	return RoleUsage{Sessions: u.Sessions + o.Sessions, Seconds: u.Seconds + o.Seconds, Tokens: u.Tokens + o.Tokens, Money: u.Money + o.Money}
 }
 
 // totalUse returns the time and cost of a task over all roles.
-func (t TaskRecord) totalUse() RoleUse {
-	var u RoleUse
+func (t TaskRecord) totalUse() RoleUsage {
+	var u RoleUsage
 	for _, o := range t.Uses {
 		u.Tokens += o.Tokens
 	}
@@ -213,11 +213,11 @@ func (t TaskRecord) totalUse() RoleUse {
 }
 
 // addToLists adds a task to its lists.
-func (f *HistoryFigures) addToLists(r RunRecord, t TaskRecord) {
+func (f *RunHistoryStatistics) addToLists(r RunRecord, t TaskRecord) {
 	if len(t.Tries) == 0 {
 		return
 	}
-	item := TaskItem{
+	item := TaskListItem{
 		Repo: r.Repo, Run: r.ID, Task: t.ID, Title: t.Title, Status: t.Status, Attempts: len(t.Tries), Rounds: t.Rounds,
 		Seconds: roundSeconds(t.Seconds), Money: t.Money, Why: t.Why,
 	}
@@ -266,49 +266,51 @@ func mostFrequent(all map[string]*FailureGroup) []FailureGroup {
 	return out[:min(len(out), most)]
 }
 
-func addGate(all map[string]*GateGroup, g GateUse) {
+func addGateUsage(all map[string]*GateStatistics, g GateUsage) {
 	if all[g.Name] == nil {
-		all[g.Name] = &GateGroup{Name: g.Name}
+		all[g.Name] = &GateStatistics{Name: g.Name}
 	}
 	o := all[g.Name]
 	o.Judged, o.Failed, o.Seconds = o.Judged+g.Judged, o.Failed+g.Failed, o.Seconds+g.Seconds
 }
 
-func byFailures(all map[string]*GateGroup) []GateGroup {
-	out := []GateGroup{}
+func sortedByFailures(all map[string]*GateStatistics) []GateStatistics {
+	out := []GateStatistics{}
 	for _, g := range all {
 		g.Seconds /= float64(max(1, g.Judged))
 		out = append(out, *g)
 	}
-	slices.SortStableFunc(out, func(a, b GateGroup) int {
+	slices.SortStableFunc(out, func(a, b GateStatistics) int {
 		return cmp.Or(cmp.Compare(b.Failed, a.Failed), strings.Compare(a.Name, b.Name))
 	})
 	return out
 }
 
-// groupsByName are groups of tasks by name.
-type groupsByName map[string]*TaskGroup
+// taskGroupsByName are groups of tasks by name.
+type taskGroupsByName map[string]*TaskGroupStatistics
 
-func (g groupsByName) groupNamed(name string) *TaskGroup {
+func (g taskGroupsByName) groupNamed(name string) *TaskGroupStatistics {
 	if g[name] == nil {
-		g[name] = &TaskGroup{Name: name}
+		g[name] = &TaskGroupStatistics{Name: name}
 	}
 	return g[name]
 }
 
 // sortedGroups returns the groups, the largest first.
-func (g groupsByName) sortedGroups() []TaskGroup {
-	all := []TaskGroup{}
+func (g taskGroupsByName) sortedGroups() []TaskGroupStatistics {
+	all := []TaskGroupStatistics{}
 	for _, one := range g {
 		one.computeRates()
 		all = append(all, *one)
 	}
-	slices.SortStableFunc(all, func(a, b TaskGroup) int { return cmp.Or(cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(all, func(a, b TaskGroupStatistics) int {
+		return cmp.Or(cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(a.Name, b.Name))
+	})
 	return all
 }
 
 // addTask adds a task, and its time and cost u.
-func (g *TaskGroup) addTask(t TaskRecord, u RoleUse) {
+func (g *TaskGroupStatistics) addTask(t TaskRecord, u RoleUsage) {
 	if t.Status != nexus.Split { // its parts count
 		g.Tasks++
 	}
@@ -347,7 +349,7 @@ func costPerLanded(spent nexus.Money, landed int) nexus.Money {
 	return spent / nexus.Money(landed)
 }
 
-func (g *TaskGroup) computeRates() {
+func (g *TaskGroupStatistics) computeRates() {
 	g.FirstPass = shareOf(g.first, g.begun)
 	g.PerLanded = costPerLanded(g.Money, g.Landed)
 	if len(g.took) > 0 {
@@ -358,15 +360,15 @@ func (g *TaskGroup) computeRates() {
 
 func shareOf(n, of int) float64 { return float64(n) / float64(max(1, of)) }
 
-// accuracyCounter collects the data of an [EstimateAccuracy].
-type accuracyCounter struct {
+// estimateAccuracyCounter collects the data of an [EstimateAccuracy].
+type estimateAccuracyCounter struct {
 	EstimateAccuracy
 
 	inside, paidInside int
 	ratios, paid       []float64
 }
 
-func (a *accuracyCounter) addTask(t TaskRecord) {
+func (a *estimateAccuracyCounter) addTask(t TaskRecord) {
 	if t.Status != nexus.Landed || t.Estimate == nil {
 		return
 	}
@@ -386,10 +388,10 @@ func (a *accuracyCounter) addTask(t TaskRecord) {
 	if a.Paid++; t.Money >= e.Low.Money && t.Money <= e.High.Money {
 		a.paidInside++
 	}
-	a.paid = append(a.paid, t.Money.Float()/e.Likely.Money.Float())
+	a.paid = append(a.paid, t.Money.Dollars()/e.Likely.Money.Dollars())
 }
 
-func (a *accuracyCounter) computeAccuracy() EstimateAccuracy {
+func (a *estimateAccuracyCounter) computeAccuracy() EstimateAccuracy {
 	a.Inside, a.Ratio = shareOf(a.inside, a.Tasks), medianOf(a.ratios)
 	a.PaidInside, a.PaidRatio = shareOf(a.paidInside, a.Paid), medianOf(a.paid)
 	return a.EstimateAccuracy

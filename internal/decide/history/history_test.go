@@ -13,40 +13,40 @@ import (
 )
 
 // task is one that was estimated at ten minutes and a dollar.
-func task(id string, status nexus.TaskStatus, minutes int, money nexus.Money, causes ...string) *state.Task {
-	t := &state.Task{
+func task(id string, status nexus.TaskStatus, minutes int, money nexus.Money, causes ...string) *state.TaskState {
+	t := &state.TaskState{
 		Task: nexus.Task{ID: nexus.TaskID(id), Files: []string{"a.go"}}, Status: status,
 		Worked: time.Duration(minutes) * time.Minute, Spent: money, Why: "why",
-		Route: &nexus.TaskRouted{Tier: nexus.Fast, Estimate: &nexus.TaskEstimate{
-			Likely: nexus.Cost{Seconds: 600, Money: nexus.Dollar}, Low: nexus.Cost{
+		Route: &nexus.StartTierChosen{Tier: nexus.Fast, Estimate: &nexus.TaskEstimate{
+			Likely: nexus.TimeAndMoney{Seconds: 600, Money: nexus.Dollar}, Low: nexus.TimeAndMoney{
 				Seconds: 300,
 				Money:   nexus.Dollar / 2,
-			}, High: nexus.Cost{Seconds: 1200, Money: 2 * nexus.Dollar}, Samples: 3,
+			}, High: nexus.TimeAndMoney{Seconds: 1200, Money: 2 * nexus.Dollar}, Samples: 3,
 		}},
 	}
-	a := &state.Attempt{}
+	a := &state.AttemptState{}
 	for _, cause := range causes {
-		a.Rounds = append(a.Rounds, &state.Round{RoundStarted: nexus.RoundStarted{Cause: cause}})
+		a.Rounds = append(a.Rounds, &state.AttemptRound{RoundStarted: nexus.RoundStarted{Cause: cause}})
 	}
-	t.Attempts = []*state.Attempt{a}
+	t.Attempts = []*state.AttemptState{a}
 	if status == nexus.Landed {
-		t.Landed = &nexus.TrainLanded{}
+		t.Landed = &nexus.LandingCompleted{}
 	}
 	return t
 }
 
 func TestFigures(t *testing.T) {
 	again := task("T4", nexus.Landed, 30, nexus.Dollar, "")
-	again.Attempts = append(again.Attempts, &state.Attempt{})
+	again.Attempts = append(again.Attempts, &state.AttemptState{})
 	again.Kind, again.Files = nexus.TestTask, []string{"a.py"}
-	first, second := state.New("r1"), state.New("r2")
-	first.Tasks = []*state.Task{
+	first, second := state.NewState("r1"), state.NewState("r2")
+	first.Tasks = []*state.TaskState{
 		task("T1", nexus.Landed, 10, nexus.Dollar, "", ""), task("T2", nexus.Landed, 4, 3*nexus.Dollar, "", "test"),
 		task("T3", nexus.Failed, 60, 2*nexus.Dollar, ""),
 		{Task: nexus.Task{ID: "T5"}, Status: nexus.Pending},
 	}
-	second.Tasks = []*state.Task{again, task("T6", nexus.Parked, 1, 0)}
-	of := func(all ...*state.State) history.HistoryFigures {
+	second.Tasks = []*state.TaskState{again, task("T6", nexus.Parked, 1, 0)}
+	of := func(all ...*state.State) history.RunHistoryStatistics {
 		var runs []history.RunRecord
 		for _, s := range all {
 			runs = append(runs, history.SummarizeRun(s))
@@ -54,11 +54,11 @@ func TestFigures(t *testing.T) {
 		return history.SummarizeRuns(runs)
 	}
 	f := of(first, second)
-	want := history.TaskGroup{
+	want := history.TaskGroupStatistics{
 		Tasks: 6, Landed: 3, Failed: 1, Parked: 1, Retried: 1, Attempts: 6, FirstPass: 0.2,
 		Seconds: 600, Money: 7 * nexus.Dollar,
 	}
-	if d := cmp.Diff(want, f.Of, cmpopts.IgnoreUnexported(history.TaskGroup{})); d != "" {
+	if d := cmp.Diff(want, f.Of, cmpopts.IgnoreUnexported(history.TaskGroupStatistics{})); d != "" {
 		t.Error(d)
 	}
 	if len(f.ByKind) != 2 || f.ByKind[0].Name != "code" || f.ByKind[0].PerLanded != 3*nexus.Dollar ||
@@ -69,7 +69,7 @@ func TestFigures(t *testing.T) {
 		f.ByStack[2].Name != "python" {
 		t.Errorf("%+v", f.ByStack)
 	}
-	names := func(all []history.TaskItem) (ids []nexus.TaskID) {
+	names := func(all []history.TaskListItem) (ids []nexus.TaskID) {
 		for _, i := range all {
 			ids = append(ids, i.Task)
 		}
@@ -93,7 +93,7 @@ func TestFigures(t *testing.T) {
 	}
 	free := task("T1", nexus.Landed, 10, 0)
 	free.Route.Estimate.Unpriced = true
-	first.Tasks = []*state.Task{free, task("T2", nexus.Landed, 10, nexus.Dollar)}
+	first.Tasks = []*state.TaskState{free, task("T2", nexus.Landed, 10, nexus.Dollar)}
 	if e := of(first).Estimates; e.Tasks != 2 || e.Paid != 1 || e.PaidInside != 1 || e.PaidRatio != 1 {
 		t.Errorf("what has no price counts as an estimate of nothing: %+v", e)
 	}
@@ -103,15 +103,15 @@ func TestFigures(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	a, b := state.New("a"), state.New("b")
+	a, b := state.NewState("a"), state.NewState("b")
 	a.Goal.Goal.Text, b.Goal.Goal.Text = "Greet", "Greet twice"
 	a.Goal.Limits.Parallel, b.Goal.Limits.Parallel = 2, 4
 	one, other := task("T1", nexus.Landed, 10, nexus.Dollar, ""), task("T1", nexus.Failed, 12, 2*nexus.Dollar, "")
-	one.Attempts[0].Sessions = []*state.Session{{SessionStarted: nexus.SessionStarted{Role: nexus.Coder, Model: "p/m"}}}
-	other.Attempts[0].Sessions = []*state.Session{{SessionStarted: nexus.SessionStarted{Role: nexus.Coder, Model: "p/n"}}}
+	one.Attempts[0].Sessions = []*state.AgentSessionState{{SessionStarted: nexus.SessionStarted{Role: nexus.Coder, Model: "p/m"}}}
+	other.Attempts[0].Sessions = []*state.AgentSessionState{{SessionStarted: nexus.SessionStarted{Role: nexus.Coder, Model: "p/n"}}}
 	one.Landed.Commit = "c1"
 	for i, s := range []*state.State{a, b} {
-		for _, x := range [][]*state.Task{{one}, {other, task("T2", nexus.Landed, 1, 0)}}[i] {
+		for _, x := range [][]*state.TaskState{{one}, {other, task("T2", nexus.Landed, 1, 0)}}[i] {
 			if err := s.Apply(nexus.Event{Seq: int64(len(s.Tasks) + 1), Run: s.Run, Fact: nexus.TaskPlanned{Task: x.Task}}); err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +119,7 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	got := map[string][2]string{}
-	for _, d := range history.Compare(a, b) {
+	for _, d := range history.CompareRuns(a, b) {
 		got[d.About+" "+string(d.Task)+" "+d.What] = [2]string{d.A, d.B}
 	}
 	for what, want := range map[string][2]string{
@@ -134,7 +134,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %q, want %q", what, got[what], want)
 		}
 	}
-	if same := history.Compare(a, a); len(same) > 0 {
+	if same := history.CompareRuns(a, a); len(same) > 0 {
 		t.Errorf("%+v", same)
 	}
 }

@@ -26,57 +26,57 @@ const (
 
 // RunRecord is the summary of one run, small enough to store thousands of them.
 type RunRecord struct {
-	ID     nexus.RunID     `json:"id"`
-	Repo   string          `json:"repo,omitzero"` // its repository, if there are several
-	Began  time.Time       `json:"began"`
-	Ended  time.Time       `json:"ended,omitzero"` // zero while it is in progress
-	Status nexus.RunStatus `json:"status"`
-	Mode   nexus.Mode      `json:"mode,omitzero"`
-	Money  nexus.Money     `json:"money,omitzero"` // including planning and judging
-	Tasks  []TaskRecord    `json:"tasks,omitempty"`
-	Gates  []GateUse       `json:"gates,omitempty"`
+	ID     nexus.RunID        `json:"id"`
+	Repo   string             `json:"repo,omitzero"` // its repository, if there are several
+	Began  time.Time          `json:"began"`
+	Ended  time.Time          `json:"ended,omitzero"` // zero while it is in progress
+	Status nexus.RunStatus    `json:"status"`
+	Mode   nexus.PlanningMode `json:"mode,omitzero"`
+	Money  nexus.Money        `json:"money,omitzero"` // including planning and judging
+	Tasks  []TaskRecord       `json:"tasks,omitempty"`
+	Gates  []GateUsage        `json:"gates,omitempty"`
 }
 
 // TaskRecord is the summary of one task.
 type TaskRecord struct {
-	ID         nexus.TaskID     `json:"id"`
-	Title      string           `json:"title,omitzero"`
-	Kind       nexus.TaskKind   `json:"kind"`
-	Complexity nexus.Complexity `json:"complexity,omitzero"`
-	Stack      string           `json:"stack"`
-	Tier       nexus.Tier       `json:"tier"`              // starting tier
-	Strategy   nexus.Strategy   `json:"strategy,omitzero"` // test strategy
+	ID         nexus.TaskID          `json:"id"`
+	Title      string                `json:"title,omitzero"`
+	Kind       nexus.TaskKind        `json:"kind"`
+	Complexity nexus.Complexity      `json:"complexity,omitzero"`
+	Stack      string                `json:"stack"`
+	Tier       nexus.Tier            `json:"tier"`              // starting tier
+	Strategy   nexus.WritingStrategy `json:"strategy,omitzero"` // test strategy
 	// discovery strategy that found it; empty: people asked for it
-	FoundBy  string           `json:"found_by,omitzero"`
-	Status   nexus.TaskStatus `json:"status"`
-	Why      string           `json:"why,omitzero"`
-	Rounds   int              `json:"rounds,omitzero"`
-	Raised   int              `json:"raised,omitzero"` // number of moves to a stronger tier
-	First    bool             `json:"first,omitzero"`  // it landed with one attempt that was never sent back
-	Ended    time.Time        `json:"ended,omitzero"`
-	Seconds  float64          `json:"seconds,omitzero"`
-	Money    nexus.Money      `json:"money,omitzero"`
-	Files    []string         `json:"files,omitempty"`   // declared files
-	Changed  []string         `json:"changed,omitempty"` // files that its landing changed
-	Read     []string         `json:"read,omitempty"`    // files that its coders read
-	Estimate *EstimateRecord  `json:"estimate,omitempty"`
-	Tries    []AttemptSummary `json:"tries,omitempty"` // its attempts, oldest first
-	Uses     []RoleUse        `json:"uses,omitempty"`  // time and cost by role and model
+	FoundBy  string            `json:"found_by,omitzero"`
+	Status   nexus.TaskStatus  `json:"status"`
+	Why      string            `json:"why,omitzero"`
+	Rounds   int               `json:"rounds,omitzero"`
+	Raised   int               `json:"raised,omitzero"` // number of moves to a stronger tier
+	First    bool              `json:"first,omitzero"`  // it landed with one attempt that was never sent back
+	Ended    time.Time         `json:"ended,omitzero"`
+	Seconds  float64           `json:"seconds,omitzero"`
+	Money    nexus.Money       `json:"money,omitzero"`
+	Files    []string          `json:"files,omitempty"`   // declared files
+	Changed  []string          `json:"changed,omitempty"` // files that its landing changed
+	Read     []string          `json:"read,omitempty"`    // files that its coders read
+	Estimate *RecordedEstimate `json:"estimate,omitempty"`
+	Tries    []AttemptSummary  `json:"tries,omitempty"` // its attempts, oldest first
+	Uses     []RoleUsage       `json:"uses,omitempty"`  // time and cost by role and model
 }
 
-// EstimateRecord is the forecast for a task.
-type EstimateRecord struct {
-	Low      nexus.Cost `json:"low"`
-	Likely   nexus.Cost `json:"likely"`
-	High     nexus.Cost `json:"high"`
-	Samples  int        `json:"samples,omitzero"`
-	Unpriced bool       `json:"unpriced,omitzero"`
+// RecordedEstimate is the forecast for a task.
+type RecordedEstimate struct {
+	Low      nexus.TimeAndMoney `json:"low"`
+	Likely   nexus.TimeAndMoney `json:"likely"`
+	High     nexus.TimeAndMoney `json:"high"`
+	Samples  int                `json:"samples,omitzero"`
+	Unpriced bool               `json:"unpriced,omitzero"`
 }
 
 // AttemptSummary is the summary of one attempt.
 type AttemptSummary struct {
-	Tier     nexus.Tier     `json:"tier"`
-	Strategy nexus.Strategy `json:"strategy,omitzero"`
+	Tier     nexus.Tier            `json:"tier"`
+	Strategy nexus.WritingStrategy `json:"strategy,omitzero"`
 	// it is evidence about its tier: it was not stopped, and neither Nexus nor the machine
 	// failed
 	Counts   bool          `json:"counts,omitzero"`
@@ -94,8 +94,8 @@ func (t AttemptSummary) EndReason() string {
 	return cmp.Or(gate, string(t.Outcome))
 }
 
-// RoleUse is the time and cost of a role's sessions with a model for a task.
-type RoleUse struct {
+// RoleUsage is the time and cost of a role's sessions with a model for a task.
+type RoleUsage struct {
 	Role     nexus.Role  `json:"role"`
 	Model    string      `json:"model"`
 	Sessions int         `json:"sessions"`
@@ -104,8 +104,8 @@ type RoleUse struct {
 	Money    nexus.Money `json:"money,omitzero"`
 }
 
-// GateUse counts a gate's judgements, and their time.
-type GateUse struct {
+// GateUsage counts a gate's judgements, and their time.
+type GateUsage struct {
 	Name    string  `json:"name"`
 	Judged  int     `json:"judged"`
 	Failed  int     `json:"failed,omitzero"`
@@ -115,12 +115,12 @@ type GateUse struct {
 // SummarizeRun returns the summary of a run.
 func SummarizeRun(s *state.State) RunRecord {
 	r := RunRecord{ID: s.Run, Began: s.Started, Ended: s.Ended, Status: s.Status, Mode: s.Goal.Goal.Mode, Money: s.Ledger.SpentMoney()}
-	gates := map[string]*GateUse{}
+	gates := map[string]*GateUsage{}
 	for _, t := range s.Tasks {
 		if t.IsTakenOver() {
 			continue // it counts in the original run
 		}
-		r.Tasks = append(r.Tasks, foldTask(s, t))
+		r.Tasks = append(r.Tasks, summarizeTask(s, t))
 		for _, a := range t.Attempts {
 			countJudgements(gates, a)
 		}
@@ -128,29 +128,29 @@ func SummarizeRun(s *state.State) RunRecord {
 	for _, g := range gates {
 		r.Gates = append(r.Gates, *g)
 	}
-	slices.SortStableFunc(r.Gates, func(a, b GateUse) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(r.Gates, func(a, b GateUsage) int { return cmp.Compare(a.Name, b.Name) })
 	return r
 }
 
-func foldTask(s *state.State, t *state.Task) TaskRecord {
+func summarizeTask(s *state.State, t *state.TaskState) TaskRecord {
 	out := TaskRecord{
 		ID: t.ID, Title: shortenText(t.Title), Kind: cmp.Or(t.Kind, nexus.CodeTask), Stack: cmp.Or(stack.MainStack(taskFiles(t)),
 			"other"), Tier: startTier(t),
-		Status: s.StatusOf(t), Why: shortenText(t.Why), Rounds: t.Rounds, First: t.Landed != nil && firstPass(t),
+		Status: s.StatusOf(t), Why: shortenText(t.Why), Rounds: t.Rounds, First: t.Landed != nil && landedAtFirstPass(t),
 		Ended: t.Ended, Seconds: s.TaskWorkTime(t, s.Updated).Seconds(), Money: t.Spent,
-		Files: limitFiles(t.Files),
+		Files: firstFiles(t.Files),
 	}
 	out.FoundBy, _, _ = strings.Cut(finding.IDInText(t.Brief), "/")
 	if t.Route != nil {
 		out.Complexity, out.Strategy = t.Route.Complexity, t.Route.Strategy
 		if e := t.Route.Estimate; e != nil {
-			out.Estimate = &EstimateRecord{e.Low, e.Likely, e.High, e.Samples, e.Unpriced}
+			out.Estimate = &RecordedEstimate{e.Low, e.Likely, e.High, e.Samples, e.Unpriced}
 		}
 	}
 	if t.Landed != nil {
-		out.Changed = limitFiles(t.Landed.Changes.Files)
+		out.Changed = firstFiles(t.Landed.Changes.Files)
 	}
-	uses := map[[2]string]*RoleUse{}
+	uses := map[[2]string]*RoleUsage{}
 	for i, a := range t.Attempts {
 		out.Strategy = cmp.Or(out.Strategy, a.Strategy)
 		out.Tries = append(out.Tries, summarizeAttempt(a))
@@ -164,20 +164,20 @@ func foldTask(s *state.State, t *state.Task) TaskRecord {
 	for _, u := range uses {
 		out.Uses = append(out.Uses, *u)
 	}
-	slices.SortStableFunc(out.Uses, func(a, b RoleUse) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Model, b.Model)) })
+	slices.SortStableFunc(out.Uses, func(a, b RoleUsage) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Model, b.Model)) })
 	return out
 }
 
 // addSessionUse adds a session to the totals of its role and model.
-func (t *TaskRecord) addSessionUse(uses map[[2]string]*RoleUse, c *state.Session) {
+func (t *TaskRecord) addSessionUse(uses map[[2]string]*RoleUsage, c *state.AgentSessionState) {
 	key := [2]string{string(c.Role), c.Model}
 	if uses[key] == nil {
-		uses[key] = &RoleUse{Role: c.Role, Model: c.Model}
+		uses[key] = &RoleUsage{Role: c.Role, Model: c.Model}
 	}
 	u := uses[key]
 	u.Sessions++
 	u.Seconds += c.Elapsed.Seconds()
-	u.Tokens += c.Usage.Prompt() + c.Usage.Output
+	u.Tokens += c.Usage.PromptTokens() + c.Usage.Output
 	u.Money += c.Spent
 	if c.Role != nexus.Coder {
 		return
@@ -199,7 +199,7 @@ func fileOfCall(about string) string {
 	return file
 }
 
-func summarizeAttempt(a *state.Attempt) AttemptSummary {
+func summarizeAttempt(a *state.AttemptState) AttemptSummary {
 	t := AttemptSummary{Tier: a.Tier, Strategy: a.Strategy, Outcome: a.Outcome, Failure: repair.LastSignature(a)}
 	if a.Stage == state.Over && !a.Broken {
 		switch a.Outcome {
@@ -220,7 +220,7 @@ func summarizeAttempt(a *state.Attempt) AttemptSummary {
 }
 
 // failureText returns the last failure in words.
-func failureText(a *state.Attempt) string {
+func failureText(a *state.AttemptState) string {
 	for _, r := range slices.Backward(a.Rounds) {
 		if r.Verdict == nil {
 			continue
@@ -236,14 +236,14 @@ func failureText(a *state.Attempt) string {
 }
 
 // countJudgements counts the gates' judgements of an attempt's rounds.
-func countJudgements(gates map[string]*GateUse, a *state.Attempt) {
+func countJudgements(gates map[string]*GateUsage, a *state.AttemptState) {
 	for _, r := range a.Rounds {
 		for _, e := range r.Evidence {
 			if e.Apart || e.Optional || e.State != nexus.Pass && e.State != nexus.Fail {
 				continue // it did not judge, or is optional
 			}
 			if gates[e.Gate] == nil {
-				gates[e.Gate] = &GateUse{Name: e.Gate}
+				gates[e.Gate] = &GateUsage{Name: e.Gate}
 			}
 			g := gates[e.Gate]
 			g.Judged++
@@ -265,9 +265,9 @@ func shortenText(text string) string {
 	return text
 }
 
-func limitFiles(files []string) []string { return files[:min(len(files), mostFiles)] }
+func firstFiles(files []string) []string { return files[:min(len(files), mostFiles)] }
 
-func taskFiles(t *state.Task) []string {
+func taskFiles(t *state.TaskState) []string {
 	if len(t.Files) == 0 && t.Landed != nil {
 		return t.Landed.Changes.Files
 	}
@@ -275,7 +275,7 @@ func taskFiles(t *state.Task) []string {
 }
 
 // startTier returns the starting tier of a task.
-func startTier(t *state.Task) nexus.Tier {
+func startTier(t *state.TaskState) nexus.Tier {
 	if len(t.Attempts) > 0 && t.Attempts[0].Tier != "" {
 		return t.Attempts[0].Tier
 	}
@@ -285,7 +285,7 @@ func startTier(t *state.Task) nexus.Tier {
 	return t.Tier
 }
 
-// firstPass reports whether a task landed with one attempt that was never sent back.
-func firstPass(t *state.Task) bool {
-	return len(t.Attempts) == 1 && !slices.ContainsFunc(t.Attempts[0].Rounds, func(r *state.Round) bool { return r.Cause != "" })
+// landedAtFirstPass reports whether a task landed with one attempt that was never sent back.
+func landedAtFirstPass(t *state.TaskState) bool {
+	return len(t.Attempts) == 1 && !slices.ContainsFunc(t.Attempts[0].Rounds, func(r *state.AttemptRound) bool { return r.Cause != "" })
 }

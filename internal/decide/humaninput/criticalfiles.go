@@ -18,9 +18,9 @@ var criticalFiles string
 // CriticalGate is the name of the evidence with the critical files. It never fails a change.
 const CriticalGate = "files"
 
-// criticalFor returns why a file, named from the root of its tree with slashes, is critical,
+// criticalFileReason returns why a file, named from the root of its tree with slashes, is critical,
 // or "".
-func criticalFor(file string) string {
+func criticalFileReason(file string) string {
 	file = strings.ToLower(path.Clean(strings.ReplaceAll(file, `\`, "/")))
 	for line := range strings.Lines(criticalFiles) {
 		why, patterns, ok := strings.Cut(line, "|")
@@ -48,7 +48,7 @@ func matchesFile(pattern, file string) bool {
 func CriticalFiles(files []string) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range files {
-		if why := criticalFor(f); why != "" {
+		if why := criticalFileReason(f); why != "" {
 			found = append(found, nexus.Finding{
 				Gate: CriticalGate, File: f, Severity: nexus.Suggestion, Code: "critical-file", Message: "the change touches it; it decides " + why,
 			})
@@ -57,17 +57,17 @@ func CriticalFiles(files []string) []nexus.Finding {
 	return found
 }
 
-// CriticalEvidence returns evidence with the critical files of a change to a tree, or false
+// CriticalFileEvidence returns evidence with the critical files of a change to a tree, or false
 // if there are none. It decides nothing.
-func CriticalEvidence(files []string, tree string) (nexus.Evidence, bool) {
+func CriticalFileEvidence(files []string, tree string) (nexus.GateEvidence, bool) {
 	found := CriticalFiles(files)
-	return nexus.Evidence{
-		Gate: CriticalGate, State: nexus.Pass, Tree: tree, Command: "look for critical files in the change", Why: "it touches " + JoinFiles(found), Findings: found,
+	return nexus.GateEvidence{
+		Gate: CriticalGate, State: nexus.Pass, Tree: tree, Command: "look for critical files in the change", Why: "it touches " + FindingFilesText(found), Findings: found,
 	}, len(found) > 0
 }
 
-// JoinFiles returns the first ten files of findings in one line.
-func JoinFiles(found []nexus.Finding) string {
+// FindingFilesText returns the first ten files of findings in one line.
+func FindingFilesText(found []nexus.Finding) string {
 	const most = 10
 	names := make([]string, 0, most+1)
 	for i, f := range found {

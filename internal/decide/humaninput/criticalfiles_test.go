@@ -16,7 +16,7 @@ func TestCriticalFor(t *testing.T) {
 		".mcp.json": "agents", "nexus.toml": "agents", ".cursor/rules/x.mdc": "agents", ".env.production": "secret", "certs/server.key": "secret",
 		"main.go": "", "patterns.": "", "internal/package.go": "", "docs/github/workflows.md": "", "src/env.ts": "", "gitignore": "", "a.github/workflows/x": "", "workflows/ci.yml": "", "README.md": "",
 	} {
-		if got := criticalFor(file); (got == "") != (want == "") || !strings.Contains(got, want) {
+		if got := criticalFileReason(file); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", file, got, want)
 		}
 	}
@@ -31,20 +31,20 @@ func TestCriticalFiles(t *testing.T) {
 	if len(found) != 13 || found[0].File != "go.sum" || found[0].Severity != nexus.Suggestion {
 		t.Errorf("%d found, first %+v", len(found), found[0])
 	}
-	if line := JoinFiles(found); !strings.HasPrefix(line, "go.sum, .github") || !strings.HasSuffix(line, "and more") {
+	if line := FindingFilesText(found); !strings.HasPrefix(line, "go.sum, .github") || !strings.HasSuffix(line, "and more") {
 		t.Error(line)
 	}
-	if got := JoinFiles(found[:10]); strings.HasSuffix(got, "and more") {
+	if got := FindingFilesText(found[:10]); strings.HasSuffix(got, "and more") {
 		t.Errorf("ten: %s", got)
 	}
-	e, ok := CriticalEvidence(files[:2], "t")
+	e, ok := CriticalFileEvidence(files[:2], "t")
 	if !ok || e.State != nexus.Pass || e.Gate != CriticalGate || e.Tree != "t" || e.Why != "it touches go.sum" || len(e.Findings) != 1 {
 		t.Errorf("%+v, %v", e, ok)
 	}
-	if _, ok := CriticalEvidence(files[:1], "t"); ok {
+	if _, ok := CriticalFileEvidence(files[:1], "t"); ok {
 		t.Error("evidence of nothing")
 	}
-	if CriticalFiles(nil) != nil || JoinFiles(nil) != "" {
+	if CriticalFiles(nil) != nil || FindingFilesText(nil) != "" {
 		t.Error("nothing touched")
 	}
 }
@@ -53,7 +53,7 @@ func FuzzCriticalFor(f *testing.F) {
 	f.Add(".github/workflows/ci.yml")
 	f.Add("a/../../[x")
 	f.Fuzz(func(t *testing.T, file string) {
-		if criticalFor(file) != criticalFor("./"+strings.TrimPrefix(file, "/")) && !strings.HasPrefix(file, "/") {
+		if criticalFileReason(file) != criticalFileReason("./"+strings.TrimPrefix(file, "/")) && !strings.HasPrefix(file, "/") {
 			t.Errorf("%q", file)
 		}
 	})

@@ -21,16 +21,16 @@ const (
 	ReviewTrigger   = "review"   // a person must decide or answer something
 )
 
-// AnswerSeverity is how much depends on an answer.
-type AnswerSeverity string
+// QuestionSeverity is how much depends on an answer.
+type QuestionSeverity string
 
 // Values of Severity.
 const (
-	Green  AnswerSeverity = "green"  // the work continues with the fallback of the asking agent
-	Yellow AnswerSeverity = "yellow" // the task is parked, and the rest continues
+	Green  QuestionSeverity = "green"  // the work continues with the fallback of the asking agent
+	Yellow QuestionSeverity = "yellow" // the task is parked, and the rest continues
 	// nothing happens without an answer: security, money, conflicts, publishing, and unknown
 	// triggers.
-	Red AnswerSeverity = "red"
+	Red QuestionSeverity = "red"
 )
 
 // DefaultAction is the action if nobody answers.
@@ -46,7 +46,7 @@ const (
 // QuestionTrigger is a reason to ask a person.
 type QuestionTrigger struct {
 	Name     string
-	Severity AnswerSeverity
+	Severity QuestionSeverity
 	Fall     DefaultAction
 	Choices  []string // the only possible answers; none: any text
 	Doc      string   // why a person is asked, and what happens without an answer
@@ -98,13 +98,13 @@ func FindTrigger(name string) QuestionTrigger {
 	return QuestionTrigger{name, Red, FallAbort, []string{"yes", "no"}, "unknown trigger; nothing is done"}
 }
 
-// StaysOpen reports whether a question with that trigger stays open after its deadline: only
+// StaysOpenAfterDeadline reports whether a question with that trigger stays open after its deadline: only
 // a person can answer it with yes or no.
-func StaysOpen(name string) bool { return FindTrigger(name).Fall == FallAbort }
+func StaysOpenAfterDeadline(name string) bool { return FindTrigger(name).Fall == FallAbort }
 
-// FallbackOf returns the default answer of a question: its own fallback if its severity is
+// DefaultAnswerOf returns the default answer of a question: its own fallback if its severity is
 // green, and otherwise never a yes, whatever the asking agent proposed.
-func FallbackOf(q nexus.QuestionAsked) string {
+func DefaultAnswerOf(q nexus.QuestionAsked) string {
 	if FindTrigger(q.Trigger).Fall != FallContinue {
 		return nexus.Unapproved
 	}

@@ -23,7 +23,7 @@ func TestTable(t *testing.T) {
 		if len(r.Choices) > 0 {
 			answers = strings.Join(r.Choices, " or ")
 		}
-		fallback := humaninput.FallbackOf(nexus.QuestionAsked{Trigger: r.Name, Fallback: "yes"})
+		fallback := humaninput.DefaultAnswerOf(nexus.QuestionAsked{Trigger: r.Name, Fallback: "yes"})
 		fmt.Fprintf(&b, "%-20s %-6s %-8s %-13s a proposed yes falls back to %q\n    %s\n", r.Name, r.Severity, r.Fall, answers, fallback, r.Doc)
 	}
 	const golden = "testdata/triggers.golden"
@@ -47,8 +47,8 @@ func TestFallback(t *testing.T) {
 	for name, want := range map[string]string{
 		"": "yes", humaninput.AmbiguityTrigger: "yes", humaninput.SecurityTrigger: nexus.Unapproved, humaninput.PublishTrigger: nexus.Unapproved, "from a later version": nexus.Unapproved,
 	} {
-		if got := humaninput.FallbackOf(nexus.QuestionAsked{Trigger: name, Fallback: "yes"}); got != want || humaninput.StaysOpen(name) != (want != "yes") {
-			t.Errorf("%q falls back to %q, want %q; it stays open: %v", name, got, want, humaninput.StaysOpen(name))
+		if got := humaninput.DefaultAnswerOf(nexus.QuestionAsked{Trigger: name, Fallback: "yes"}); got != want || humaninput.StaysOpenAfterDeadline(name) != (want != "yes") {
+			t.Errorf("%q falls back to %q, want %q; it stays open: %v", name, got, want, humaninput.StaysOpenAfterDeadline(name))
 		}
 	}
 	if nexus.IsYes(nexus.Unapproved) {

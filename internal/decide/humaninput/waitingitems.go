@@ -27,40 +27,40 @@ const MaxAnswer = 8 << 10
 
 // WaitingItem is a question or a task that waits for a person.
 type WaitingItem struct {
-	Run      nexus.RunID     `json:"run"`
-	ID       string          `json:"id"` // of the question or of the task
-	Trigger  string          `json:"trigger"`
-	Severity AnswerSeverity  `json:"severity"`
-	Text     string          `json:"text"`              // the question, with hidden characters written out
-	Choices  []string        `json:"choices,omitempty"` // the only possible answers; none: any text
-	Offers   []OfferedAnswer `json:"offers,omitempty"`  // suggested answers if any text is possible
-	Fallback string          `json:"fallback"`          // what happens without an answer
-	Asked    time.Time       `json:"asked"`
-	Deadline time.Time       `json:"deadline,omitzero"` // time at which the fallback applies; zero: never
+	Run      nexus.RunID      `json:"run"`
+	ID       string           `json:"id"` // of the question or of the task
+	Trigger  string           `json:"trigger"`
+	Severity QuestionSeverity `json:"severity"`
+	Text     string           `json:"text"`              // the question, with hidden characters written out
+	Choices  []string         `json:"choices,omitempty"` // the only possible answers; none: any text
+	Offers   []AnswerChoice   `json:"offers,omitempty"`  // suggested answers if any text is possible
+	Fallback string           `json:"fallback"`          // what happens without an answer
+	Asked    time.Time        `json:"asked"`
+	Deadline time.Time        `json:"deadline,omitzero"` // time at which the fallback applies; zero: never
 
 	task nexus.TaskID // the waiting task; empty for a question
 }
 
-// OfferedAnswer is an answer that can be selected instead of typed.
-type OfferedAnswer struct {
+// AnswerChoice is an answer that can be selected instead of typed.
+type AnswerChoice struct {
 	Label   string `json:"label"`
 	Answer  string `json:"answer"`
 	Default bool   `json:"default,omitzero"` // it is the default
 }
 
-// Key returns a name of the item that is unique in the repository.
-func (i WaitingItem) Key() string { return string(i.Run) + "/" + i.ID }
+// UniqueName returns a name of the item that is unique in the repository.
+func (i WaitingItem) UniqueName() string { return string(i.Run) + "/" + i.ID }
 
 // WaitingTask returns the waiting task, or "" for a question.
 func (i WaitingItem) WaitingTask() nexus.TaskID { return i.task }
 
 // UniqueKey identifies an item and its time: a task may wait more than once.
 func (i WaitingItem) UniqueKey() string {
-	return i.Key() + "@" + i.Asked.UTC().Format(time.RFC3339Nano)
+	return i.UniqueName() + "@" + i.Asked.UTC().Format(time.RFC3339Nano)
 }
 
-// RequestFor returns the request for an answer, in somebody's name.
-func (i WaitingItem) RequestFor(answer, by string) (nexus.Request, error) {
+// AnswerRequest returns the request for an answer, in somebody's name.
+func (i WaitingItem) AnswerRequest(answer, by string) (nexus.Request, error) {
 	answer = strings.TrimSpace(answer)
 	refuse := func(format string, args ...any) (nexus.Request, error) {
 		return nexus.Request{}, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf(format, args...), Hint: i.AnswerHint()}
@@ -106,27 +106,27 @@ func (i WaitingItem) AnswerHint() string {
 	}
 }
 
-// Inbox folds the events of a repository. The zero Inbox is empty. It belongs to the
+// RepositoryInbox folds the events of a repository. The zero Inbox is empty. It belongs to the
 // goroutine that folds the events.
-type Inbox struct {
+type RepositoryInbox struct {
 	// reads a run's events again; nil: its events stay in memory; see
 	// [state.State.ReadPastFrom]
 	Past func(nexus.RunID) iter.Seq2[nexus.Event, error]
 
-	runs  []*inboxRun
-	index map[nexus.RunID]*inboxRun
+	runs  []*inboxRunState
+	index map[nexus.RunID]*inboxRunState
 }
 
-type inboxRun struct{ *state.State }
+type inboxRunState struct{ *state.State }
 
 // Apply folds an event of any run. A run with inconsistent events is ignored from then on.
-func (b *Inbox) Apply(e nexus.Event) {
+func (b *RepositoryInbox) Apply(e nexus.Event) {
 	r, known := b.index[e.Run]
 	if !known {
 		if b.index == nil {
-			b.index = map[nexus.RunID]*inboxRun{}
+			b.index = map[nexus.RunID]*inboxRunState{}
 		}
-		r = &inboxRun{state.New(e.Run)}
+		r = &inboxRunState{state.NewState(e.Run)}
 		if b.Past != nil {
 			r.ReadPastFrom(b.Past(e.Run))
 		}
@@ -138,14 +138,14 @@ func (b *Inbox) Apply(e nexus.Event) {
 	}
 	if err := r.Apply(e); err != nil {
 		b.index[e.Run] = nil
-		b.runs = slices.DeleteFunc(b.runs, func(x *inboxRun) bool { return x == r })
+		b.runs = slices.DeleteFunc(b.runs, func(x *inboxRunState) bool { return x == r })
 	}
 }
 
 // WaitingItems returns the items that wait for a person, the oldest first: open questions, and tasks
 // that wait in runs in progress and in the latest run. An answered item no longer waits, even
 // if its run must still be resumed.
-func (b *Inbox) WaitingItems() []WaitingItem {
+func (b *RepositoryInbox) WaitingItems() []WaitingItem {
 	var all []WaitingItem
 	for n, r := range b.runs {
 		all = append(all, r.waitingItems(n == len(b.runs)-1)...)
@@ -165,10 +165,10 @@ func sortByAsked(all []WaitingItem) []WaitingItem {
 // no run of its repository began later: an ended run that is not the latest only has
 // questions that can be answered without resuming it.
 func WaitingInRun(s *state.State, latest bool) []WaitingItem {
-	return sortByAsked((&inboxRun{s}).waitingItems(latest))
+	return sortByAsked((&inboxRunState{s}).waitingItems(latest))
 }
 
-func (r *inboxRun) waitingItems(latest bool) []WaitingItem {
+func (r *inboxRunState) waitingItems(latest bool) []WaitingItem {
 	all := r.waitingQuestions(latest)
 	if !r.Status.HasEnded() || latest {
 		all = append(all, r.waitingTasks()...)
@@ -178,11 +178,11 @@ func (r *inboxRun) waitingItems(latest bool) []WaitingItem {
 
 // waitingQuestions returns the open questions. In an ended run that is not the latest, the questions
 // of tasks are omitted together with the tasks. A postponed interview waits forever.
-func (r *inboxRun) waitingQuestions(latest bool) []WaitingItem {
+func (r *inboxRunState) waitingQuestions(latest bool) []WaitingItem {
 	var all []WaitingItem
 	for _, q := range r.OpenQuestions() {
 		due := q.Deadline
-		if StaysOpen(q.Trigger) {
+		if StaysOpenAfterDeadline(q.Trigger) {
 			due = time.Time{} // it may be answered at any time
 		}
 		putOff := r.Status == nexus.StatusWaiting && r.Interview.OpenQuestionID() == q.ID
@@ -193,7 +193,7 @@ func (r *inboxRun) waitingQuestions(latest bool) []WaitingItem {
 		t := FindTrigger(q.Trigger)
 		all = append(all, WaitingItem{
 			Run: r.Run, ID: q.ID, Trigger: t.Name, Severity: t.Severity, Text: sanitize.RevealHidden(q.Text), Choices: t.Choices, Offers: r.offeredAnswers(q.ID),
-			Fallback: sanitize.RevealHidden(FallbackOf(q.QuestionAsked)), Asked: q.At, Deadline: due,
+			Fallback: sanitize.RevealHidden(DefaultAnswerOf(q.QuestionAsked)), Asked: q.At, Deadline: due,
 		})
 	}
 	return all
@@ -201,46 +201,46 @@ func (r *inboxRun) waitingQuestions(latest bool) []WaitingItem {
 
 // offeredAnswers returns the suggested answers to an interview question: its choices, by number
 // because their texts may have another meaning, and the commands.
-func (r *inboxRun) offeredAnswers(id string) (all []OfferedAnswer) {
+func (r *inboxRunState) offeredAnswers(id string) (all []AnswerChoice) {
 	q := r.Interview.CurrentQuestion()
 	if q == nil || r.Interview.OpenQuestionID() != id {
 		return nil
 	}
 	for n, c := range q.Choices {
-		all = append(all, OfferedAnswer{Label: sanitize.RevealHidden(c), Answer: strconv.Itoa(n + 1), Default: c == q.Default})
+		all = append(all, AnswerChoice{Label: sanitize.RevealHidden(c), Answer: strconv.Itoa(n + 1), Default: c == q.Default})
 	}
-	for _, c := range []clarify.AnswerCommand{clarify.Skip, clarify.Back, clarify.Hold, clarify.End} {
-		all = append(all, OfferedAnswer{Label: string(c), Answer: string(c)})
+	for _, c := range []clarify.InterviewAnswerCommand{clarify.Skip, clarify.Back, clarify.Hold, clarify.End} {
+		all = append(all, AnswerChoice{Label: string(c), Answer: string(c)})
 	}
 	return all
 }
 
-// PublishConsent is a yes to the publication of landed commits.
-type PublishConsent struct {
+// PublishApproval is a yes to the publication of landed commits.
+type PublishApproval struct {
 	Run nexus.RunID
 	Seq int64 // sequence number of the request
 }
 
-// PublishConsents returns the answers about publication that no conductor has received yet.
-func (b *Inbox) PublishConsents() []PublishConsent {
-	var all []PublishConsent
+// PublishApprovals returns the answers about publication that no conductor has received yet.
+func (b *RepositoryInbox) PublishApprovals() []PublishApproval {
+	var all []PublishApproval
 	for _, r := range b.runs {
 		for _, q := range r.OpenQuestions() {
 			if said := r.pendingAnswer(q); said != nil && q.AsksToPublish() {
-				all = append(all, PublishConsent{r.Run, said.Seq})
+				all = append(all, PublishApproval{r.Run, said.Seq})
 			}
 		}
 	}
 	return all
 }
 
-func (r *inboxRun) waitingTasks() []WaitingItem {
+func (r *inboxRunState) waitingTasks() []WaitingItem {
 	var all []WaitingItem
 	for _, t := range r.Tasks {
 		if t.Status != nexus.Parked && t.Status != nexus.Failed || r.pendingTaskRequest(t.ID) != nil || r.waitsForAnswer(t) || r.Drain != nil && !r.Status.HasEnded() {
 			continue
 		}
-		why := FindTrigger(leftTrigger(t))
+		why := FindTrigger(parkedTaskTrigger(t))
 		all = append(all, WaitingItem{
 			Run: r.Run, ID: string(t.ID), Trigger: why.Name, Severity: why.Severity, Choices: why.Choices, Asked: t.Ended, task: t.ID,
 			Text:     sanitize.RevealHidden(fmt.Sprintf("%s, %s, is %s: %s", t.ID, t.Title, t.Status, t.Why)),
@@ -250,8 +250,8 @@ func (r *inboxRun) waitingTasks() []WaitingItem {
 	return all
 }
 
-// leftTrigger returns the trigger of a parked task.
-func leftTrigger(t *state.Task) string {
+// parkedTaskTrigger returns the trigger of a parked task.
+func parkedTaskTrigger(t *state.TaskState) string {
 	a := t.CurrentAttempt()
 	switch {
 	case t.OverCap != nil:
@@ -267,12 +267,12 @@ func leftTrigger(t *state.Task) string {
 
 // waitsForAnswer reports whether a task was parked because it waits for an answer. The question is
 // shown then instead.
-func (r *inboxRun) waitsForAnswer(t *state.Task) bool {
-	return slices.ContainsFunc(r.OpenQuestions(), func(q *state.Question) bool { return r.AskingTask(q) == t })
+func (r *inboxRunState) waitsForAnswer(t *state.TaskState) bool {
+	return slices.ContainsFunc(r.OpenQuestions(), func(q *state.RunQuestion) bool { return r.AskingTask(q) == t })
 }
 
 // pendingAnswer returns the unsettled answer to a question, or nil if there is none.
-func (r *inboxRun) pendingAnswer(q *state.Question) *state.Request {
+func (r *inboxRunState) pendingAnswer(q *state.RunQuestion) *state.PendingRequest {
 	for i, x := range r.Requests {
 		if x.Verb == nexus.VerbAnswer && (x.ID == q.ID || x.ID == q.Mark && q.Mark != "") {
 			return &r.Requests[i]
@@ -282,7 +282,7 @@ func (r *inboxRun) pendingAnswer(q *state.Question) *state.Request {
 }
 
 // pendingTaskRequest returns the unsettled request about a parked task, or nil if there is none.
-func (r *inboxRun) pendingTaskRequest(id nexus.TaskID) *state.Request {
+func (r *inboxRunState) pendingTaskRequest(id nexus.TaskID) *state.PendingRequest {
 	for i, x := range r.Requests {
 		if (x.Verb == nexus.VerbRetry || x.Verb == nexus.VerbSkip) && x.Task == id {
 			return &r.Requests[i]
@@ -293,7 +293,7 @@ func (r *inboxRun) pendingTaskRequest(id nexus.TaskID) *state.Request {
 
 // FindItem returns the waiting item with that name, or an error that says whether it was already
 // answered, has expired, or never existed.
-func (b *Inbox) FindItem(id nexus.RunID, name string) (WaitingItem, error) {
+func (b *RepositoryInbox) FindItem(id nexus.RunID, name string) (WaitingItem, error) {
 	for _, i := range b.WaitingItems() {
 		if i.Run == id && i.ID == name {
 			return i, nil
@@ -309,15 +309,15 @@ func (b *Inbox) FindItem(id nexus.RunID, name string) (WaitingItem, error) {
 	said := r.pendingTaskRequest(nexus.TaskID(name))
 	if q := r.QuestionByID(name); q != nil {
 		if q.By != "" {
-			return WaitingItem{}, &LateError{q.By, q.Answer}
+			return WaitingItem{}, &LateAnswerError{q.By, q.Answer}
 		}
 		said = r.pendingAnswer(q)
 	}
 	if said != nil {
-		return WaitingItem{}, &LateError{cmp.Or(said.By, "a person"), cmp.Or(said.Text, string(said.Verb))}
+		return WaitingItem{}, &LateAnswerError{cmp.Or(said.By, "a person"), cmp.Or(said.Text, string(said.Verb))}
 	}
 	if t := r.TaskByID(nexus.TaskID(name)); t != nil {
-		return WaitingItem{}, &LateError{"", string(t.Status)}
+		return WaitingItem{}, &LateAnswerError{"", string(t.Status)}
 	}
 	return WaitingItem{}, &nexus.Error{
 		Code: nexus.CodeNotFound, Message: "no open question has that name",
@@ -325,14 +325,14 @@ func (b *Inbox) FindItem(id nexus.RunID, name string) (WaitingItem, error) {
 	}
 }
 
-// LateError is the error for an item that no longer waits for an answer.
-type LateError struct {
+// LateAnswerError is the error for an item that no longer waits for an answer.
+type LateAnswerError struct {
 	By   string // author of the answer; empty if it continued by itself, "fallback" if there was no answer in time
 	Text string
 }
 
 // Error returns the message for the late person.
-func (e *LateError) Error() string {
+func (e *LateAnswerError) Error() string {
 	text := strings.ReplaceAll(sanitize.RevealHidden(e.Text), "\n", " ")
 	switch e.By {
 	case "":
@@ -346,6 +346,6 @@ func (e *LateError) Error() string {
 
 // IsLate reports whether an error means that an answer came too late.
 func IsLate(err error) bool {
-	_, late := errors.AsType[*LateError](err)
+	_, late := errors.AsType[*LateAnswerError](err)
 	return late
 }

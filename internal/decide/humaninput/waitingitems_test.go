@@ -23,9 +23,9 @@ plan.approved by=policy
 `
 
 // play folds tapes, one a run.
-func play(t *testing.T, tapes ...string) *humaninput.Inbox {
+func play(t *testing.T, tapes ...string) *humaninput.RepositoryInbox {
 	t.Helper()
-	var b humaninput.Inbox
+	var b humaninput.RepositoryInbox
 	for n, text := range tapes {
 		events, err := statetest.ReadTape(nexus.RunID(fmt.Sprintf("r%d", n+1)), text)
 		if err != nil {
@@ -38,10 +38,10 @@ func play(t *testing.T, tapes ...string) *humaninput.Inbox {
 	return &b
 }
 
-func lines(b *humaninput.Inbox) []string {
+func lines(b *humaninput.RepositoryInbox) []string {
 	var all []string
 	for _, i := range b.WaitingItems() {
-		all = append(all, fmt.Sprintf("%s %s %s [%s] %s | %s", i.Key(), i.Trigger, i.Severity, strings.Join(i.Choices, ","), i.Text, i.Fallback))
+		all = append(all, fmt.Sprintf("%s %s %s [%s] %s | %s", i.UniqueName(), i.Trigger, i.Severity, strings.Join(i.Choices, ","), i.Text, i.Fallback))
 	}
 	return all
 }
@@ -128,7 +128,7 @@ func TestRequest(t *testing.T) {
 			if c.of != "" {
 				text = begun + "question.asked id=q1 text=x fallback=y trigger=" + c.of + "\n"
 			}
-			r, err := play(t, text).WaitingItems()[0].RequestFor(c.answer, "ada")
+			r, err := play(t, text).WaitingItems()[0].AnswerRequest(c.answer, "ada")
 			got := strings.TrimSpace(string(r.Verb) + " " + r.Text + string(r.Task))
 			if err != nil {
 				got = "error " + err.Error()
@@ -182,13 +182,13 @@ func TestFind(t *testing.T) {
 func TestAgreed(t *testing.T) {
 	const publish = "question.asked id=q1 text=x fallback=no trigger=publish\n"
 	const yes = "request.made request.verb=answer request.id=q1 request.text=yes\n"
-	for tape, want := range map[string][]humaninput.PublishConsent{
+	for tape, want := range map[string][]humaninput.PublishApproval{
 		publish:       nil,
 		publish + yes: {{Run: "r1", Seq: 8}},
 		publish + yes + "request.settled seq=8 granted=true\n":                                                                 nil,
 		"attempt.started attempt=T1.1 task=T1 base=c0 tier=fast\nquestion.asked id=q1 attempt=T1.1 text=x fallback=no\n" + yes: nil,
 	} {
-		if diff := cmp.Diff(want, play(t, begun+tape).PublishConsents()); diff != "" {
+		if diff := cmp.Diff(want, play(t, begun+tape).PublishApprovals()); diff != "" {
 			t.Errorf("%s: %s", tape, diff)
 		}
 	}
@@ -202,7 +202,7 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		i := humaninput.WaitingItem{ID: "q", Choices: []string{"yes", "no"}}
-		r, err := i.RequestFor(text, "x")
+		r, err := i.AnswerRequest(text, "x")
 		switch {
 		case err != nil:
 			if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {

@@ -7,41 +7,41 @@ import (
 	"time"
 )
 
-// EndCondition is the condition at which a loop ends. The zero End is never.
-type EndCondition struct {
+// LoopEndCondition is the condition at which a loop ends. The zero End is never.
+type LoopEndCondition struct {
 	At       time.Time
 	Landings int
 	Empty    bool
 }
 
-// ParseEnd parses a time (2026-12-01, 2026-12-01 18:00, 18:00, or RFC 3339), a duration (90m,
+// ParseEndCondition parses a time (2026-12-01, 2026-12-01 18:00, 18:00, or RFC 3339), a duration (90m,
 // 7d), or a condition: "empty" for no more work, or landed:N. Times are in now's time zone.
-func ParseEnd(text string, now time.Time) (EndCondition, error) {
+func ParseEndCondition(text string, now time.Time) (LoopEndCondition, error) {
 	text = strings.TrimSpace(text)
 	if text == "empty" {
-		return EndCondition{Empty: true}, nil
+		return LoopEndCondition{Empty: true}, nil
 	}
 	if of, ok := strings.CutPrefix(text, "landed:"); ok {
 		n, err := strconv.Atoi(of)
 		if err != nil || n < 1 || n > 1_000_000 {
-			return EndCondition{}, fmt.Errorf("%q is not a number of results: write landed:5", of)
+			return LoopEndCondition{}, fmt.Errorf("%q is not a number of results: write landed:5", of)
 		}
-		return EndCondition{Landings: n}, nil
+		return LoopEndCondition{Landings: n}, nil
 	}
 	if d, ok := parseDuration(text); ok {
 		if d <= 0 {
-			return EndCondition{}, fmt.Errorf("%s would end at once", text)
+			return LoopEndCondition{}, fmt.Errorf("%s would end at once", text)
 		}
-		return EndCondition{At: now.Add(d)}, nil
+		return LoopEndCondition{At: now.Add(d)}, nil
 	}
 	at, ok := parseTime(text, now)
 	if !ok {
-		return EndCondition{}, fmt.Errorf("%q is not a time, duration or condition", text)
+		return LoopEndCondition{}, fmt.Errorf("%q is not a time, duration or condition", text)
 	}
 	if !at.After(now) {
-		return EndCondition{}, fmt.Errorf("%s is over", text)
+		return LoopEndCondition{}, fmt.Errorf("%s is over", text)
 	}
-	return EndCondition{At: at}, nil
+	return LoopEndCondition{At: at}, nil
 }
 
 // parseDuration parses a duration, which may be in days.

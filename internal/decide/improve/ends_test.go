@@ -34,19 +34,19 @@ func TestNobodyCanLook(t *testing.T) {
 		return got
 	}
 	for n := range 4 {
-		if got := look(nexus.CycleFailed{Cycle: n + 1, Why: "no disk"}); got != "loop.rested" {
+		if got := look(nexus.ImproveCycleFailed{Cycle: n + 1, Why: "no disk"}); got != "loop.rested" {
 			t.Fatalf("after %d: %s", n+1, got)
 		}
 	}
-	if got := look(nexus.CycleLooked{Cycle: 5}); got != "loop.rested" {
+	if got := look(nexus.ImproveCycleSearched{Cycle: 5}); got != "loop.rested" {
 		t.Fatal(got)
 	}
 	for n := range 4 {
-		if got := look(nexus.CycleFailed{Cycle: n + 6, Why: "no disk"}); got != "loop.rested" {
+		if got := look(nexus.ImproveCycleFailed{Cycle: n + 6, Why: "no disk"}); got != "loop.rested" {
 			t.Fatalf("after %d more: %s", n+1, got)
 		}
 	}
-	if got := look(nexus.CycleFailed{Cycle: 10, Why: "no disk"}); got != "run.ended" || s.l.Status != nexus.StatusFailed ||
+	if got := look(nexus.ImproveCycleFailed{Cycle: 10, Why: "no disk"}); got != "run.ended" || s.l.Status != nexus.StatusFailed ||
 		s.l.Why != "the search for work failed: no disk" {
 		t.Errorf("%s: %s, %s", got, s.l.Status, s.l.Why)
 	}
@@ -57,15 +57,15 @@ func TestNobodyCanLook(t *testing.T) {
 func TestLinesRest(t *testing.T) {
 	s := begin(direct())
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 1, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1)}})
 	s.decide()
 	done := worked("loop-1")
 	done.Change.Touched = []string{"line"}
 	s.hear(done)
 	s.decide()
-	s.hear(nexus.ItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
+	s.hear(nexus.LoopItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
 	s.decide()
-	s.hear(nexus.LandingWeighed{Item: "loop-1"})
+	s.hear(nexus.LandingCheckEnded{Item: "loop-1"})
 	s.decide()
 	other := wanted("todo", 2)
 	other.Lines = []string{"new", "line"}
@@ -75,7 +75,7 @@ func TestLinesRest(t *testing.T) {
 	if rule, _ := s.l.BlockingRule(other, s.now.Add(improve.Week)); rule != "" {
 		t.Errorf("a week later: %q", rule)
 	}
-	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.WantedItem{wanted("todo", 3), wanted("todo", 4)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 2, Wanted: []nexus.CandidateWorkItem{wanted("todo", 3), wanted("todo", 4)}})
 	s.decide()
 	done = worked("loop-2")
 	done.Change.Touched = []string{"line"}
@@ -83,7 +83,7 @@ func TestLinesRest(t *testing.T) {
 	if got := s.decide(); got != "item.kept cycle.started" || s.l.ItemByID("loop-2").Rule != improve.Again {
 		t.Errorf("%s: %q", got, s.l.ItemByID("loop-2").Rule)
 	}
-	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.WantedItem{wanted("todo", 4)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 3, Wanted: []nexus.CandidateWorkItem{wanted("todo", 4)}})
 	s.decide()
 	done = worked("loop-3")
 	done.Change.Touched = []string{"another"}
@@ -98,17 +98,17 @@ func TestLinesRest(t *testing.T) {
 func TestSchedule(t *testing.T) {
 	s := begin(direct())
 	due := s.now.Add(5 * time.Hour)
-	facts := s.l.NextFacts(improve.DecisionInputs{Now: s.now, Due: func(time.Time) time.Time { return due }})
-	if f, ok := facts[0].(nexus.LoopRested); !ok || !f.Until.Equal(due) || f.For != 5*time.Hour || f.Why != "it waits for its time" {
+	facts := s.l.NextFacts(improve.LoopDecisionInputs{Now: s.now, Due: func(time.Time) time.Time { return due }})
+	if f, ok := facts[0].(nexus.LoopPauseStarted); !ok || !f.Until.Equal(due) || f.For != 5*time.Hour || f.Why != "it waits for its time" {
 		t.Errorf("%+v", facts)
 	}
 	rules := direct()
 	rules.Watch = "commits"
 	s = begin(rules)
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1})
-	facts = s.l.NextFacts(improve.DecisionInputs{Now: s.now})
-	if f, ok := facts[0].(nexus.LoopRested); !ok || !f.Until.IsZero() || f.For != 0 {
+	s.hear(nexus.ImproveCycleSearched{Cycle: 1})
+	facts = s.l.NextFacts(improve.LoopDecisionInputs{Now: s.now})
+	if f, ok := facts[0].(nexus.LoopPauseStarted); !ok || !f.Until.IsZero() || f.For != 0 {
 		t.Errorf("%+v", facts)
 	}
 }
@@ -119,15 +119,15 @@ func TestFullSays(t *testing.T) {
 	rules.Direct, rules.Waiting, rules.Cycles, rules.Open = false, 1, 2, 3
 	s := begin(rules)
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 1, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1)}})
 	s.decide()
 	s.hear(worked("loop-1"))
 	s.decide()
-	s.hear(nexus.ItemLanded{Item: "loop-1", Target: nexus.Theme + "todo", Commit: "c"})
+	s.hear(nexus.LoopItemLanded{Item: "loop-1", Target: nexus.Theme + "todo", Commit: "c"})
 	s.decide()
-	s.hear(nexus.LandingWeighed{Item: "loop-1"})
+	s.hear(nexus.LandingCheckEnded{Item: "loop-1"})
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 2})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 2})
 	if got := s.decide(); got != "run.ended" || s.l.Status != nexus.StatusWaiting ||
 		s.l.Why != "1 result waits for a person, and no more may (improve.waiting)" {
 		t.Errorf("%s: %s, %s", got, s.l.Status, s.l.Why)
@@ -137,30 +137,30 @@ func TestFullSays(t *testing.T) {
 // TestModest holds what is left to a person because it is more than modest, with the words that say so.
 func TestModest(t *testing.T) {
 	for name, c := range map[string]struct {
-		change nexus.ItemChange
-		rule   improve.SkipRule
+		change nexus.LoopItemChange
+		rule   improve.ItemSkipRule
 		why    string
 	}{
-		"few lines":  {nexus.ItemChange{Lines: 200}, "", ""},
-		"many lines": {nexus.ItemChange{Lines: 201}, improve.TooLarge, "it changes 201 lines, and more than 200 are left to a person (improve.lines)"},
+		"few lines":  {nexus.LoopItemChange{Lines: 200}, "", ""},
+		"many lines": {nexus.LoopItemChange{Lines: 201}, improve.TooLarge, "it changes 201 lines, and more than 200 are left to a person (improve.lines)"},
 		"names": {
-			nexus.ItemChange{Public: []string{"A in a.go", "B in b.go", "C in c.go", "D in d.go", "E in e.go"}},
+			nexus.LoopItemChange{Public: []string{"A in a.go", "B in b.go", "C in c.go", "D in d.go", "E in e.go"}},
 			improve.Public,
 			"it changes a public interface, which is left to a person: A in a.go, B in b.go, C in c.go and 2 more",
 		},
-		"needs": {nexus.ItemChange{Dependencies: []string{"go.mod"}}, improve.Dependencies, "it changes the dependencies, which is left to a person: go.mod"},
+		"needs": {nexus.LoopItemChange{Dependencies: []string{"go.mod"}}, improve.Dependencies, "it changes the dependencies, which is left to a person: go.mod"},
 	} {
 		rules := direct()
 		rules.Lines = 200
 		s := begin(rules)
 		s.decide()
-		s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
+		s.hear(nexus.ImproveCycleSearched{Cycle: 1, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1)}})
 		s.decide()
 		done := worked("loop-1")
 		done.Change = c.change
 		s.hear(done)
-		first := s.l.NextFacts(improve.DecisionInputs{Now: s.now})[0]
-		kept, is := first.(nexus.ItemKept)
+		first := s.l.NextFacts(improve.LoopDecisionInputs{Now: s.now})[0]
+		kept, is := first.(nexus.LoopItemLandingConfirmed)
 		if is != (c.rule != "") || kept.Rule != string(c.rule) || kept.Why != c.why {
 			t.Errorf("%s: %+v", name, first)
 		}
@@ -171,13 +171,13 @@ func TestModest(t *testing.T) {
 func TestWorseInWords(t *testing.T) {
 	s := begin(direct())
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 1, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1)}})
 	s.decide()
 	s.hear(worked("loop-1"))
 	s.decide()
-	s.hear(nexus.ItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
+	s.hear(nexus.LoopItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
 	s.decide()
-	s.hear(nexus.LandingWeighed{Item: "loop-1", Worse: []nexus.WorsenedFinding{
+	s.hear(nexus.LandingCheckEnded{Item: "loop-1", Worse: []nexus.WorsenedFinding{
 		{Finding: "a/1", Title: "A", After: 1},
 		{Finding: "b/1", Title: "B", Before: 1, After: 3},
 		{Finding: "c/1", Title: "C", After: 1},
@@ -185,7 +185,7 @@ func TestWorseInWords(t *testing.T) {
 		{Finding: "e/1", Title: "E", After: 1},
 	}})
 	const want = "a/1 (A) is new, b/1 (B) went from 1 to 3, c/1 (C) is new, and 2 more"
-	if f, ok := s.l.NextFacts(improve.DecisionInputs{Now: s.now})[0].(nexus.RevertSought); !ok || f.Why != want {
+	if f, ok := s.l.NextFacts(improve.LoopDecisionInputs{Now: s.now})[0].(nexus.LoopItemRevertStarted); !ok || f.Why != want {
 		t.Errorf("%+v", f)
 	}
 }
@@ -196,7 +196,7 @@ func TestMoneyOfALoop(t *testing.T) {
 	s := begin(direct())
 	left := func(want nexus.Money) {
 		t.Helper()
-		if got := s.l.MoneyLeft(); got != want {
+		if got := s.l.RemainingMoney(); got != want {
 			t.Errorf("%s may be spent, want %s", got, want)
 		}
 	}
@@ -204,16 +204,16 @@ func TestMoneyOfALoop(t *testing.T) {
 	s.decide()
 	s.hear(nexus.BudgetReserved{ID: "c1", Money: 2 * nexus.Dollar})
 	left(7 * nexus.Dollar)
-	s.hear(nexus.BudgetSpent{ID: "c1", Money: nexus.Dollar})
+	s.hear(nexus.BudgetSettled{ID: "c1", Money: nexus.Dollar})
 	left(8 * nexus.Dollar)
-	s.hear(nexus.CycleLooked{Cycle: 1, Spent: nexus.Dollar, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 1, Spent: nexus.Dollar, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1)}})
 	left(8 * nexus.Dollar)
 	s.decide()
 	left(7 * nexus.Dollar)
 	s.hear(worked("loop-1")) // a tenth is spent; a conflict may cost the rest
 	left(7 * nexus.Dollar)
 	s.decide()
-	s.hear(nexus.ItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
+	s.hear(nexus.LoopItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
 	left(8*nexus.Dollar - nexus.Dollar/10)
 	rules := direct()
 	rules.Budget, rules.Rest = nexus.Dollar/20, time.Minute
@@ -229,12 +229,12 @@ func TestWakes(t *testing.T) {
 	rules.Until = time.Date(2026, 11, 26, 13, 0, 0, 0, time.UTC)
 	s := begin(rules)
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 1})
 	s.decide()
-	if got := s.l.NextWakeTime(improve.DecisionInputs{Now: s.now}); !got.Equal(s.now.Add(time.Minute)) {
+	if got := s.l.NextWakeTime(improve.LoopDecisionInputs{Now: s.now}); !got.Equal(s.now.Add(time.Minute)) {
 		t.Errorf("it wakes at %s, and rests a minute", got)
 	}
-	if got := s.l.NextWakeTime(improve.DecisionInputs{Now: s.now.Add(2 * time.Minute)}); !got.Equal(rules.Until) {
+	if got := s.l.NextWakeTime(improve.LoopDecisionInputs{Now: s.now.Add(2 * time.Minute)}); !got.Equal(rules.Until) {
 		t.Errorf("it wakes at %s, and its time is over at %s", got, rules.Until)
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// findingBlock is the reason why a finding is skipped, and the condition that ends the block.
-type findingBlock struct {
-	rule  SkipRule
+// findingExclusion is the reason why a finding is skipped, and the condition that ends the block.
+type findingExclusion struct {
+	rule  ItemSkipRule
 	why   string
 	mark  string    // fingerprint whose change ends the block; empty: only time ends it
 	until time.Time // zero: no time limit
@@ -49,7 +49,7 @@ func (l *ImproveLoop) countFailure(i *LoopItem, at time.Time) {
 	if b.mark != i.Wanted.Mark {
 		b.fails = 0
 	}
-	b = findingBlock{rule: Failed, mark: i.Wanted.Mark, fails: b.fails + 1}
+	b = findingExclusion{rule: Failed, mark: i.Wanted.Mark, fails: b.fails + 1}
 	b.why = fmt.Sprintf("it was tried %d times, last in run %s, and its files have not changed since", b.fails, i.ID)
 	if b.fails < tries {
 		b.until = at // it may be tried once more

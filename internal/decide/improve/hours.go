@@ -24,9 +24,9 @@ const dayMinutes = 24 * 60
 
 var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} //nolint:gochecknoglobals // never written
 
-// ParseHours parses hours such as "09:00-18:00 Mon-Fri; 22:00-06:00 Sat,Sun". Without days
+// ParseWeeklyHours parses hours such as "09:00-18:00 Mon-Fri; 22:00-06:00 Sat,Sun". Without days
 // they apply to every day; hours that end before they start end on the next day.
-func ParseHours(text string) (WeeklyHours, error) {
+func ParseWeeklyHours(text string) (WeeklyHours, error) {
 	var h WeeklyHours
 	if strings.TrimSpace(text) == "" {
 		return h, nil
@@ -101,8 +101,8 @@ func parseDays(text string) (days [7]bool, err error) {
 	return days, nil
 }
 
-// EndOf reports whether a time is within the hours, and when they end.
-func (h WeeklyHours) EndOf(now time.Time) (time.Time, bool) {
+// EndOfCurrentHours reports whether a time is within the hours, and when they end.
+func (h WeeklyHours) EndOfCurrentHours(now time.Time) (time.Time, bool) {
 	end := now
 	for range 8 * (len(h.all) + 1) {
 		next, ok := h.endWithin(end)

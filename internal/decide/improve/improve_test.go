@@ -32,7 +32,7 @@ func TestHours(t *testing.T) {
 		{"09:00-10:00 Fri-Mon", "2026-11-29 09:30", "2026-11-29 10:00"},
 		{"", "2026-11-26 12:30", ""},
 	} {
-		h, err := improve.ParseHours(c.hours)
+		h, err := improve.ParseWeeklyHours(c.hours)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestHours(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		end, quiet := h.EndOf(now)
+		end, quiet := h.EndOfCurrentHours(now)
 		got := ""
 		if quiet {
 			got = end.Format("2006-01-02 15:04")
@@ -49,11 +49,11 @@ func TestHours(t *testing.T) {
 			t.Errorf("%s at %s: until %q, not %q", c.hours, c.now, got, c.end)
 		}
 	}
-	if end, quiet := must(t, "00:00-24:00").EndOf(time.Date(2026, 11, 26, 0, 0, 0, 0, berlin)); !quiet || end.Sub(time.Date(2026, 11, 26, 0, 0, 0, 0, berlin)) < 7*24*time.Hour {
+	if end, quiet := must(t, "00:00-24:00").EndOfCurrentHours(time.Date(2026, 11, 26, 0, 0, 0, 0, berlin)); !quiet || end.Sub(time.Date(2026, 11, 26, 0, 0, 0, 0, berlin)) < 7*24*time.Hour {
 		t.Error("hours that are always have an end", end)
 	}
 	for _, bad := range []string{"9:00-18:00", "09:00", "09:00-18:00 Mo", "09:00-09:00", "24:00-06:00", "09:60-10:00", "0x:00-10:00", "09:0x-10:00", "-1:00-10:00", "09:-1-10:00", "25:00-26:00", "0900-1000", "a-b", "09:00-18:00 Mon Tue", "09:00-18:00 Mon-Tuesday", "09:00-18:00 Monday-Tue", ";"} {
-		if _, err := improve.ParseHours(bad); err == nil {
+		if _, err := improve.ParseWeeklyHours(bad); err == nil {
 			t.Errorf("%q is read", bad)
 		}
 	}
@@ -61,7 +61,7 @@ func TestHours(t *testing.T) {
 
 func must(t *testing.T, text string) improve.WeeklyHours {
 	t.Helper()
-	h, err := improve.ParseHours(text)
+	h, err := improve.ParseWeeklyHours(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,12 +71,12 @@ func must(t *testing.T, text string) improve.WeeklyHours {
 func FuzzParseHours(f *testing.F) {
 	f.Add("09:00-18:00 Mon-Fri; 22:00-06:00 Sat,Sun")
 	f.Fuzz(func(t *testing.T, text string) {
-		h, err := improve.ParseHours(text)
+		h, err := improve.ParseWeeklyHours(text)
 		if err != nil {
 			return
 		}
 		now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
-		if end, quiet := h.EndOf(now); quiet != end.After(now) || end.Sub(now) > 16*24*time.Hour {
+		if end, quiet := h.EndOfCurrentHours(now); quiet != end.After(now) || end.Sub(now) > 16*24*time.Hour {
 			t.Error(end, quiet)
 		}
 	})
@@ -89,19 +89,19 @@ func TestEnds(t *testing.T) {
 		"90m": "11-26 13:30", "7d": "12-03 12:00", "18:00": "11-26 18:00", "09:00": "11-27 09:00", "2026-12-24": "12-24 00:00",
 		"2026-12-24 18:30": "12-24 18:30", "2026-12-24T18:30:00+01:00": "12-24 17:30",
 	} {
-		end, err := improve.ParseEnd(text, now)
+		end, err := improve.ParseEndCondition(text, now)
 		if got := end.At.UTC().Format("01-02 15:04"); err != nil || got != want {
 			t.Errorf("%s: %s, %v, not %s", text, got, err, want)
 		}
 	}
-	if end, err := improve.ParseEnd("landed:5", now); err != nil || end.Landings != 5 {
+	if end, err := improve.ParseEndCondition("landed:5", now); err != nil || end.Landings != 5 {
 		t.Error(end, err)
 	}
-	if end, err := improve.ParseEnd("empty", now); err != nil || !end.Empty {
+	if end, err := improve.ParseEndCondition("empty", now); err != nil || !end.Empty {
 		t.Error(end, err)
 	}
 	for _, bad := range []string{"", "soon", "0m", "-5m", "-5d", "4000d", "xd", "2020-01-01", "landed:0", "landed:x", "landed:", "25:00"} {
-		if end, err := improve.ParseEnd(bad, now); err == nil {
+		if end, err := improve.ParseEndCondition(bad, now); err == nil {
 			t.Errorf("%q: %+v", bad, end)
 		}
 	}
@@ -111,7 +111,7 @@ func FuzzParseEnd(f *testing.F) {
 	f.Add("2026-12-24 18:30")
 	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, text string) {
-		end, err := improve.ParseEnd(text, now)
+		end, err := improve.ParseEndCondition(text, now)
 		if err == nil && !end.Empty && end.Landings == 0 && !end.At.After(now) {
 			t.Error(text, end)
 		}
@@ -127,7 +127,7 @@ type story struct {
 
 func begin(rules nexus.ImproveRules) *story {
 	s := &story{l: &improve.ImproveLoop{}, now: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)}
-	s.hear(nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}, nexus.LoopOpened{Rules: rules})
+	s.hear(nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}, nexus.LoopRulesSet{Rules: rules})
 	return s
 }
 
@@ -142,7 +142,7 @@ func (s *story) hear(facts ...nexus.Fact) {
 func (s *story) decide() string {
 	var kinds []string
 	for {
-		facts := s.l.NextFacts(improve.DecisionInputs{Now: s.now})
+		facts := s.l.NextFacts(improve.LoopDecisionInputs{Now: s.now})
 		if len(facts) == 0 || len(kinds) > 20 {
 			return strings.Join(kinds, " ")
 		}
@@ -153,13 +153,13 @@ func (s *story) decide() string {
 	}
 }
 
-func wanted(strategy string, n int) nexus.WantedItem {
+func wanted(strategy string, n int) nexus.CandidateWorkItem {
 	id := fmt.Sprintf("%s/%d", strategy, n)
-	return nexus.WantedItem{Finding: id, Strategy: strategy, Title: id, Files: []string{id}, Mark: "1"}
+	return nexus.CandidateWorkItem{Finding: id, Strategy: strategy, Title: id, Files: []string{id}, Mark: "1"}
 }
 
-func worked(item nexus.RunID) nexus.ItemWorked {
-	return nexus.ItemWorked{Item: item, Status: nexus.StatusDone, Spent: nexus.Dollar / 10, Branch: "nexus/" + string(item), Commit: "c"}
+func worked(item nexus.RunID) nexus.LoopItemWorkEnded {
+	return nexus.LoopItemWorkEnded{Item: item, Status: nexus.StatusDone, Spent: nexus.Dollar / 10, Branch: "nexus/" + string(item), Commit: "c"}
 }
 
 // TestThemes holds that results wait on a branch for each strategy, that no more branches
@@ -169,7 +169,7 @@ func TestThemes(t *testing.T) {
 	if got := s.decide(); got != "cycle.started" {
 		t.Fatal(got)
 	}
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("lint", 1), wanted("todo", 2)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 1, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1), wanted("lint", 1), wanted("todo", 2)}})
 	if got := s.decide(); got != "item.taken item.taken" { // both of one theme
 		t.Fatal(got)
 	}
@@ -177,21 +177,21 @@ func TestThemes(t *testing.T) {
 	if got := s.decide(); got != "item.offered" { // one lands at a time
 		t.Fatal(got)
 	}
-	s.hear(nexus.ItemLanded{Item: "loop-1", Target: nexus.Theme + "todo", Commit: "c"})
+	s.hear(nexus.LoopItemLanded{Item: "loop-1", Target: nexus.Theme + "todo", Commit: "c"})
 	if got := s.decide(); got != "landing.watched" { // and is looked at before the next
 		t.Fatal(got)
 	}
-	s.hear(nexus.LandingWeighed{Item: "loop-1"})
+	s.hear(nexus.LandingCheckEnded{Item: "loop-1"})
 	if got := s.decide(); got != "item.offered" {
 		t.Fatal(got)
 	}
-	s.hear(nexus.ItemLanded{Item: "loop-2", Target: nexus.Theme + "todo", Commit: "c"})
+	s.hear(nexus.LoopItemLanded{Item: "loop-2", Target: nexus.Theme + "todo", Commit: "c"})
 	s.decide()
-	s.hear(nexus.LandingWeighed{Item: "loop-2"})
+	s.hear(nexus.LandingCheckEnded{Item: "loop-2"})
 	if got := s.decide(); got != "cycle.started" || len(s.l.WaitingItems()) != 2 {
 		t.Fatal(got, s.l.WaitingItems())
 	}
-	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("lint", 1)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 2, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1), wanted("lint", 1)}})
 	if got := s.decide(); got != "loop.rested" {
 		t.Fatal(got)
 	}
@@ -200,8 +200,8 @@ func TestThemes(t *testing.T) {
 	}
 	s.now = s.now.Add(time.Hour)
 	s.decide()
-	s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged}, nexus.ResultSettled{Item: "loop-2", How: nexus.ResultRejected})
-	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.WantedItem{wanted("todo", 2), wanted("lint", 1)}})
+	s.hear(nexus.WaitingResultDecided{Item: "loop-1", How: nexus.ResultMerged}, nexus.WaitingResultDecided{Item: "loop-2", How: nexus.ResultRejected})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 3, Wanted: []nexus.CandidateWorkItem{wanted("todo", 2), wanted("lint", 1)}})
 	if got := s.decide(); got != "item.taken" || s.l.Items[len(s.l.Items)-1].Wanted.Finding != "lint/1" {
 		t.Error(got)
 	}
@@ -220,22 +220,22 @@ func TestLeftBranch(t *testing.T) {
 	}
 	s.decide()
 	base("main")
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("todo", 2)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 1, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1), wanted("todo", 2)}})
 	s.decide()
 	s.hear(worked("loop-1"), worked("loop-2"))
 	for _, item := range []nexus.RunID{"loop-1", "loop-2"} {
 		s.decide()
-		s.hear(nexus.ItemLanded{Item: item, Target: first, Commit: "c"})
+		s.hear(nexus.LoopItemLanded{Item: item, Target: first, Commit: "c"})
 		s.decide()
-		s.hear(nexus.LandingWeighed{Item: item})
+		s.hear(nexus.LandingCheckEnded{Item: item})
 	}
 	base(first)
 	s.decide()
-	s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged, Left: true})
+	s.hear(nexus.WaitingResultDecided{Item: "loop-1", How: nexus.ResultMerged, Left: true})
 	base(first)
-	s.hear(nexus.ResultSettled{Item: "loop-2", How: nexus.ResultMerged, Left: true})
+	s.hear(nexus.WaitingResultDecided{Item: "loop-2", How: nexus.ResultMerged, Left: true})
 	base("main")
-	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.WantedItem{wanted("todo", 3)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 2, Wanted: []nexus.CandidateWorkItem{wanted("todo", 3)}})
 	s.decide()
 	s.hear(worked("loop-3"))
 	if got := s.decide(); got != "item.offered" || s.l.ItemByID("loop-3").Target != second {
@@ -248,27 +248,27 @@ func TestLeftBranch(t *testing.T) {
 func TestRevertBeforeTheNext(t *testing.T) {
 	s := begin(nexus.ImproveRules{Direct: true, Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 2, Rest: time.Minute, MostRest: time.Hour})
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("lint", 1)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 1, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1), wanted("lint", 1)}})
 	s.decide()
-	s.hear(worked("loop-1"), nexus.ItemWorked{Item: "loop-2", Status: nexus.StatusFailed, Why: "no"})
+	s.hear(worked("loop-1"), nexus.LoopItemWorkEnded{Item: "loop-2", Status: nexus.StatusFailed, Why: "no"})
 	s.decide()
-	s.hear(nexus.ItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
+	s.hear(nexus.LoopItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
 	s.decide()
-	s.hear(nexus.LandingWeighed{Item: "loop-1", Worse: []nexus.WorsenedFinding{{Finding: "lint/9", Title: "new", After: 1}}})
+	s.hear(nexus.LandingCheckEnded{Item: "loop-1", Worse: []nexus.WorsenedFinding{{Finding: "lint/9", Title: "new", After: 1}}})
 	if got := s.decide(); got != "revert.sought" {
 		t.Fatal(got)
 	}
-	s.hear(nexus.ItemReverted{Item: "loop-1", Commit: "r"})
+	s.hear(nexus.LoopItemReverted{Item: "loop-1", Commit: "r"})
 	if got := s.decide(); got != "cycle.started" || s.l.Totals.Reverted != 1 {
 		t.Fatal(got)
 	}
-	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("lint", 1)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 2, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1), wanted("lint", 1)}})
 	if got := s.decide(); got != "item.taken" { // lint/1 once more, todo/1 no more
 		t.Fatal(got)
 	}
-	s.hear(nexus.ItemWorked{Item: "loop-3", Status: nexus.StatusFailed, Why: "no"})
+	s.hear(nexus.LoopItemWorkEnded{Item: "loop-3", Status: nexus.StatusFailed, Why: "no"})
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("lint", 1)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 3, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1), wanted("lint", 1)}})
 	if got := s.decide(); got != "loop.rested" {
 		t.Fatal(got)
 	}
@@ -284,15 +284,15 @@ func TestRevertBeforeTheNext(t *testing.T) {
 func TestUntilLanded(t *testing.T) {
 	s := begin(nexus.ImproveRules{Direct: true, Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 2, Landings: 1, Rest: time.Minute, MostRest: time.Hour})
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 1, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1)}})
 	s.decide()
 	s.hear(worked("loop-1"))
 	s.decide()
-	s.hear(nexus.ItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
+	s.hear(nexus.LoopItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
 	if got := s.decide(); got != "landing.watched" {
 		t.Fatal(got)
 	}
-	s.hear(nexus.LandingWeighed{Item: "loop-1"})
+	s.hear(nexus.LandingCheckEnded{Item: "loop-1"})
 	if got := s.decide(); got != "run.ended" || s.l.Status != nexus.StatusDone || s.l.Why != "1 result landed" {
 		t.Errorf("%s: %s, %s", got, s.l.Status, s.l.Why)
 	}
@@ -302,14 +302,14 @@ func TestUntilLanded(t *testing.T) {
 func TestQuietHours(t *testing.T) {
 	s := begin(nexus.ImproveRules{Direct: true, Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 1, Rest: time.Minute, MostRest: time.Hour})
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("todo", 2)}})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 1, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1), wanted("todo", 2)}})
 	s.decide()
 	s.hear(worked("loop-1"))
 	quiet := must(t, "11:00-13:00")
-	if facts := s.l.NextFacts(improve.DecisionInputs{Now: s.now, Quiet: quiet}); len(facts) > 0 {
+	if facts := s.l.NextFacts(improve.LoopDecisionInputs{Now: s.now, Quiet: quiet}); len(facts) > 0 {
 		t.Errorf("in quiet hours: %s", nexus.FactKind(facts[0]))
 	}
-	if wake := s.l.NextWakeTime(improve.DecisionInputs{Now: s.now, Quiet: quiet}); !wake.Equal(s.now.Add(time.Hour)) {
+	if wake := s.l.NextWakeTime(improve.LoopDecisionInputs{Now: s.now, Quiet: quiet}); !wake.Equal(s.now.Add(time.Hour)) {
 		t.Errorf("it wakes at %s", wake)
 	}
 	s.now = s.now.Add(time.Hour)
@@ -318,8 +318,8 @@ func TestQuietHours(t *testing.T) {
 	}
 	begun := begin(nexus.ImproveRules{Direct: true, Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 1, Rest: time.Minute, MostRest: time.Hour})
 	begun.decide()
-	begun.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
-	facts := begun.l.NextFacts(improve.DecisionInputs{Now: begun.now, Quiet: quiet})
+	begun.hear(nexus.ImproveCycleSearched{Cycle: 1, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1)}})
+	facts := begun.l.NextFacts(improve.LoopDecisionInputs{Now: begun.now, Quiet: quiet})
 	if len(facts) != 1 || nexus.FactKind(facts[0]) != "loop.rested" {
 		t.Errorf("%v", facts)
 	}

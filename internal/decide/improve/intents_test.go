@@ -18,7 +18,7 @@ func TestIntents(t *testing.T) {
 	const item = nexus.RunID("loop-1")
 	x := wanted("todo", 1)
 	s := begin(direct())
-	taken := nexus.ItemTaken{Item: item, Cycle: 1, Wanted: x, Reserved: nexus.Dollar, Base: "main"}
+	taken := nexus.LoopItemWorkStarted{Item: item, Cycle: 1, Wanted: x, Reserved: nexus.Dollar, Base: "main"}
 	for _, c := range []struct {
 		hear   []nexus.Fact
 		open   nexus.Fact // nil: nothing is
@@ -26,38 +26,38 @@ func TestIntents(t *testing.T) {
 		of     nexus.RunID
 	}{
 		{nil, nil, nil, ""},
-		{[]nexus.Fact{nexus.CycleStarted{Cycle: 1}}, nexus.CycleStarted{Cycle: 1}, nexus.CycleFailed{Cycle: 1, Why: "no disk"}, ""},
-		{[]nexus.Fact{nexus.CycleLooked{Cycle: 1}}, nil, nil, ""},
-		{[]nexus.Fact{taken}, taken, nexus.ItemWorked{Item: item, Status: nexus.StatusFailed, Spent: nexus.Dollar, Why: "no disk", Outside: true}, item},
+		{[]nexus.Fact{nexus.ImproveCycleStarted{Cycle: 1}}, nexus.ImproveCycleStarted{Cycle: 1}, nexus.ImproveCycleFailed{Cycle: 1, Why: "no disk"}, ""},
+		{[]nexus.Fact{nexus.ImproveCycleSearched{Cycle: 1}}, nil, nil, ""},
+		{[]nexus.Fact{taken}, taken, nexus.LoopItemWorkEnded{Item: item, Status: nexus.StatusFailed, Spent: nexus.Dollar, Why: "no disk", Outside: true}, item},
 		{[]nexus.Fact{worked(item)}, nil, nil, ""},
 		{
-			[]nexus.Fact{nexus.ItemOffered{Item: item, Target: "main"}},
-			nexus.ItemOffered{Item: item, Target: "main"},
-			nexus.ItemKept{Item: item, Rule: string(improve.Unlanded), Why: "it is unknown whether it landed: no disk"},
+			[]nexus.Fact{nexus.LoopItemLandingStarted{Item: item, Target: "main"}},
+			nexus.LoopItemLandingStarted{Item: item, Target: "main"},
+			nexus.LoopItemLandingConfirmed{Item: item, Rule: string(improve.Unlanded), Why: "it is unknown whether it landed: no disk"},
 			item,
 		},
-		{[]nexus.Fact{nexus.ItemLanded{Item: item, Target: "main", Commit: "c"}}, nil, nil, ""},
+		{[]nexus.Fact{nexus.LoopItemLanded{Item: item, Target: "main", Commit: "c"}}, nil, nil, ""},
 		{
-			[]nexus.Fact{nexus.LandingWatched{Item: item}},
-			nexus.LandingWatched{Item: item},
-			nexus.LandingWeighed{Item: item, Why: "it is unknown whether it made anything worse: no disk"},
+			[]nexus.Fact{nexus.CheckAfterLandingStarted{Item: item}},
+			nexus.CheckAfterLandingStarted{Item: item},
+			nexus.LandingCheckEnded{Item: item, Why: "it is unknown whether it made anything worse: no disk"},
 			item,
 		},
-		{[]nexus.Fact{nexus.LandingWeighed{Item: item, Worse: []nexus.WorsenedFinding{{Finding: "a/1", After: 1}}}}, nil, nil, ""},
+		{[]nexus.Fact{nexus.LandingCheckEnded{Item: item, Worse: []nexus.WorsenedFinding{{Finding: "a/1", After: 1}}}}, nil, nil, ""},
 		{
-			[]nexus.Fact{nexus.RevertSought{Item: item, Why: "a/1 is new"}},
-			nexus.RevertSought{Item: item, Why: "a/1 is new"},
-			nexus.RevertFailed{Item: item, Why: "no disk"},
+			[]nexus.Fact{nexus.LoopItemRevertStarted{Item: item, Why: "a/1 is new"}},
+			nexus.LoopItemRevertStarted{Item: item, Why: "a/1 is new"},
+			nexus.LoopItemRevertFailed{Item: item, Why: "no disk"},
 			item,
 		},
-		{[]nexus.Fact{nexus.ItemReverted{Item: item, Commit: "r"}}, nil, nil, ""},
+		{[]nexus.Fact{nexus.LoopItemReverted{Item: item, Commit: "r"}}, nil, nil, ""},
 		{
-			[]nexus.Fact{nexus.PullSought{Branch: "b", Commit: "c"}},
-			nexus.PullSought{Branch: "b", Commit: "c"},
-			nexus.PullFailed{Branch: "b", Commit: "c", Why: "no disk"},
+			[]nexus.Fact{nexus.PullRequestUpdateStarted{Branch: "b", Commit: "c"}},
+			nexus.PullRequestUpdateStarted{Branch: "b", Commit: "c"},
+			nexus.PullRequestUpdateFailed{Branch: "b", Commit: "c", Why: "no disk"},
 			"",
 		},
-		{[]nexus.Fact{nexus.PullFailed{Branch: "b", Commit: "c"}}, nil, nil, ""},
+		{[]nexus.Fact{nexus.PullRequestUpdateFailed{Branch: "b", Commit: "c"}}, nil, nil, ""},
 	} {
 		s.hear(c.hear...)
 		var want, failed []nexus.Fact
@@ -70,12 +70,12 @@ func TestIntents(t *testing.T) {
 		if diff := cmp.Diff(failed, improve.FailureFacts(c.open, "no disk")); diff != "" {
 			t.Errorf("%+v is broken: -want +got\n%s", c.open, diff)
 		}
-		if got := improve.ItemOf(c.open); got != c.of {
+		if got := improve.ItemOfIntent(c.open); got != c.of {
 			t.Errorf("%+v is of %q", c.open, got)
 		}
 	}
 	s.hear(nexus.BudgetReserved{ID: "b", Money: 2}, nexus.BudgetReserved{ID: "a", Money: 1})
-	want := []nexus.Fact{nexus.BudgetSpent{ID: "a", Money: 1, Estimated: true}, nexus.BudgetSpent{ID: "b", Money: 2, Estimated: true}}
+	want := []nexus.Fact{nexus.BudgetSettled{ID: "a", Money: 1, Estimated: true}, nexus.BudgetSettled{ID: "b", Money: 2, Estimated: true}}
 	if diff := cmp.Diff(want, s.l.LostCallFacts()); diff != "" {
 		t.Errorf("calls that nobody heard of: -want +got\n%s", diff)
 	}
@@ -83,12 +83,12 @@ func TestIntents(t *testing.T) {
 
 // TestCompare holds that a landing made worse what is new and what stands for more, and nothing else.
 func TestCompare(t *testing.T) {
-	seen := func(id string, count int) improve.RedFinding {
-		return improve.RedFinding{Finding: id, Strategy: "lint", Title: "T " + id, Count: count}
+	seen := func(id string, count int) improve.FailingFinding {
+		return improve.FailingFinding{Finding: id, Strategy: "lint", Title: "T " + id, Count: count}
 	}
-	got := improve.CompareFindings(
-		[]improve.RedFinding{seen("gone", 1), seen("same", 2), seen("less", 3), seen("more", 1)},
-		[]improve.RedFinding{seen("same", 2), seen("less", 2), seen("more", 4), seen("new", 1)},
+	got := improve.FindWorsenedFindings(
+		[]improve.FailingFinding{seen("gone", 1), seen("same", 2), seen("less", 3), seen("more", 1)},
+		[]improve.FailingFinding{seen("same", 2), seen("less", 2), seen("more", 4), seen("new", 1)},
 	)
 	want := []nexus.WorsenedFinding{
 		{Finding: "more", Strategy: "lint", Title: "T more", Before: 1, After: 4},
@@ -114,14 +114,14 @@ func TestLeftOut(t *testing.T) {
 		}
 	}
 	rules.Open = 1
-	s.hear(nexus.LoopOpened{Rules: rules}, nexus.ResultSettled{Item: "loop-2", How: nexus.ResultMerged})
-	s.hear(nexus.CycleStarted{Cycle: 2}, nexus.CycleLooked{
-		Cycle: 2, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("todo", 2), wanted("docs", 1), wanted("todo", 3)},
-		Left: []nexus.OmittedFinding{{Finding: "x", Rule: "first"}},
+	s.hear(nexus.LoopRulesSet{Rules: rules}, nexus.WaitingResultDecided{Item: "loop-2", How: nexus.ResultMerged})
+	s.hear(nexus.ImproveCycleStarted{Cycle: 2}, nexus.ImproveCycleSearched{
+		Cycle: 2, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1), wanted("todo", 2), wanted("docs", 1), wanted("todo", 3)},
+		Left: []nexus.OmittedWorkFinding{{Finding: "x", Rule: "first"}},
 	})
-	s.hear(nexus.ItemTaken{Item: "loop-3", Cycle: 2, Wanted: wanted("todo", 2)}, worked("loop-3"))
-	s.hear(nexus.ItemKept{Item: "loop-3", Rule: string(improve.Fixed), Why: "so"})
-	want := []nexus.OmittedFinding{
+	s.hear(nexus.LoopItemWorkStarted{Item: "loop-3", Cycle: 2, Wanted: wanted("todo", 2)}, worked("loop-3"))
+	s.hear(nexus.LoopItemLandingConfirmed{Item: "loop-3", Rule: string(improve.Fixed), Why: "so"})
+	want := []nexus.OmittedWorkFinding{
 		{Finding: "x", Rule: "first"},
 		{Finding: "todo/1", Title: "todo/1", Rule: "waits", Why: "the work of run loop-1 on it waits for a person"},
 		{Finding: "docs/1", Title: "docs/1", Rule: "branches", Why: "1 branch waits for a person, and no more may"},
@@ -129,8 +129,8 @@ func TestLeftOut(t *testing.T) {
 	if diff := cmp.Diff(want, s.l.OmittedFindings(s.now)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	s.hear(nexus.CycleStarted{Cycle: 3})
-	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.WantedItem{wanted("todo", 2)}})
+	s.hear(nexus.ImproveCycleStarted{Cycle: 3})
+	s.hear(nexus.ImproveCycleSearched{Cycle: 3, Wanted: []nexus.CandidateWorkItem{wanted("todo", 2)}})
 	if got := s.l.OmittedFindings(s.now); len(got) != 1 || got[0].Rule != "fixed" {
 		t.Errorf("in the next cycle: %+v", got)
 	}
@@ -142,8 +142,8 @@ func TestLinesInWords(t *testing.T) {
 	s := begin(direct())
 	done := worked("loop-1")
 	done.Change.Touched, done.Change.Lines = []string{"line"}, 5000
-	s.hear(nexus.ItemTaken{Item: "loop-1", Wanted: wanted("todo", 1)}, done)
-	if got, ok := s.l.NextFacts(improve.DecisionInputs{Now: s.now})[0].(nexus.ItemOffered); !ok || got.Target != "main" {
+	s.hear(nexus.LoopItemWorkStarted{Item: "loop-1", Wanted: wanted("todo", 1)}, done)
+	if got, ok := s.l.NextFacts(improve.LoopDecisionInputs{Now: s.now})[0].(nexus.LoopItemLandingStarted); !ok || got.Target != "main" {
 		t.Errorf("%+v", got)
 	}
 	s.onto("loop-1", "main")
@@ -154,16 +154,16 @@ func TestLinesInWords(t *testing.T) {
 	}
 	done.Item = "loop-2"
 	done.Change.Dependencies = []string{"a", "b", "c"}
-	s.hear(nexus.ItemTaken{Item: "loop-2", Wanted: wanted("todo", 2)}, done)
+	s.hear(nexus.LoopItemWorkStarted{Item: "loop-2", Wanted: wanted("todo", 2)}, done)
 	const deps = "it changes the dependencies, which is left to a person: a, b, c"
-	if got, ok := s.l.NextFacts(improve.DecisionInputs{Now: s.now})[0].(nexus.ItemKept); !ok || got.Why != deps {
+	if got, ok := s.l.NextFacts(improve.LoopDecisionInputs{Now: s.now})[0].(nexus.LoopItemLandingConfirmed); !ok || got.Why != deps {
 		t.Errorf("%+v", got)
 	}
 	done.Item, done.Change.Dependencies = "loop-3", nil
-	s.hear(nexus.ItemKept{Item: "loop-2", Rule: string(improve.Dependencies)})
-	s.hear(nexus.ItemTaken{Item: "loop-3", Wanted: wanted("todo", 3)}, done)
+	s.hear(nexus.LoopItemLandingConfirmed{Item: "loop-2", Rule: string(improve.Dependencies)})
+	s.hear(nexus.LoopItemWorkStarted{Item: "loop-3", Wanted: wanted("todo", 3)}, done)
 	const lines = "it changes lines again that were changed for the same reason on 2026-11-26"
-	if got, ok := s.l.NextFacts(improve.DecisionInputs{Now: s.now})[0].(nexus.ItemKept); !ok || got.Why != lines {
+	if got, ok := s.l.NextFacts(improve.LoopDecisionInputs{Now: s.now})[0].(nexus.LoopItemLandingConfirmed); !ok || got.Why != lines {
 		t.Errorf("%+v", got)
 	}
 }

@@ -10,34 +10,34 @@ import (
 )
 
 // took lets an item be taken up, and its work be done.
-func (s *story) took(item nexus.RunID, x nexus.WantedItem) {
-	s.hear(nexus.ItemTaken{Item: item, Cycle: 1, Wanted: x, Reserved: nexus.Dollar, Base: "main"}, worked(item))
+func (s *story) took(item nexus.RunID, x nexus.CandidateWorkItem) {
+	s.hear(nexus.LoopItemWorkStarted{Item: item, Cycle: 1, Wanted: x, Reserved: nexus.Dollar, Base: "main"}, worked(item))
 }
 
 // onto lets an item land on a branch and be looked at, with what that made worse.
 func (s *story) onto(item nexus.RunID, branch string, worse ...nexus.WorsenedFinding) {
-	s.hear(nexus.ItemLanded{Item: item, Target: branch, Commit: "c"}, nexus.LandingWatched{Item: item})
-	s.hear(nexus.LandingWeighed{Item: item, Worse: worse})
+	s.hear(nexus.LoopItemLanded{Item: item, Target: branch, Commit: "c"}, nexus.CheckAfterLandingStarted{Item: item})
+	s.hear(nexus.LandingCheckEnded{Item: item, Worse: worse})
 }
 
 // ways are the ways in which a piece of work ends that waits for nobody.
-func ways() map[string]func(s *story, item nexus.RunID, x nexus.WantedItem) {
-	return map[string]func(s *story, item nexus.RunID, x nexus.WantedItem){
-		"failed": func(s *story, item nexus.RunID, x nexus.WantedItem) {
-			s.hear(nexus.ItemTaken{Item: item, Wanted: x}, nexus.ItemWorked{Item: item, Status: nexus.StatusFailed, Why: "no"})
+func ways() map[string]func(s *story, item nexus.RunID, x nexus.CandidateWorkItem) {
+	return map[string]func(s *story, item nexus.RunID, x nexus.CandidateWorkItem){
+		"failed": func(s *story, item nexus.RunID, x nexus.CandidateWorkItem) {
+			s.hear(nexus.LoopItemWorkStarted{Item: item, Wanted: x}, nexus.LoopItemWorkEnded{Item: item, Status: nexus.StatusFailed, Why: "no"})
 		},
-		"kept": func(s *story, item nexus.RunID, x nexus.WantedItem) {
+		"kept": func(s *story, item nexus.RunID, x nexus.CandidateWorkItem) {
 			s.took(item, x)
-			s.hear(nexus.ItemKept{Item: item, Rule: string(improve.Fixed), Why: "its check passes"})
+			s.hear(nexus.LoopItemLandingConfirmed{Item: item, Rule: string(improve.Fixed), Why: "its check passes"})
 		},
-		"landed": func(s *story, item nexus.RunID, x nexus.WantedItem) {
+		"landed": func(s *story, item nexus.RunID, x nexus.CandidateWorkItem) {
 			s.took(item, x)
 			s.onto(item, "main")
 		},
-		"reverted": func(s *story, item nexus.RunID, x nexus.WantedItem) {
+		"reverted": func(s *story, item nexus.RunID, x nexus.CandidateWorkItem) {
 			s.took(item, x)
 			s.onto(item, "main", nexus.WorsenedFinding{Finding: "lint/1", After: 1})
-			s.hear(nexus.RevertSought{Item: item, Why: "worse"}, nexus.ItemReverted{Item: item, Commit: "r"})
+			s.hear(nexus.LoopItemRevertStarted{Item: item, Why: "worse"}, nexus.LoopItemReverted{Item: item, Commit: "r"})
 		},
 	}
 }
@@ -48,8 +48,8 @@ func TestForgetsTheOldest(t *testing.T) {
 	for name, end := range ways() {
 		s := begin(direct())
 		s.took("loop-waits", wanted("todo", 1000))
-		s.hear(nexus.ItemKept{Item: "loop-waits", Rule: string(improve.TooLarge), Why: "large"})
-		s.hear(nexus.ItemTaken{Item: "loop-works", Wanted: wanted("todo", 1001)})
+		s.hear(nexus.LoopItemLandingConfirmed{Item: "loop-waits", Rule: string(improve.TooLarge), Why: "large"})
+		s.hear(nexus.LoopItemWorkStarted{Item: "loop-works", Wanted: wanted("todo", 1001)})
 		for n := range 205 {
 			end(s, nexus.RunID(fmt.Sprintf("loop-%d", n+1)), wanted("todo", n))
 		}
@@ -77,7 +77,7 @@ func TestFreedByTime(t *testing.T) {
 	end["failed"](s, "loop-4", wanted("todo", 3))
 	end["landed"](s, "loop-5", wanted("todo", 4))
 	s.now = s.now.Add(improve.Week)
-	s.hear(nexus.CycleStarted{Cycle: 50})
+	s.hear(nexus.ImproveCycleStarted{Cycle: 50})
 	end["failed"](s, "loop-6", wanted("todo", 3)) // the second time
 	for n, want := range []string{
 		"made worse: run loop-1 did it and was reverted: worse",
@@ -110,7 +110,7 @@ func TestTriedAnew(t *testing.T) {
 // TestWhatIsKept holds which results wait for a person that did not land, and until when nobody does them again.
 func TestWhatIsKept(t *testing.T) {
 	for _, c := range []struct {
-		rule  improve.SkipRule
+		rule  improve.ItemSkipRule
 		waits bool
 		hours int // until it may be done again; 0: never
 	}{
@@ -124,13 +124,13 @@ func TestWhatIsKept(t *testing.T) {
 	} {
 		s := begin(direct())
 		s.took("loop-1", wanted("todo", 1))
-		s.hear(nexus.ItemKept{Item: "loop-1", Rule: string(c.rule), Why: "so", Spent: nexus.Dollar / 2})
-		s.hear(nexus.ItemKept{Item: "loop-1", Rule: "another", Why: "once more"})
+		s.hear(nexus.LoopItemLandingConfirmed{Item: "loop-1", Rule: string(c.rule), Why: "so", Spent: nexus.Dollar / 2})
+		s.hear(nexus.LoopItemLandingConfirmed{Item: "loop-1", Rule: "another", Why: "once more"})
 		i := s.l.ItemByID("loop-1")
 		if i.Waits != c.waits || i.Rule != c.rule || s.l.Totals.Kept != 1 || i.Work.Spent != nexus.Dollar*6/10 || s.l.Spent != nexus.Dollar*6/10 {
 			t.Errorf("%s: %+v, and %s spent", c.rule, i, s.l.Spent)
 		}
-		s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged})
+		s.hear(nexus.WaitingResultDecided{Item: "loop-1", How: nexus.ResultMerged})
 		const why = "the work of run loop-1 on it did not land: so"
 		for hours, barred := range map[int]bool{0: true, c.hours - 1: true, c.hours: c.hours == 0, 9999: c.hours == 0} {
 			if rule, got := s.l.BlockingRule(wanted("todo", 1), s.now.Add(hour(hours))); (rule == c.rule && got == why) != barred || !barred && rule != "" {
@@ -141,7 +141,7 @@ func TestWhatIsKept(t *testing.T) {
 	s := begin(direct())
 	x := worked("loop-1")
 	x.Branch = ""
-	s.hear(nexus.ItemTaken{Item: "loop-1", Wanted: wanted("todo", 1)}, x, nexus.ItemKept{Item: "loop-1", Rule: string(improve.TooLarge)})
+	s.hear(nexus.LoopItemWorkStarted{Item: "loop-1", Wanted: wanted("todo", 1)}, x, nexus.LoopItemLandingConfirmed{Item: "loop-1", Rule: string(improve.TooLarge)})
 	if s.l.ItemByID("loop-1").Waits {
 		t.Error("a person waits for what has no branch")
 	}
@@ -156,7 +156,7 @@ func TestThrownAway(t *testing.T) {
 		item := nexus.RunID(fmt.Sprintf("loop-%d", n+1))
 		s.took(item, wanted("todo", n+1))
 		s.onto(item, nexus.Theme+"todo")
-		s.hear(nexus.ResultSettled{Item: item, How: how})
+		s.hear(nexus.WaitingResultDecided{Item: item, How: how})
 	}
 	later := s.now.Add(improve.Week)
 	if rule, why := s.l.BlockingRule(wanted("todo", 1), s.now); rule != improve.Again || why != "run loop-1 did it on 2026-11-26" {
@@ -177,18 +177,18 @@ func TestThrownAway(t *testing.T) {
 func TestNotTakenBack(t *testing.T) {
 	s := begin(direct())
 	s.took("loop-1", wanted("todo", 1))
-	s.hear(nexus.RevertFailed{Item: "loop-1", Why: "nobody asked"}, nexus.ItemReverted{Item: "loop-1", Commit: "r"})
+	s.hear(nexus.LoopItemRevertFailed{Item: "loop-1", Why: "nobody asked"}, nexus.LoopItemReverted{Item: "loop-1", Commit: "r"})
 	if i := s.l.ItemByID("loop-1"); i.Stage != improve.Worked || s.l.Totals.Reverted != 0 {
 		t.Errorf("nobody wanted to take it back: %+v", i)
 	}
 	s.onto("loop-1", "main", nexus.WorsenedFinding{Finding: "lint/1", After: 1})
-	s.hear(nexus.RevertSought{Item: "loop-1", Why: "lint/1 is new"}, nexus.RevertFailed{Item: "loop-1", Why: "a conflict"})
+	s.hear(nexus.LoopItemRevertStarted{Item: "loop-1", Why: "lint/1 is new"}, nexus.LoopItemRevertFailed{Item: "loop-1", Why: "a conflict"})
 	i := s.l.ItemByID("loop-1")
 	const why = "lint/1 is new; it could not be reverted: a conflict"
 	if i.Stage != improve.Over || i.Result != improve.DoneLanded || !i.Waits || i.Why != why || s.l.Totals.Landed != 1 {
 		t.Errorf("%+v", i)
 	}
-	s.hear(nexus.RevertFailed{Item: "loop-1", Why: "once more"}, nexus.RevertFailed{Item: "loop-9"}, nexus.ItemReverted{Item: "loop-9"})
+	s.hear(nexus.LoopItemRevertFailed{Item: "loop-1", Why: "once more"}, nexus.LoopItemRevertFailed{Item: "loop-9"}, nexus.LoopItemReverted{Item: "loop-9"})
 	if s.l.Totals.Landed != 1 || strings.Contains(i.Why, "once more") {
 		t.Errorf("it ends twice: %+v", i)
 	}
@@ -199,15 +199,15 @@ func TestNextLoop(t *testing.T) {
 	s := begin(direct())
 	ways()["failed"](s, "loop-1", wanted("todo", 1))
 	s.took("loop-2", wanted("todo", 2))
-	s.hear(nexus.ItemKept{Item: "loop-2", Rule: string(improve.TooLarge), Why: "large"}, nexus.RunEnded{Status: nexus.StatusDone})
+	s.hear(nexus.LoopItemLandingConfirmed{Item: "loop-2", Rule: string(improve.TooLarge), Why: "large"}, nexus.RunEnded{Status: nexus.StatusDone})
 	s.l.Apply(nexus.Event{Run: "later", At: s.now, Fact: nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}})
-	if len(s.l.Items) != 1 || s.l.Items[0].ID != "loop-2" || s.l.Totals != (improve.LoopTotals{}) {
+	if len(s.l.Items) != 1 || s.l.Items[0].ID != "loop-2" || s.l.Totals != (improve.LoopWorkTotals{}) {
 		t.Errorf("%+v", s.l.Items)
 	}
 	if rule, why := s.l.BlockingRule(wanted("todo", 2), s.now); rule != improve.WaitsFor || why != "the work of run loop-2 on it waits for a person" {
 		t.Error(rule, why)
 	}
-	if got := fmt.Sprint(s.l.LoopIDs()); got != "[loop later]" {
+	if got := fmt.Sprint(s.l.RepositoryLoopIDs()); got != "[loop later]" {
 		t.Error(got)
 	}
 	for run, want := range map[nexus.RunID]bool{

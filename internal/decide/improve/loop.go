@@ -16,76 +16,76 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ItemStage is the stage of an item.
-type ItemStage string
+// LoopItemStage is the stage of an item.
+type LoopItemStage string
 
 // Stages, in order.
 const (
-	Working   ItemStage = "working"
-	Worked    ItemStage = "worked" // it may land
-	Offered   ItemStage = "landing"
-	Landed    ItemStage = "landed"
-	Watched   ItemStage = "watched" // the effect of the landing is being checked
-	Weighed   ItemStage = "weighed"
-	Reverting ItemStage = "reverting"
-	Over      ItemStage = "over"
+	Working   LoopItemStage = "working"
+	Worked    LoopItemStage = "worked" // it may land
+	Offered   LoopItemStage = "landing"
+	Landed    LoopItemStage = "landed"
+	Watched   LoopItemStage = "watched" // the effect of the landing is being checked
+	Weighed   LoopItemStage = "weighed"
+	Reverting LoopItemStage = "reverting"
+	Over      LoopItemStage = "over"
 )
 
-// SkipRule is the reason why a finding is skipped or a result does not land.
-type SkipRule string
+// ItemSkipRule is the reason why a finding is skipped or a result does not land.
+type ItemSkipRule string
 
 // Values of Rule.
 const (
-	TooLarge     SkipRule = "too large"
-	Public       SkipRule = "public names"
-	Dependencies SkipRule = "dependencies"
-	Again        SkipRule = "touched before" // the same lines changed recently for the same reason
-	Yielded      SkipRule = "yielded"        // people changed the same files meanwhile
-	Fixed        SkipRule = "fixed"          // its check passes: it was already fixed
-	Unlanded     SkipRule = "not landed"     // it could not be merged, or the merged tree fails
-	StoppedEarly SkipRule = "stopped"
-	Failed       SkipRule = "failed"
-	Unworked     SkipRule = "not worked on" // its work failed for an outside reason
-	Worse        SkipRule = "made worse"    // its landing was reverted
-	RejectedBy   SkipRule = "rejected"      // a person rejected the result
-	WaitsFor     SkipRule = "waits"         // a result of it waits for a person
-	ThemesOpen   SkipRule = "branches"      // the maximum number of branches waits for a person
+	TooLarge     ItemSkipRule = "too large"
+	Public       ItemSkipRule = "public names"
+	Dependencies ItemSkipRule = "dependencies"
+	Again        ItemSkipRule = "touched before" // the same lines changed recently for the same reason
+	Yielded      ItemSkipRule = "yielded"        // people changed the same files meanwhile
+	Fixed        ItemSkipRule = "fixed"          // its check passes: it was already fixed
+	Unlanded     ItemSkipRule = "not landed"     // it could not be merged, or the merged tree fails
+	StoppedEarly ItemSkipRule = "stopped"
+	Failed       ItemSkipRule = "failed"
+	Unworked     ItemSkipRule = "not worked on" // its work failed for an outside reason
+	Worse        ItemSkipRule = "made worse"    // its landing was reverted
+	RejectedBy   ItemSkipRule = "rejected"      // a person rejected the result
+	WaitsFor     ItemSkipRule = "waits"         // a result of it waits for a person
+	ThemesOpen   ItemSkipRule = "branches"      // the maximum number of branches waits for a person
 	// the branch for the work cannot be updated with the newest commits of the target.
-	Behind SkipRule = "behind"
+	Behind ItemSkipRule = "behind"
 )
 
-// ItemResult is the result of an item.
-type ItemResult string
+// LoopItemResult is the result of an item.
+type LoopItemResult string
 
 // Values of Result.
 const (
-	DoneLanded   ItemResult = "landed"
-	DoneReverted ItemResult = "reverted"
-	DoneKept     ItemResult = "kept" // its branch exists
-	DoneFailed   ItemResult = "failed"
+	DoneLanded   LoopItemResult = "landed"
+	DoneReverted LoopItemResult = "reverted"
+	DoneKept     LoopItemResult = "kept" // its branch exists
+	DoneFailed   LoopItemResult = "failed"
 )
 
 // LoopItem is a piece of work, which is a run of its own.
 type LoopItem struct {
-	ID       nexus.RunID      `json:"id"`
-	Wanted   nexus.WantedItem `json:"wanted"`
-	Cycle    int              `json:"cycle"`
-	Stage    ItemStage        `json:"stage"`
-	Base     string           `json:"base"` // branch on which the work starts
-	Reserved nexus.Money      `json:"reserved"`
-	Work     nexus.ItemWorked `json:"work"`
+	ID       nexus.RunID             `json:"id"`
+	Wanted   nexus.CandidateWorkItem `json:"wanted"`
+	Cycle    int                     `json:"cycle"`
+	Stage    LoopItemStage           `json:"stage"`
+	Base     string                  `json:"base"` // branch on which the work starts
+	Reserved nexus.Money             `json:"reserved"`
+	Work     nexus.LoopItemWorkEnded `json:"work"`
 
 	Target string                  `json:"target,omitzero"` // branch on which it landed
 	Before string                  `json:"before,omitzero"`
 	Commit string                  `json:"commit,omitzero"` // the landed commit
 	Worse  []nexus.WorsenedFinding `json:"worse,omitempty"`
 
-	Result   ItemResult `json:"result,omitzero"`
-	Rule     SkipRule   `json:"rule,omitzero"`
-	Why      string     `json:"why,omitzero"`
-	Reverted string     `json:"reverted,omitzero"` // commit that reverted it
-	Waits    bool       `json:"waits,omitzero"`    // it waits for a person
-	Ended    time.Time  `json:"ended,omitzero"`
+	Result   LoopItemResult `json:"result,omitzero"`
+	Rule     ItemSkipRule   `json:"rule,omitzero"`
+	Why      string         `json:"why,omitzero"`
+	Reverted string         `json:"reverted,omitzero"` // commit that reverted it
+	Waits    bool           `json:"waits,omitzero"`    // it waits for a person
+	Ended    time.Time      `json:"ended,omitzero"`
 }
 
 // ResultBranch returns the branch with the result, or "".
@@ -96,8 +96,8 @@ func (i *LoopItem) ResultBranch() string {
 	return i.Work.Branch
 }
 
-// LoopTotals count a loop's work.
-type LoopTotals struct {
+// LoopWorkTotals count a loop's work.
+type LoopWorkTotals struct {
 	Taken    int `json:"taken"`
 	Landed   int `json:"landed"`
 	Reverted int `json:"reverted"`
@@ -114,40 +114,40 @@ type ImproveLoop struct {
 	Cycle  int
 	Items  []*LoopItem // in progress, waiting for a person, and the last of the others
 	Spent  nexus.Money
-	Totals LoopTotals
-	Looked *nexus.CycleLooked     // of the last cycle; nil before it and during a search
-	Left   []nexus.OmittedFinding // findings that the search skipped
-	Rest   nexus.LoopRested       // the last rest; zero when it is over
-	Idle   int                    // cycles in a row without work
-	Fails  int                    // cycles in a row whose search failed
-	Unable int                    // items in a row that failed for an outside reason
-	Drain  string                 // why nothing is started any more; empty: work continues
-	Pulls  []*ThemePullRequest    // of branches that wait for a person
-	Status nexus.RunStatus        // final status; empty: not ended
-	Why    string                 // why it ended, or why the last cycle or item failed
+	Totals LoopWorkTotals
+	Looked *nexus.ImproveCycleSearched // of the last cycle; nil before it and during a search
+	Left   []nexus.OmittedWorkFinding  // findings that the search skipped
+	Rest   nexus.LoopPauseStarted      // the last rest; zero when it is over
+	Idle   int                         // cycles in a row without work
+	Fails  int                         // cycles in a row whose search failed
+	Unable int                         // items in a row that failed for an outside reason
+	Drain  string                      // why nothing is started any more; empty: work continues
+	Pulls  []*ThemePullRequest         // of branches that wait for a person
+	Status nexus.RunStatus             // final status; empty: not ended
+	Why    string                      // why it ended, or why the last cycle or item failed
 
-	pulling  *nexus.PullSought      // without a result so far
-	heads    map[string]string      // commits of the branches of themes, by branch
-	closed   map[string]int         // branches that now belong to people, by the first branch of the theme
-	refused  map[string]bool        // branches whose pull request people closed without merging
-	calls    map[string]nexus.Money // worst cases of unfinished calls of models that search for work
-	again    time.Time              // when work may be possible again; zero: unknown
-	asked    nexus.Money            // cost of such calls in this cycle
-	sought   map[string]*pushIntent // by branch, pushes whose result is unknown
-	past     map[int]bool           // pull requests that people ended
+	pulling  *nexus.PullRequestUpdateStarted // without a result so far
+	heads    map[string]string               // commits of the branches of themes, by branch
+	closed   map[string]int                  // branches that now belong to people, by the first branch of the theme
+	refused  map[string]bool                 // branches whose pull request people closed without merging
+	calls    map[string]nexus.Money          // worst cases of unfinished calls of models that search for work
+	again    time.Time                       // when work may be possible again; zero: unknown
+	asked    nexus.Money                     // cost of such calls in this cycle
+	sought   map[string]*pushIntent          // by branch, pushes whose result is unknown
+	past     map[int]bool                    // pull requests that people ended
 	looking  bool
 	chosen   bool // the selection from Looked was made
 	took     int  // items started in this cycle
 	begun    bool
 	touched  map[string]time.Time
-	bars     map[string]findingBlock
+	bars     map[string]findingExclusion
 	loops    []nexus.RunID
-	requests []loopRequest
+	requests []pendingLoopRequest
 }
 
-type loopRequest struct {
+type pendingLoopRequest struct {
 	seq  int64
-	verb nexus.RequestVerb
+	verb nexus.RequestKind
 	now  bool
 	by   string
 }
@@ -173,8 +173,8 @@ func (l *ImproveLoop) ItemByID(id nexus.RunID) *LoopItem {
 	return nil
 }
 
-// LoopIDs returns the loops of the repository, the latest last.
-func (l *ImproveLoop) LoopIDs() []nexus.RunID { return slices.Clone(l.loops) }
+// RepositoryLoopIDs returns the loops of the repository, the latest last.
+func (l *ImproveLoop) RepositoryLoopIDs() []nexus.RunID { return slices.Clone(l.loops) }
 
 // IsLoopItem reports whether a run is an item of a loop of the repository.
 func (l *ImproveLoop) IsLoopItem(run nexus.RunID) bool {
@@ -216,38 +216,38 @@ func (l *ImproveLoop) Apply(e nexus.Event) {
 		if f.Goal.Mode == nexus.Improve {
 			l.beginLoop(e.Run, f.Target)
 		}
-	case nexus.LoopOpened:
-		l.Rules, l.Rest, l.Status, l.Drain, l.Unable = f.Rules, nexus.LoopRested{}, "", "", 0
-	case nexus.PullSought, nexus.PullTold, nexus.PullFailed, nexus.PullClosed:
+	case nexus.LoopRulesSet:
+		l.Rules, l.Rest, l.Status, l.Drain, l.Unable = f.Rules, nexus.LoopPauseStarted{}, "", "", 0
+	case nexus.PullRequestUpdateStarted, nexus.PullRequestUpdated, nexus.PullRequestUpdateFailed, nexus.PullRequestClosed:
 		l.applyPull(f)
-	case nexus.CycleStarted:
+	case nexus.ImproveCycleStarted:
 		for _, p := range l.Pulls { // failed pushes are tried again
 			p.failed = ""
 		}
 		l.asked = 0
-		if l.Cycle, l.looking, l.chosen, l.took, l.Rest = f.Cycle, true, false, 0, (nexus.LoopRested{}); f.Cycle%often == 0 {
-			l.dropExpired(e.At)
+		if l.Cycle, l.looking, l.chosen, l.took, l.Rest = f.Cycle, true, false, 0, (nexus.LoopPauseStarted{}); f.Cycle%often == 0 {
+			l.dropExpiredBlocks(e.At)
 		}
-	case nexus.BudgetReserved, nexus.BudgetSpent:
+	case nexus.BudgetReserved, nexus.BudgetSettled:
 		l.applyCallBudget(f)
-	case nexus.CycleLooked:
+	case nexus.ImproveCycleSearched:
 		l.looking, l.Looked, l.Left, l.Fails, l.Why = false, &f, nil, 0, ""
 		l.Spent += max(f.Spent-l.asked, 0) // the calls were counted before
-	case nexus.CycleFailed:
+	case nexus.ImproveCycleFailed:
 		l.looking, l.Looked, l.Why, l.chosen = false, nil, f.Why, true
 		l.Fails++
-	case nexus.LoopRested:
+	case nexus.LoopPauseStarted:
 		if l.Rest = f; f.Idle {
 			l.Idle++
 		}
-	case nexus.RequestMade, nexus.RequestSettled, nexus.RunDrained:
+	case nexus.RequestMade, nexus.RequestSettled, nexus.RunDrainStarted:
 		l.applyRequest(e.Seq, f)
 	case nexus.RunEnded:
 		l.Status, l.Why = f.Status, f.Why
-	case nexus.ItemTaken:
-		l.applyTaken(f)
-	case nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded, nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought,
-		nexus.ItemReverted, nexus.RevertFailed, nexus.ResultSettled:
+	case nexus.LoopItemWorkStarted:
+		l.applyWorkStarted(f)
+	case nexus.LoopItemWorkEnded, nexus.LoopItemLandingConfirmed, nexus.LoopItemLandingStarted, nexus.LoopItemLanded, nexus.CheckAfterLandingStarted, nexus.LandingCheckEnded, nexus.LoopItemRevertStarted,
+		nexus.LoopItemReverted, nexus.LoopItemRevertFailed, nexus.WaitingResultDecided:
 		l.applyItem(f, e.At)
 	default:
 	}
@@ -272,23 +272,23 @@ func (l *ImproveLoop) beginLoop(run nexus.RunID, target string) {
 		}
 	}
 	if l.touched == nil {
-		l.touched, l.bars, l.heads = map[string]time.Time{}, map[string]findingBlock{}, map[string]string{}
+		l.touched, l.bars, l.heads = map[string]time.Time{}, map[string]findingExclusion{}, map[string]string{}
 	}
 }
 
 func (l *ImproveLoop) applyRequest(seq int64, f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.RequestMade:
-		l.requests = append(l.requests, loopRequest{seq, f.Request.Verb, f.Request.Now, f.Request.By})
+		l.requests = append(l.requests, pendingLoopRequest{seq, f.Request.Verb, f.Request.Now, f.Request.By})
 	case nexus.RequestSettled:
-		l.requests = slices.DeleteFunc(l.requests, func(r loopRequest) bool { return r.seq == f.Seq })
-	case nexus.RunDrained:
+		l.requests = slices.DeleteFunc(l.requests, func(r pendingLoopRequest) bool { return r.seq == f.Seq })
+	case nexus.RunDrainStarted:
 		l.Drain = f.Why
 	default:
 	}
 }
 
-func (l *ImproveLoop) applyTaken(f nexus.ItemTaken) {
+func (l *ImproveLoop) applyWorkStarted(f nexus.LoopItemWorkStarted) {
 	l.Items = append(l.Items, &LoopItem{ID: f.Item, Wanted: f.Wanted, Cycle: f.Cycle, Stage: Working, Base: f.Base, Reserved: f.Reserved})
 	l.Totals.Taken++
 	l.took++
@@ -298,40 +298,40 @@ func (l *ImproveLoop) applyTaken(f nexus.ItemTaken) {
 // applyItem applies a fact about an item.
 func (l *ImproveLoop) applyItem(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
-	case nexus.ItemWorked:
-		l.applyWorked(f, at)
-	case nexus.ItemKept:
-		l.applyKept(f, at)
-	case nexus.ItemOffered:
+	case nexus.LoopItemWorkEnded:
+		l.applyWorkEnded(f, at)
+	case nexus.LoopItemLandingConfirmed:
+		l.applyLandingConfirmed(f, at)
+	case nexus.LoopItemLandingStarted:
 		if i := l.ItemByID(f.Item); i != nil {
 			i.Stage, i.Target = Offered, f.Target
 		}
-	case nexus.ItemLanded:
+	case nexus.LoopItemLanded:
 		if i := l.ItemByID(f.Item); i != nil {
 			i.Stage, i.Target, i.Before, i.Commit = Landed, f.Target, f.Before, f.Commit
 			i.Work.Spent, l.Spent = i.Work.Spent+f.Spent, l.Spent+f.Spent
 			l.recordTouchedLines(i, at)
 			l.heads[f.Target] = f.Commit
 		}
-	case nexus.LandingWatched:
+	case nexus.CheckAfterLandingStarted:
 		if i := l.ItemByID(f.Item); i != nil {
 			i.Stage = Watched
 		}
-	case nexus.LandingWeighed:
-		l.applyWeighed(f, at)
-	case nexus.RevertSought:
+	case nexus.LandingCheckEnded:
+		l.applyLandingCheck(f, at)
+	case nexus.LoopItemRevertStarted:
 		if i := l.ItemByID(f.Item); i != nil {
 			i.Stage, i.Why = Reverting, f.Why
 		}
-	case nexus.ItemReverted, nexus.RevertFailed:
+	case nexus.LoopItemReverted, nexus.LoopItemRevertFailed:
 		l.applyReverted(f, at)
-	case nexus.ResultSettled:
-		l.applySettled(f)
+	case nexus.WaitingResultDecided:
+		l.applyResultDecision(f)
 	default:
 	}
 }
 
-func (l *ImproveLoop) applyWorked(f nexus.ItemWorked, at time.Time) {
+func (l *ImproveLoop) applyWorkEnded(f nexus.LoopItemWorkEnded, at time.Time) {
 	i := l.ItemByID(f.Item)
 	if i == nil || i.Stage != Working {
 		return
@@ -355,15 +355,15 @@ func (l *ImproveLoop) applyWorked(f nexus.ItemWorked, at time.Time) {
 	l.dropOldItems()
 }
 
-func (l *ImproveLoop) applyKept(f nexus.ItemKept, at time.Time) {
+func (l *ImproveLoop) applyLandingConfirmed(f nexus.LoopItemLandingConfirmed, at time.Time) {
 	i := l.ItemByID(f.Item)
 	if i == nil || i.Stage == Over {
 		return
 	}
-	i.Stage, i.Result, i.Rule, i.Why, i.Ended, i.Target = Over, DoneKept, SkipRule(f.Rule), f.Why, at, ""
+	i.Stage, i.Result, i.Rule, i.Why, i.Ended, i.Target = Over, DoneKept, ItemSkipRule(f.Rule), f.Why, at, ""
 	i.Work.Spent, l.Spent = i.Work.Spent+f.Spent, l.Spent+f.Spent
 	l.Totals.Kept++
-	b := findingBlock{rule: i.Rule, why: fmt.Sprintf("the work of run %s on it did not land: %s", i.ID, f.Why), mark: i.Wanted.Mark}
+	b := findingExclusion{rule: i.Rule, why: fmt.Sprintf("the work of run %s on it did not land: %s", i.ID, f.Why), mark: i.Wanted.Mark}
 	switch i.Rule {
 	case Yielded, Fixed, StoppedEarly:
 		b.mark, b.until = "", at.Add(l.Rules.MostRest)
@@ -381,12 +381,12 @@ func (l *ImproveLoop) recordTouchedLines(i *LoopItem, at time.Time) {
 	for _, mark := range i.Work.Change.Touched {
 		l.touched[mark] = at
 	}
-	l.bars[i.Wanted.Finding] = findingBlock{
+	l.bars[i.Wanted.Finding] = findingExclusion{
 		rule: Again, until: at.Add(Week), why: fmt.Sprintf("run %s did it on %s", i.ID, at.Format(time.DateOnly)),
 	}
 }
 
-func (l *ImproveLoop) applyWeighed(f nexus.LandingWeighed, at time.Time) {
+func (l *ImproveLoop) applyLandingCheck(f nexus.LandingCheckEnded, at time.Time) {
 	i := l.ItemByID(f.Item)
 	if i == nil || i.Stage != Watched {
 		return
@@ -408,7 +408,7 @@ func (l *ImproveLoop) endLanded(i *LoopItem, at time.Time) {
 
 func (l *ImproveLoop) applyReverted(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
-	case nexus.ItemReverted:
+	case nexus.LoopItemReverted:
 		i := l.ItemByID(f.Item)
 		if i == nil || i.Stage != Reverting {
 			return
@@ -416,9 +416,9 @@ func (l *ImproveLoop) applyReverted(f nexus.Fact, at time.Time) {
 		i.Stage, i.Result, i.Rule, i.Reverted, i.Ended = Over, DoneReverted, Worse, f.Commit, at
 		l.Totals.Reverted++
 		l.heads[i.Target] = f.Commit
-		l.bars[i.Wanted.Finding] = findingBlock{rule: Worse, mark: i.Wanted.Mark, why: fmt.Sprintf("run %s did it and was reverted: %s", i.ID, i.Why)}
+		l.bars[i.Wanted.Finding] = findingExclusion{rule: Worse, mark: i.Wanted.Mark, why: fmt.Sprintf("run %s did it and was reverted: %s", i.ID, i.Why)}
 		l.dropOldItems()
-	case nexus.RevertFailed:
+	case nexus.LoopItemRevertFailed:
 		if i := l.ItemByID(f.Item); i != nil && i.Stage == Reverting {
 			i.Why += "; it could not be reverted: " + f.Why
 			l.endLanded(i, at)
@@ -428,7 +428,7 @@ func (l *ImproveLoop) applyReverted(f nexus.Fact, at time.Time) {
 	}
 }
 
-func (l *ImproveLoop) applySettled(f nexus.ResultSettled) {
+func (l *ImproveLoop) applyResultDecision(f nexus.WaitingResultDecided) {
 	i := l.ItemByID(f.Item)
 	if i == nil {
 		return
@@ -439,7 +439,7 @@ func (l *ImproveLoop) applySettled(f nexus.ResultSettled) {
 	}
 	if f.How == nexus.ResultRejected {
 		i.Rule = RejectedBy
-		l.bars[i.Wanted.Finding] = findingBlock{rule: RejectedBy, why: fmt.Sprintf("a person rejected the work of run %s on it", i.ID)}
+		l.bars[i.Wanted.Finding] = findingExclusion{rule: RejectedBy, why: fmt.Sprintf("a person rejected the work of run %s on it", i.ID)}
 	}
 }
 
@@ -463,10 +463,10 @@ func (l *ImproveLoop) dropOldItems() {
 	})
 }
 
-// dropExpired removes expired blocks.
-func (l *ImproveLoop) dropExpired(now time.Time) {
+// dropExpiredBlocks removes expired blocks.
+func (l *ImproveLoop) dropExpiredBlocks(now time.Time) {
 	maps.DeleteFunc(l.touched, func(_ string, last time.Time) bool { return now.Sub(last) >= Week })
-	maps.DeleteFunc(l.bars, func(_ string, b findingBlock) bool {
+	maps.DeleteFunc(l.bars, func(_ string, b findingExclusion) bool {
 		return b.fails == 0 && b.suspect == nil && !b.until.IsZero() && now.After(b.until)
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// DecisionInputs is the input of a decision besides the loop.
-type DecisionInputs struct {
+// LoopDecisionInputs is the input of a decision besides the loop.
+type LoopDecisionInputs struct {
 	Now   time.Time                       // in people's time zone
 	Quiet WeeklyHours                     // hours in which nothing starts or lands
 	Due   func(after time.Time) time.Time // next start of a cycle by the schedule; nil: there is none
@@ -19,7 +19,7 @@ type DecisionInputs struct {
 
 // NextFacts returns the next step as facts, which must be recorded before the step is done. It
 // returns nothing while the loop waits.
-func (l *ImproveLoop) NextFacts(w DecisionInputs) []nexus.Fact {
+func (l *ImproveLoop) NextFacts(w LoopDecisionInputs) []nexus.Fact {
 	if l.Status != "" || !l.begun {
 		return nil
 	}
@@ -39,22 +39,22 @@ func (l *ImproveLoop) NextFacts(w DecisionInputs) []nexus.Fact {
 		return f
 	}
 	if l.Looked != nil && !l.chosen {
-		if f := l.takeItems(w); len(f) > 0 {
+		if f := l.startItems(w); len(f) > 0 {
 			return f
 		}
 	}
-	return l.startCycleOrRest(w)
+	return l.startCycleOrPause(w)
 }
 
 // NextWakeTime returns the time of the next decision if nothing happens, or zero for never.
-func (l *ImproveLoop) NextWakeTime(w DecisionInputs) time.Time {
+func (l *ImproveLoop) NextWakeTime(w LoopDecisionInputs) time.Time {
 	var at time.Time
 	soon := func(t time.Time) {
 		if t.After(w.Now) && (at.IsZero() || t.Before(at)) {
 			at = t
 		}
 	}
-	if end, quiet := w.Quiet.EndOf(w.Now); quiet {
+	if end, quiet := w.Quiet.EndOfCurrentHours(w.Now); quiet {
 		soon(end)
 	}
 	soon(l.Rest.Until)
@@ -70,7 +70,7 @@ func (l *ImproveLoop) settleRequests() []nexus.Fact {
 		case nexus.VerbStop:
 			all = append(all, nexus.RequestSettled{Seq: r.seq, Granted: true})
 			if l.Drain == "" && len(all) == 1 {
-				all = append(all, nexus.RunDrained{To: nexus.StatusStopped, Why: strings.TrimSpace("stopped by " + r.by)})
+				all = append(all, nexus.RunDrainStarted{To: nexus.StatusStopped, Why: strings.TrimSpace("stopped by " + r.by)})
 			}
 		default:
 			all = append(all, nexus.RequestSettled{Seq: r.seq, Why: "a loop can only be stopped; its items are runs that can be steered"})
@@ -81,14 +81,14 @@ func (l *ImproveLoop) settleRequests() []nexus.Fact {
 
 // advanceItems continues with items whose work has ended: one at a time lands, and a landing
 // that made something worse is reverted before the next one.
-func (l *ImproveLoop) advanceItems(w DecisionInputs) []nexus.Fact {
-	_, quiet := w.Quiet.EndOf(w.Now)
+func (l *ImproveLoop) advanceItems(w LoopDecisionInputs) []nexus.Fact {
+	_, quiet := w.Quiet.EndOfCurrentHours(w.Now)
 	for _, i := range l.Items {
 		switch i.Stage {
 		case Landed:
-			return []nexus.Fact{nexus.LandingWatched{Item: i.ID}}
+			return []nexus.Fact{nexus.CheckAfterLandingStarted{Item: i.ID}}
 		case Weighed:
-			return []nexus.Fact{nexus.RevertSought{Item: i.ID, Why: worsenedText(i.Worse)}}
+			return []nexus.Fact{nexus.LoopItemRevertStarted{Item: i.ID, Why: worsenedText(i.Worse)}}
 		case Offered, Watched, Reverting:
 			return nil
 		case Working, Worked, Over:
@@ -99,10 +99,10 @@ func (l *ImproveLoop) advanceItems(w DecisionInputs) []nexus.Fact {
 			continue
 		}
 		if rule, why := l.ruleAgainstLanding(i, w.Now); rule != "" {
-			return []nexus.Fact{nexus.ItemKept{Item: i.ID, Rule: string(rule), Why: why}}
+			return []nexus.Fact{nexus.LoopItemLandingConfirmed{Item: i.ID, Rule: string(rule), Why: why}}
 		}
 		if !quiet {
-			return []nexus.Fact{nexus.ItemOffered{Item: i.ID, Target: l.landingBranch(i)}}
+			return []nexus.Fact{nexus.LoopItemLandingStarted{Item: i.ID, Target: l.landingBranch(i)}}
 		}
 	}
 	return nil
@@ -174,8 +174,8 @@ func (l *ImproveLoop) moneyLeft() nexus.Money {
 	return max(left, 0)
 }
 
-// MoneyLeft returns the money that may still be spent or reserved; negative if there is no limit.
-func (l *ImproveLoop) MoneyLeft() nexus.Money { return l.moneyLeft() }
+// RemainingMoney returns the money that may still be spent or reserved; negative if there is no limit.
+func (l *ImproveLoop) RemainingMoney() nexus.Money { return l.moneyLeft() }
 
 // reserveForItem returns the amount to reserve for another item, or 0 if it would be too little.
 func (l *ImproveLoop) reserveForItem(left nexus.Money) nexus.Money {
@@ -200,7 +200,7 @@ func (l *ImproveLoop) isFull() bool {
 func (l *ImproveLoop) IsFull() bool { return l.isFull() }
 
 // endIfDue ends the loop if there is a reason and nothing is in progress.
-func (l *ImproveLoop) endIfDue(w DecisionInputs) []nexus.Fact {
+func (l *ImproveLoop) endIfDue(w LoopDecisionInputs) []nexus.Fact {
 	ended := func(to nexus.RunStatus, why string) []nexus.Fact {
 		return []nexus.Fact{nexus.RunEnded{Status: to, Why: why}}
 	}
@@ -255,9 +255,9 @@ func countText(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// takeItems starts work on findings of the last cycle.
-func (l *ImproveLoop) takeItems(w DecisionInputs) []nexus.Fact {
-	if _, quiet := w.Quiet.EndOf(w.Now); quiet {
+// startItems starts work on findings of the last cycle.
+func (l *ImproveLoop) startItems(w LoopDecisionInputs) []nexus.Fact {
+	if _, quiet := w.Quiet.EndOfCurrentHours(w.Now); quiet {
 		return nil // by then the tip may have changed: the next cycle searches again
 	}
 	var all []nexus.Fact
@@ -271,14 +271,14 @@ func (l *ImproveLoop) takeItems(w DecisionInputs) []nexus.Fact {
 			left -= money
 		}
 		id := nexus.RunID(fmt.Sprintf("%s-%d", l.Run, l.Totals.Taken+n+1))
-		all = append(all, nexus.ItemTaken{Item: id, Cycle: l.Cycle, Wanted: x, Reserved: money, Base: l.BaseBranch(x.Strategy)})
+		all = append(all, nexus.LoopItemWorkStarted{Item: id, Cycle: l.Cycle, Wanted: x, Reserved: money, Base: l.BaseBranch(x.Strategy)})
 	}
 	return all
 }
 
 // eligibleItems returns the findings of the last cycle to start: up to the number of parallel items,
 // and never two about the same file.
-func (l *ImproveLoop) eligibleItems(w DecisionInputs) []nexus.WantedItem {
+func (l *ImproveLoop) eligibleItems(w LoopDecisionInputs) []nexus.CandidateWorkItem {
 	if l.Looked == nil {
 		return nil
 	}
@@ -286,7 +286,7 @@ func (l *ImproveLoop) eligibleItems(w DecisionInputs) []nexus.WantedItem {
 	if l.Rules.Waiting > 0 {
 		room = min(room, l.Rules.Waiting-len(l.WaitingItems()))
 	}
-	var all []nexus.WantedItem
+	var all []nexus.CandidateWorkItem
 	themes := l.waitingBranches()
 	for _, x := range l.Looked.Wanted {
 		if len(all) >= room {
@@ -295,7 +295,7 @@ func (l *ImproveLoop) eligibleItems(w DecisionInputs) []nexus.WantedItem {
 		if rule, _ := l.blockingRule(x, w.Now, themes); rule != "" {
 			continue
 		}
-		if slices.ContainsFunc(all, func(o nexus.WantedItem) bool { return shareFile(o.Files, x.Files) }) {
+		if slices.ContainsFunc(all, func(o nexus.CandidateWorkItem) bool { return shareFile(o.Files, x.Files) }) {
 			continue
 		}
 		all = append(all, x)
@@ -310,16 +310,16 @@ func shareFile(a, b []string) bool {
 	return slices.ContainsFunc(a, func(file string) bool { return slices.Contains(b, file) })
 }
 
-// startCycleOrRest starts the next cycle, or rests before it.
-func (l *ImproveLoop) startCycleOrRest(w DecisionInputs) []nexus.Fact {
-	if end, quiet := w.Quiet.EndOf(w.Now); quiet {
+// startCycleOrPause starts the next cycle, or rests before it.
+func (l *ImproveLoop) startCycleOrPause(w LoopDecisionInputs) []nexus.Fact {
+	if end, quiet := w.Quiet.EndOfCurrentHours(w.Now); quiet {
 		if l.Rest.Why == quietWhy && l.Rest.Until.Equal(end) {
 			return nil
 		}
-		return []nexus.Fact{nexus.LoopRested{Until: end, For: end.Sub(w.Now), Why: quietWhy}}
+		return []nexus.Fact{nexus.LoopPauseStarted{Until: end, For: end.Sub(w.Now), Why: quietWhy}}
 	}
 	begin := func(why string) []nexus.Fact {
-		return []nexus.Fact{nexus.CycleStarted{Cycle: l.Cycle + 1, Why: why}}
+		return []nexus.Fact{nexus.ImproveCycleStarted{Cycle: l.Cycle + 1, Why: why}}
 	}
 	switch {
 	case l.Rest.Why != "" && w.Woken != "":
@@ -329,17 +329,17 @@ func (l *ImproveLoop) startCycleOrRest(w DecisionInputs) []nexus.Fact {
 	case l.Rest.Why != "":
 		return begin("")
 	case l.Cycle == 0 && w.Due != nil:
-		return l.restUntilWork(w, "it waits for its time")
+		return l.pauseUntilWork(w, "it waits for its time")
 	case l.isBlockedOutside():
-		return l.restUntilWork(w, unableWhy+l.Why)
+		return l.pauseUntilWork(w, unableWhy+l.Why)
 	case l.Cycle == 0, l.took > 0:
 		return begin("")
 	case l.isFull():
-		return l.restUntilWork(w, l.capacityText())
+		return l.pauseUntilWork(w, l.capacityText())
 	case l.Fails > 0:
-		return l.restUntilWork(w, "the search for work failed: "+l.Why)
+		return l.pauseUntilWork(w, "the search for work failed: "+l.Why)
 	}
-	return l.restUntilWork(w, "there is nothing to do")
+	return l.pauseUntilWork(w, "there is nothing to do")
 }
 
 // quietWhy is the reason for a rest in quiet hours.
@@ -352,9 +352,9 @@ const unableWhy = "no work can be done now: "
 // findings too.
 func (l *ImproveLoop) isBlockedOutside() bool { return l.Unable > 0 }
 
-// restUntilWork rests until there may be work.
-func (l *ImproveLoop) restUntilWork(w DecisionInputs, why string) []nexus.Fact {
-	f, from := nexus.LoopRested{Why: why, Idle: true}, w.Now
+// pauseUntilWork rests until there may be work.
+func (l *ImproveLoop) pauseUntilWork(w LoopDecisionInputs, why string) []nexus.Fact {
+	f, from := nexus.LoopPauseStarted{Why: why, Idle: true}, w.Now
 	if l.isBlockedOutside() && l.again.After(from) {
 		from = l.again
 	}
@@ -366,7 +366,7 @@ func (l *ImproveLoop) restUntilWork(w DecisionInputs, why string) []nexus.Fact {
 	case l.Rules.Watch != "" && l.Fails == 0 && !l.isFull() && !l.isBlockedOutside():
 		// until it is woken
 	default:
-		f.For = l.restDuration()
+		f.For = l.pauseDuration()
 		f.Until = w.Now.Add(f.For)
 	}
 	if end := l.Rules.Until; !end.IsZero() && f.Until.After(end) {
@@ -378,8 +378,8 @@ func (l *ImproveLoop) restUntilWork(w DecisionInputs, why string) []nexus.Fact {
 	return []nexus.Fact{f}
 }
 
-// restDuration returns the duration of a rest: it grows with the number of cycles without work.
-func (l *ImproveLoop) restDuration() time.Duration {
+// pauseDuration returns the duration of a rest: it grows with the number of cycles without work.
+func (l *ImproveLoop) pauseDuration() time.Duration {
 	rest := l.Rules.Rest
 	for range min(max(l.Idle, l.Unable-1), 32) {
 		if rest *= 2; rest >= l.Rules.MostRest {

@@ -21,8 +21,8 @@ type ThemePullRequest struct {
 	shown  []nexus.RunID // items that its text lists as waiting
 }
 
-// Pull returns the pull request of a branch that is open, or is to be opened, or nil.
-func (l *ImproveLoop) Pull(branch string) *ThemePullRequest {
+// OpenPullRequest returns the pull request of a branch that is open, or is to be opened, or nil.
+func (l *ImproveLoop) OpenPullRequest(branch string) *ThemePullRequest {
 	for _, p := range l.Pulls {
 		if p.Branch == branch {
 			return p
@@ -52,24 +52,24 @@ func (l *ImproveLoop) LandedItemsOn(branch string) []*LoopItem {
 	return all
 }
 
-// PullEndedFacts returns the facts that follow when people end a pull request: it settles the
+// PullRequestEndedFacts returns the facts that follow when people end a pull request: it settles the
 // results that it listed. Results that landed on the branch later were not seen, and still
 // wait.
-func (l *ImproveLoop) PullEndedFacts(p *ThemePullRequest, how string) []nexus.Fact {
+func (l *ImproveLoop) PullRequestEndedFacts(p *ThemePullRequest, how string) []nexus.Fact {
 	var all []nexus.Fact
 	for _, i := range l.LandedItemsOn(p.Branch) {
 		if slices.Contains(p.shown, i.ID) {
-			all = append(all, nexus.ResultSettled{Item: i.ID, How: how})
+			all = append(all, nexus.WaitingResultDecided{Item: i.ID, How: how})
 		}
 	}
-	return append(all, nexus.PullClosed{Branch: p.Branch, Number: p.Number, How: how})
+	return append(all, nexus.PullRequestClosed{Branch: p.Branch, Number: p.Number, How: how})
 }
 
 // pushFacts records the intent to push commits that the forge does not have yet, one branch at
 // a time. It pushes nothing without consent, nothing in quiet hours, and never a branch that
 // people rejected.
 func (l *ImproveLoop) pushFacts(now time.Time, quiet WeeklyHours) []nexus.Fact {
-	if _, rests := quiet.EndOf(now); rests || !l.Rules.Pulls || l.Rules.Direct || l.Drain != "" {
+	if _, rests := quiet.EndOfCurrentHours(now); rests || !l.Rules.Pulls || l.Rules.Direct || l.Drain != "" {
 		return nil
 	}
 	branches := l.waitingBranches()
@@ -79,11 +79,11 @@ func (l *ImproveLoop) pushFacts(now time.Time, quiet WeeklyHours) []nexus.Fact {
 		}
 	}
 	for _, branch := range branches {
-		head, p := l.heads[branch], l.Pull(branch)
+		head, p := l.heads[branch], l.OpenPullRequest(branch)
 		if head == "" || l.refused[branch] || p != nil && (p.Commit == head || p.failed == head) {
 			continue
 		}
-		f := nexus.PullSought{Branch: branch, Commit: head}
+		f := nexus.PullRequestUpdateStarted{Branch: branch, Commit: head}
 		for _, i := range l.LandedItemsOn(branch) {
 			f.Items = append(f.Items, i.ID)
 		}
@@ -95,13 +95,13 @@ func (l *ImproveLoop) pushFacts(now time.Time, quiet WeeklyHours) []nexus.Fact {
 // applyPull applies facts about branches on the forge.
 func (l *ImproveLoop) applyPull(f nexus.Fact) {
 	switch f := f.(type) {
-	case nexus.PullSought:
+	case nexus.PullRequestUpdateStarted:
 		l.pulling = &f
 		if l.sought == nil {
 			l.sought = map[string]*pushIntent{}
 		}
 		l.sought[f.Branch] = &pushIntent{f, l.sought[f.Branch]}
-	case nexus.PullTold:
+	case nexus.PullRequestUpdated:
 		p := l.pullRequestFor(f.Branch)
 		p.Number, p.Web, p.Commit, p.Why, p.failed = f.Number, f.Web, f.Commit, "", ""
 		if s := l.sought[f.Branch].findCommit(f.Commit); s != nil {
@@ -109,11 +109,11 @@ func (l *ImproveLoop) applyPull(f nexus.Fact) {
 		}
 		delete(l.sought, f.Branch)
 		l.pulling = nil
-	case nexus.PullFailed:
+	case nexus.PullRequestUpdateFailed:
 		p := l.pullRequestFor(f.Branch)
 		p.Why, p.failed = f.Why, f.Commit
 		l.pulling = nil
-	case nexus.PullClosed:
+	case nexus.PullRequestClosed:
 		l.Pulls = slices.DeleteFunc(l.Pulls, func(p *ThemePullRequest) bool { return p.Branch == f.Branch })
 		if l.refused == nil {
 			l.refused = map[string]bool{}
@@ -137,16 +137,16 @@ func (l *ImproveLoop) releaseBranch(branch string) {
 	l.closed[nexus.Theme+strategyOf(branch)]++
 }
 
-// IsOwnPull reports whether a pull request of a branch at a commit was opened by a process of
+// IsOwnPullRequest reports whether a pull request of a branch at a commit was opened by a process of
 // the loop that could not record it: it died, or did not receive the answer.
-func (l *ImproveLoop) IsOwnPull(branch, commit string, number int) bool {
+func (l *ImproveLoop) IsOwnPullRequest(branch, commit string, number int) bool {
 	return !l.past[number] && l.sought[branch].findCommit(commit) != nil
 }
 
 // pushIntent is a push to a branch, linked to the earlier ones. It never changes, so that
 // copies of a loop share it.
 type pushIntent struct {
-	nexus.PullSought
+	nexus.PullRequestUpdateStarted
 	before *pushIntent
 }
 
@@ -168,7 +168,7 @@ func strategyOf(branch string) string {
 
 // pullRequestFor returns the pull request of a branch, and creates it if needed.
 func (l *ImproveLoop) pullRequestFor(branch string) *ThemePullRequest {
-	if p := l.Pull(branch); p != nil {
+	if p := l.OpenPullRequest(branch); p != nil {
 		return p
 	}
 	p := &ThemePullRequest{Branch: branch}

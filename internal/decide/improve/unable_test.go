@@ -10,14 +10,14 @@ import (
 )
 
 // outside is work of which nothing comes for a reason outside it.
-func outside(again time.Time) nexus.ItemWorked {
-	return nexus.ItemWorked{Status: nexus.StatusFailed, Why: "the key is wrong", Outside: true, Again: again}
+func outside(again time.Time) nexus.LoopItemWorkEnded {
+	return nexus.LoopItemWorkEnded{Status: nexus.StatusFailed, Why: "the key is wrong", Outside: true, Again: again}
 }
 
 // cycle looks, finds some things, and works on the first one that may be taken up.
-func (s *story) cycle(work nexus.ItemWorked, found ...nexus.WantedItem) string {
+func (s *story) cycle(work nexus.LoopItemWorkEnded, found ...nexus.CandidateWorkItem) string {
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: s.l.Cycle, Wanted: found})
+	s.hear(nexus.ImproveCycleSearched{Cycle: s.l.Cycle, Wanted: found})
 	if got := s.decide(); got != "item.taken" {
 		return got
 	}
@@ -33,7 +33,7 @@ func (s *story) rest() { s.now = s.l.Rest.Until }
 // and longer, bars none of them, and ends as failed when nothing goes five times in a row.
 func TestKeyIsWrong(t *testing.T) {
 	s := begin(direct())
-	found := []nexus.WantedItem{wanted("todo", 1), wanted("todo", 2), wanted("todo", 3), wanted("todo", 4), wanted("todo", 5)}
+	found := []nexus.CandidateWorkItem{wanted("todo", 1), wanted("todo", 2), wanted("todo", 3), wanted("todo", 4), wanted("todo", 5)}
 	var rests []time.Duration
 	for range 4 {
 		if got := s.cycle(outside(time.Time{}), found...); got != "loop.rested" || s.l.Rest.Why != "no work can be done now: the key is wrong" {
@@ -58,7 +58,7 @@ func TestKeyIsWrong(t *testing.T) {
 	if got := s.cycle(outside(time.Time{}), found...); got != "run.ended" || s.l.Status != nexus.StatusFailed || s.l.Why != "no work can be done now: the key is wrong" {
 		t.Errorf("%s: %s, %s", got, s.l.Status, s.l.Why)
 	}
-	s.hear(nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}, nexus.LoopOpened{Rules: direct()}) // the next loop
+	s.hear(nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}, nexus.LoopRulesSet{Rules: direct()}) // the next loop
 	s.now = s.now.Add(time.Second)
 	for _, x := range found {
 		if rule, why := s.l.BlockingRule(x, s.now); rule != "" {
@@ -97,7 +97,7 @@ func TestUnableIsNotIdle(t *testing.T) {
 		t.Fatalf("%s for %s", got, s.l.Rest.For)
 	}
 	s.rest()
-	if got := s.cycle(nexus.ItemWorked{}, wanted("todo", 1)); got != "loop.rested" || !strings.HasPrefix(s.l.Rest.Why, "no work can be done now") {
+	if got := s.cycle(nexus.LoopItemWorkEnded{}, wanted("todo", 1)); got != "loop.rested" || !strings.HasPrefix(s.l.Rest.Why, "no work can be done now") {
 		t.Errorf("the only finding is put off: %s, %s", got, s.l.Why)
 	}
 }
@@ -136,7 +136,7 @@ func TestMoneyOfTheDay(t *testing.T) {
 func TestPoison(t *testing.T) {
 	s := begin(direct())
 	poison := wanted("todo", 1)
-	failed := nexus.ItemWorked{Status: nexus.StatusFailed, Why: "red"}
+	failed := nexus.LoopItemWorkEnded{Status: nexus.StatusFailed, Why: "red"}
 	for n := range 2 {
 		s.cycle(outside(time.Time{}), poison)
 		s.rest()

@@ -18,8 +18,8 @@ const least = 1
 // learnGateOrder returns the order in which gates judge, or nil if the usual order is as good. The
 // gate that fails most often per second comes first, so that a round that fails ends as soon
 // as possible. A gate that needs a build never comes before the build.
-func learnGateOrder(runs []history.RunRecord, since time.Time, sample int) *nexus.GatesLearned {
-	all := map[string]*history.GateUse{}
+func learnGateOrder(runs []history.RunRecord, since time.Time, sample int) *nexus.GateOrderLesson {
+	all := map[string]*history.GateUsage{}
 	tasks := 0
 	for _, r := range slices.Backward(runs) {
 		if r.Began.Before(since) || tasks >= window {
@@ -28,13 +28,13 @@ func learnGateOrder(runs []history.RunRecord, since time.Time, sample int) *nexu
 		tasks += len(r.Tasks)
 		for _, g := range r.Gates {
 			if all[g.Name] == nil {
-				all[g.Name] = &history.GateUse{Name: g.Name}
+				all[g.Name] = &history.GateUsage{Name: g.Name}
 			}
 			o := all[g.Name]
 			o.Judged, o.Failed, o.Seconds = o.Judged+g.Judged, o.Failed+g.Failed, o.Seconds+g.Seconds
 		}
 	}
-	var some []history.GateUse
+	var some []history.GateUsage
 	for _, g := range all {
 		if g.Judged >= sample && g.Failed > 0 {
 			some = append(some, *g)
@@ -43,10 +43,10 @@ func learnGateOrder(runs []history.RunRecord, since time.Time, sample int) *nexu
 	if len(some) < 2 {
 		return nil
 	}
-	slices.SortStableFunc(some, func(a, b history.GateUse) int {
+	slices.SortStableFunc(some, func(a, b history.GateUsage) int {
 		return cmp.Or(cmp.Compare(redPerSecond(b), redPerSecond(a)), strings.Compare(a.Name, b.Name))
 	})
-	l := &nexus.GatesLearned{Tasks: tasks}
+	l := &nexus.GateOrderLesson{Tasks: tasks}
 	var why []string
 	for _, g := range some {
 		l.Order = append(l.Order, g.Name)
@@ -59,7 +59,7 @@ func learnGateOrder(runs []history.RunRecord, since time.Time, sample int) *nexu
 }
 
 // redPerSecond returns the number of a gate's failures per second of its time.
-func redPerSecond(g history.GateUse) float64 {
+func redPerSecond(g history.GateUsage) float64 {
 	each := max(least, g.Seconds/float64(g.Judged))
 	return float64(g.Failed) / float64(g.Judged) / each
 }

@@ -57,10 +57,10 @@ func LearnLessons(runs []history.RunRecord, o Options) *nexus.RunLessons {
 		l.Gates = learnGateOrder(runs, o.Since[nexus.GateOrder], o.Sample)
 	}
 	if !o.Off[nexus.TouchLesson] {
-		l.Touched = companionFiles(tasksOf(runs, o.Since[nexus.TouchLesson]), o.Sample, func(t history.TaskRecord) []string { return t.Changed })
+		l.Touched = learnCompanionFiles(tasksOf(runs, o.Since[nexus.TouchLesson]), o.Sample, func(t history.TaskRecord) []string { return t.Changed })
 	}
 	if !o.Off[nexus.ContextLesson] {
-		l.Read = companionFiles(tasksOf(runs, o.Since[nexus.ContextLesson]), o.Sample, func(t history.TaskRecord) []string { return t.Read })
+		l.Read = learnCompanionFiles(tasksOf(runs, o.Since[nexus.ContextLesson]), o.Sample, func(t history.TaskRecord) []string { return t.Read })
 	}
 	return l
 }
@@ -93,7 +93,7 @@ func taskClasses(t history.TaskRecord) []taskClass {
 }
 
 // learnTiers returns the starting tiers of tasks, by class.
-func learnTiers(tasks []history.TaskRecord, o Options) []nexus.TierLearned {
+func learnTiers(tasks []history.TaskRecord, o Options) []nexus.StartTierLesson {
 	var order []taskClass
 	of := map[taskClass][]history.TaskRecord{}
 	for _, t := range tasks {
@@ -109,9 +109,9 @@ func learnTiers(tasks []history.TaskRecord, o Options) []nexus.TierLearned {
 		return cmp.Or(cmp.Compare(narrow(a), narrow(b)), cmp.Compare(a.complexity, b.complexity), cmp.Compare(a.kind,
 			b.kind), cmp.Compare(a.stack, b.stack))
 	})
-	var all []nexus.TierLearned
+	var all []nexus.StartTierLesson
 	for _, k := range order {
-		if l, ok := tierOf(k, of[k], o); ok {
+		if l, ok := cheapestTier(k, of[k], o); ok {
 			all = append(all, l)
 		}
 	}
@@ -125,15 +125,15 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// tierOf returns the cheapest starting tier for a class of tasks, or false if too few tasks
+// cheapestTier returns the cheapest starting tier for a class of tasks, or false if too few tasks
 // used the usual tier.
-func tierOf(k taskClass, tasks []history.TaskRecord, o Options) (nexus.TierLearned, bool) {
+func cheapestTier(k taskClass, tasks []history.TaskRecord, o Options) (nexus.StartTierLesson, bool) {
 	usual := o.Usual(k.complexity)
 	seen, long := collectTierStats(tasks, quick), collectTierStats(tasks, slow)
 	if seen[usual].n < o.Sample {
-		return nexus.TierLearned{}, false
+		return nexus.StartTierLesson{}, false
 	}
-	l := nexus.TierLearned{
+	l := nexus.StartTierLesson{
 		Complexity: k.complexity, Kind: k.kind, Stack: k.stack, Usual: usual, Tier: usual,
 		Tasks: seen[usual].n, Seen: len(tasks),
 	}
@@ -166,22 +166,22 @@ func tierOrder() []nexus.Tier { return []nexus.Tier{nexus.Fast, nexus.Balanced, 
 
 func tierRank(t nexus.Tier) int { return slices.Index(tierOrder(), t) }
 
-// tierStats are the results of tasks at a tier.
-type tierStats struct {
+// tierResultSums are the results of tasks at a tier.
+type tierResultSums struct {
 	n, failed    int
 	weight, lost float64 // of all tasks, and of the failed ones
 	cost         float64 // weighted
 	trail        []bool  // whether each failed, the newest first
 }
 
-type statsByTier map[nexus.Tier]*tierStats
+type resultSumsByTier map[nexus.Tier]*tierResultSums
 
 // collectTierStats collects the results of the last tasks at each tier. A task's weight is
 // multiplied by fade for each later one.
-func collectTierStats(tasks []history.TaskRecord, fade float64) statsByTier {
-	all := statsByTier{}
+func collectTierStats(tasks []history.TaskRecord, fade float64) resultSumsByTier {
+	all := resultSumsByTier{}
 	for _, t := range tierOrder() {
-		all[t] = &tierStats{}
+		all[t] = &tierResultSums{}
 	}
 	free := !slices.ContainsFunc(tasks, func(t history.TaskRecord) bool { return t.Money > 0 })
 	for _, t := range slices.Backward(tasks) {
@@ -219,7 +219,7 @@ func outcomeAtTier(t history.TaskRecord, tier nexus.Tier, free bool) (cost float
 		if free {
 			cost += relativeCost(tier)
 		} else {
-			cost += a.Money.Float()
+			cost += a.Money.Dollars()
 		}
 	}
 	return cost, accepted, counted
@@ -240,30 +240,30 @@ func relativeCost(t nexus.Tier) float64 {
 
 // expectedCost returns the expected cost of a landed task that starts at a tier: its cost
 // there, plus the cost at the next tier times the failure rate.
-func (v statsByTier) expectedCost(tier nexus.Tier) float64 {
-	at := v.rateTier(tier)
+func (v resultSumsByTier) expectedCost(tier nexus.Tier) float64 {
+	at := v.costAndFailureRate(tier)
 	next, ok := tier.NextTier()
 	if !ok {
 		return at.cost / max(0.1, 1-at.failed)
 	}
-	return max(at.cost, v.rateTier(next).cost*waits) + at.failed*v.expectedCost(next)
+	return max(at.cost, v.costAndFailureRate(next).cost*waits) + at.failed*v.expectedCost(next)
 }
 
 // waits is the minimum cost of an attempt relative to one at the next tier, however cheap its
 // model is, because people wait for it.
 const waits = 0.15
 
-// tierRating is the cost of a task at a tier, and its failure rate there.
-type tierRating struct{ cost, failed float64 }
+// tierCostAndFailureRate is the cost of a task at a tier, and its failure rate there.
+type tierCostAndFailureRate struct{ cost, failed float64 }
 
-// rateTier returns the cost and the failure rate of a tier. A tier without any attempts has the
+// costAndFailureRate returns the cost and the failure rate of a tier. A tier without any attempts has the
 // usual cost of tiers, relative to the nearest one with attempts.
-func (v statsByTier) rateTier(tier nexus.Tier) tierRating {
+func (v resultSumsByTier) costAndFailureRate(tier nexus.Tier) tierCostAndFailureRate {
 	switch at := v[tier]; {
 	case at.n > 0 && at.lost == 0:
-		return tierRating{cost: at.cost / at.weight}
+		return tierCostAndFailureRate{cost: at.cost / at.weight}
 	case at.n > 0:
-		return tierRating{at.cost / at.weight, (at.lost + doubt/2) / (at.weight + doubt)}
+		return tierCostAndFailureRate{at.cost / at.weight, (at.lost + doubt/2) / (at.weight + doubt)}
 	}
 	near := nexus.Tier("")
 	for _, other := range tierOrder() {
@@ -272,9 +272,9 @@ func (v statsByTier) rateTier(tier nexus.Tier) tierRating {
 		}
 	}
 	if near == "" {
-		return tierRating{relativeCost(tier), 0.5}
+		return tierCostAndFailureRate{relativeCost(tier), 0.5}
 	}
-	return tierRating{v[near].cost / v[near].weight * relativeCost(tier) / relativeCost(near), 0.5}
+	return tierCostAndFailureRate{v[near].cost / v[near].weight * relativeCost(tier) / relativeCost(near), 0.5}
 }
 
 func tierDistance(a, b nexus.Tier) int { return max(tierRank(a)-tierRank(b), tierRank(b)-tierRank(a)) }
@@ -288,7 +288,7 @@ const (
 )
 
 // retryInterval returns the interval at which the usual way is tried.
-func (v *tierStats) retryInterval() int {
+func (v *tierResultSums) retryInterval() int {
 	failed := 0
 	for failed < len(v.trail) && v.trail[failed] {
 		failed++

@@ -50,20 +50,20 @@ func tasks(failed ...bool) (all []history.TaskRecord) {
 }
 
 // tier returns what is learned of Go tasks.
-func tier(l *nexus.RunLessons) nexus.TierLearned {
+func tier(l *nexus.RunLessons) nexus.StartTierLesson {
 	for _, x := range l.Tiers {
 		if x.Kind == nexus.CodeTask && x.Stack == "go" {
 			return x
 		}
 	}
-	return nexus.TierLearned{}
+	return nexus.StartTierLesson{}
 }
 
 func TestTiers(t *testing.T) {
 	const no, yes = true, false // failed, or not
 	six := tasks(yes, no, no, yes, no, no, no, no)
 	got := tier(draw(lessons.Options{}, six...))
-	want := nexus.TierLearned{
+	want := nexus.StartTierLesson{
 		Complexity: nexus.Simple, Kind: nexus.CodeTask, Stack: "go", Usual: nexus.Fast,
 		Tier: nexus.Balanced, Tasks: 8, Seen: 8, Every: 5, Why: "6 of 8 tasks of this kind failed at fast",
 	}
@@ -113,7 +113,7 @@ func TestRetries(t *testing.T) {
 		x.Tries = append(x.Tries[:1:1], x.Tries[0], x.Tries[1]) // a second try at fast that failed as well
 		all = append(all, x)
 	}
-	want := []nexus.RetryLearned{{
+	want := []nexus.RetryTierLesson{{
 		Tier: nexus.Fast, After: "test", Tasks: 6, Seen: 12, Every: 10,
 		Why: "another try at fast after test landed 0 of 6 times",
 	}}
@@ -129,29 +129,29 @@ func TestRetries(t *testing.T) {
 }
 
 func TestGates(t *testing.T) {
-	run := func(gates ...history.GateUse) *nexus.GatesLearned {
+	run := func(gates ...history.GateUsage) *nexus.GateOrderLesson {
 		r := history.RunRecord{ID: "r", Began: start, Tasks: tasks(false), Gates: gates}
 		return lessons.LearnLessons([]history.RunRecord{r}, lessons.Options{
 			Sample: 5,
 			Usual:  func(nexus.Complexity) nexus.Tier { return nexus.Fast },
 		}).Gates
 	}
-	build, lint, test := history.GateUse{Name: "build", Judged: 20, Failed: 1, Seconds: 400}, history.GateUse{
+	build, lint, test := history.GateUsage{Name: "build", Judged: 20, Failed: 1, Seconds: 400}, history.GateUsage{
 		Name:   "lint",
 		Judged: 19, Failed: 2, Seconds: 190,
-	}, history.GateUse{Name: "test", Judged: 17, Failed: 9, Seconds: 170}
+	}, history.GateUsage{Name: "test", Judged: 17, Failed: 9, Seconds: 170}
 	got := run(build, lint, test)
 	if got == nil || cmp.Diff([]string{"build", "test", "lint"}, got.Order) != "" {
 		t.Errorf("%+v", got)
 	}
-	quick := history.GateUse{Name: "lint", Judged: 19, Failed: 2, Seconds: 1}
+	quick := history.GateUsage{Name: "lint", Judged: 19, Failed: 2, Seconds: 1}
 	if got := run(build, quick, test); got == nil || cmp.Diff([]string{"lint", "build", "test"}, got.Order) != "" {
 		t.Errorf("what only reads comes before the build: %+v", got)
 	}
 	if got := run(build); got != nil {
 		t.Errorf("one gate has an order: %+v", got)
 	}
-	if got := run(lint, history.GateUse{Name: "test", Judged: 4, Failed: 4}); got != nil {
+	if got := run(lint, history.GateUsage{Name: "test", Judged: 4, Failed: 4}); got != nil {
 		t.Errorf("four cases are too few: %+v", got)
 	}
 }
@@ -170,7 +170,7 @@ func TestFiles(t *testing.T) {
 		all = append(all, x)
 	}
 	l := draw(lessons.Options{}, all...)
-	want := []nexus.FileLearned{
+	want := []nexus.RelatedFileLesson{
 		{Of: "pkg/", File: "docs/a.md", Cases: 6, Tasks: 6},
 		{Of: "pkg/", File: "pkg/a_test.go", Cases: 4, Tasks: 6},
 		{Of: "pkg/a.go", File: "docs/a.md", Cases: 6, Tasks: 6},
@@ -179,10 +179,10 @@ func TestFiles(t *testing.T) {
 	if d := cmp.Diff(want, l.Touched); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(want[2:], lessons.FilesBeside(l.Touched, []string{"pkg/a.go"})); d != "" {
+	if d := cmp.Diff(want[2:], lessons.CompanionFilesOf(l.Touched, []string{"pkg/a.go"})); d != "" {
 		t.Error(d)
 	}
-	if got := lessons.FilesBeside(l.Touched, []string{"pkg/new.go", "docs/a.md"}); len(got) != 1 || got[0].File != "pkg/a_test.go" {
+	if got := lessons.CompanionFilesOf(l.Touched, []string{"pkg/new.go", "docs/a.md"}); len(got) != 1 || got[0].File != "pkg/a_test.go" {
 		t.Errorf("%+v", got)
 	}
 	if len(l.Read) != 2 || l.Read[1].File != "pkg/b.go" {
@@ -207,7 +207,7 @@ func TestEachKindAlone(t *testing.T) {
 	}
 	run := history.RunRecord{
 		ID: "r", Began: start, Ended: day(8), Tasks: all,
-		Gates: []history.GateUse{{Name: "lint", Judged: 19, Failed: 2, Seconds: 190}, {Name: "test", Judged: 17, Failed: 9, Seconds: 170}},
+		Gates: []history.GateUsage{{Name: "lint", Judged: 19, Failed: 2, Seconds: 190}, {Name: "test", Judged: 17, Failed: 9, Seconds: 170}},
 	}
 	kinds := func(o lessons.Options) map[nexus.LessonKind]int {
 		o.Sample, o.Usual = 5, func(nexus.Complexity) nexus.Tier { return nexus.Fast }

@@ -28,8 +28,8 @@ const (
 // HalfLife is the time after which the points of an unused entry are halved.
 const HalfLife = 120 * 24 * time.Hour
 
-// TaskQuery describes a task.
-type TaskQuery struct {
+// MemoryTaskQuery describes a task.
+type MemoryTaskQuery struct {
 	Files []string // declared files
 	Text  string   // its text
 }
@@ -44,8 +44,8 @@ type EntryCandidate struct {
 	Used  time.Time // last use; zero: never
 }
 
-// ChosenEntry is the decision about a candidate.
-type ChosenEntry struct {
+// EntryDecision is the decision about a candidate.
+type EntryDecision struct {
 	EntryCandidate
 
 	Score  float64
@@ -57,21 +57,21 @@ type ChosenEntry struct {
 // ChooseEntries returns the candidates that are relevant to a task, the best first, and which of
 // them fit into a number of tokens, as counted by cost. Irrelevant candidates are not
 // returned.
-func ChooseEntries(all []EntryCandidate, w TaskQuery, now time.Time, tokens int64, cost func(MemoryEntry) int64) []ChosenEntry {
+func ChooseEntries(all []EntryCandidate, w MemoryTaskQuery, now time.Time, tokens int64, cost func(MemoryEntry) int64) []EntryDecision {
 	words := map[string]bool{}
 	for word := range wordSet(w.Text) {
 		words[trimPluralS(word)] = true
 	}
-	var found []ChosenEntry
+	var found []EntryDecision
 	for _, c := range all {
 		points, why := rateCandidate(c, w, words)
 		if points <= 0 {
 			continue
 		}
 		points *= 1 + perHit*float64(min(c.Hits, maxHits))
-		found = append(found, ChosenEntry{EntryCandidate: c, Score: points * ageFactor(c, now), Why: why, Tokens: cost(c.MemoryEntry)})
+		found = append(found, EntryDecision{EntryCandidate: c, Score: points * ageFactor(c, now), Why: why, Tokens: cost(c.MemoryEntry)})
 	}
-	slices.SortStableFunc(found, func(a, b ChosenEntry) int {
+	slices.SortStableFunc(found, func(a, b EntryDecision) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), b.Learned.Compare(a.Learned.Time), cmp.Compare(a.ID, b.ID))
 	})
 	for i := range found {
@@ -85,7 +85,7 @@ func ChooseEntries(all []EntryCandidate, w TaskQuery, now time.Time, tokens int6
 }
 
 // rateCandidate returns the relevance of a candidate to a task, and the reason.
-func rateCandidate(c EntryCandidate, w TaskQuery, words map[string]bool) (points float64, why string) {
+func rateCandidate(c EntryCandidate, w MemoryTaskQuery, words map[string]bool) (points float64, why string) {
 	var reasons []string
 	add := func(p float64, format string, args ...any) {
 		points += p
@@ -113,7 +113,7 @@ func rateCandidate(c EntryCandidate, w TaskQuery, words map[string]bool) (points
 			break
 		}
 	}
-	shared := commonWords(c, words)
+	shared := sharedWords(c, words)
 	enough := len(shared) >= leastWords || len(shared) > 0 && (points > 0 || slices.ContainsFunc(shared, isCoinedWord))
 	if c.Match > 0 && enough {
 		add(wordPoints*c.Match, "words %s", strings.Join(shared[:min(len(shared), 4)], ", "))
@@ -124,8 +124,8 @@ func rateCandidate(c EntryCandidate, w TaskQuery, words map[string]bool) (points
 	return points, strings.Join(reasons, "; ")
 }
 
-// commonWords returns the words of a task that an entry contains, in order.
-func commonWords(c EntryCandidate, words map[string]bool) []string {
+// sharedWords returns the words of a task that an entry contains, in order.
+func sharedWords(c EntryCandidate, words map[string]bool) []string {
 	var all []string
 	for w := range wordSet(c.Text + " " + strings.Join(c.Symbols, " ") + " " + strings.Join(c.FilePaths(), " ")) {
 		if len(w) >= leastLetters && words[trimPluralS(w)] && !slices.Contains(plainWords(), w) {

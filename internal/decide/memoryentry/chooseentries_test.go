@@ -12,7 +12,7 @@ import (
 func candidate(id, text string, files ...string) memoryentry.EntryCandidate {
 	c := memoryentry.EntryCandidate{MemoryEntry: memoryentry.MemoryEntry{ID: id, State: memoryentry.Approved, Text: text, Learned: memoryentry.DayOf(landedAt)}, Match: 0.5}
 	for _, f := range files {
-		c.Files = append(c.Files, memoryentry.EntryFile{Path: f})
+		c.Files = append(c.Files, memoryentry.SubjectFile{Path: f})
 	}
 	return c
 }
@@ -34,7 +34,7 @@ func TestChoose(t *testing.T) {
 		candidate("directory", "Be careful.", "a/other.go"), candidate("file", "Be careful.", "z.go", "a/x.go"), candidate("below", "Be careful.", "lib/deep/y.go"), symbol, no, old, used,
 		candidate("long", strings.Repeat("word ", 500), "a/x.go"),
 	}
-	w := memoryentry.TaskQuery{Files: []string{"a/x.go", "lib"}, Text: "Parse the comments in the reader with read_all; this and that test should change"}
+	w := memoryentry.MemoryTaskQuery{Files: []string{"a/x.go", "lib"}, Text: "Parse the comments in the reader with read_all; this and that test should change"}
 	cost := func(e memoryentry.MemoryEntry) int64 { return int64(len(e.Text)) }
 	got := memoryentry.ChooseEntries(all, w, landedAt, 250, cost)
 	var told, left []string
@@ -57,7 +57,7 @@ func TestChoose(t *testing.T) {
 	if !strings.HasPrefix(told[0], "used") || slices.Index(told, "old: file a/x.go") < slices.Index(told, "symbol: symbol Parse; words parse") {
 		t.Errorf("in the order %q", told)
 	}
-	if got := memoryentry.ChooseEntries(all, w, landedAt, 0, cost); slices.ContainsFunc(got, func(c memoryentry.ChosenEntry) bool { return c.Left == "" }) {
+	if got := memoryentry.ChooseEntries(all, w, landedAt, 0, cost); slices.ContainsFunc(got, func(c memoryentry.EntryDecision) bool { return c.Left == "" }) {
 		t.Errorf("without a budget: %+v", got)
 	}
 }
@@ -66,16 +66,16 @@ func TestChoose(t *testing.T) {
 func TestStand(t *testing.T) {
 	now := map[string]string{"same": "1", "other": "2"}
 	for _, c := range []struct {
-		files []memoryentry.EntryFile
+		files []memoryentry.SubjectFile
 		want  memoryentry.EntryFreshness
 		file  string
 	}{
 		{nil, memoryentry.Fresh, ""},
-		{[]memoryentry.EntryFile{{Path: "same", Blob: "1"}, {Path: "other"}}, memoryentry.Fresh, ""},
-		{[]memoryentry.EntryFile{{Path: "same", Blob: "1"}, {Path: "other", Blob: "1"}}, memoryentry.Stale, "other"},
-		{[]memoryentry.EntryFile{{Path: "other", Blob: "1"}, {Path: "gone", Blob: "1"}}, memoryentry.Gone, "gone"},
-		{[]memoryentry.EntryFile{{Path: "gone"}, {Path: "same"}}, memoryentry.Fresh, ""},
-		{[]memoryentry.EntryFile{{Path: "gone"}, {Path: "away"}}, memoryentry.Gone, "away"},
+		{[]memoryentry.SubjectFile{{Path: "same", Blob: "1"}, {Path: "other"}}, memoryentry.Fresh, ""},
+		{[]memoryentry.SubjectFile{{Path: "same", Blob: "1"}, {Path: "other", Blob: "1"}}, memoryentry.Stale, "other"},
+		{[]memoryentry.SubjectFile{{Path: "other", Blob: "1"}, {Path: "gone", Blob: "1"}}, memoryentry.Gone, "gone"},
+		{[]memoryentry.SubjectFile{{Path: "gone"}, {Path: "same"}}, memoryentry.Fresh, ""},
+		{[]memoryentry.SubjectFile{{Path: "gone"}, {Path: "away"}}, memoryentry.Gone, "away"},
 	} {
 		s, file := memoryentry.MemoryEntry{Files: c.files}.CheckFreshness(func(p string) string { return now[p] })
 		if s != c.want || file != c.file {
@@ -90,7 +90,7 @@ func TestExpired(t *testing.T) {
 	keep := memoryentry.RetentionPeriods{Proposals: 30 * day, Unused: 60 * day}
 	for _, c := range []struct {
 		name  string
-		state memoryentry.ApprovalState
+		state memoryentry.EntryApprovalState
 		s     memoryentry.EntryFreshness
 		age   int
 		used  int // days ago; 0: never
@@ -120,7 +120,7 @@ func TestExpired(t *testing.T) {
 
 // TestSame finds what was said before in other words, about the same files.
 func TestSame(t *testing.T) {
-	a := memoryentry.MemoryEntry{Kind: memoryentry.Gotcha, Text: "Run make generate before go build, or it fails", Files: []memoryentry.EntryFile{{Path: "a.go"}}}
+	a := memoryentry.MemoryEntry{Kind: memoryentry.Gotcha, Text: "Run make generate before go build, or it fails", Files: []memoryentry.SubjectFile{{Path: "a.go"}}}
 	b := a
 	b.Text = "Run `make generate` before go build or it fails."
 	if !memoryentry.IsSameEntry(a, b) {
@@ -134,7 +134,7 @@ func TestSame(t *testing.T) {
 		}
 	}
 	again := memoryentry.MemoryEntry{From: []memoryentry.EntryOrigin{{Run: "r2", Task: "T1"}}}
-	if !a.Merge(again) || a.Merge(again) || len(a.From) != 1 {
+	if !a.MergeOrigins(again) || a.MergeOrigins(again) || len(a.From) != 1 {
 		t.Errorf("merged to %+v", a.From)
 	}
 }

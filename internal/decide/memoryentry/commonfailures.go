@@ -19,8 +19,8 @@ const (
 	maxMarks = 5_000 // failures of tasks that are compared
 )
 
-// TaskFailure is a failure that occurred during a task that landed, in any file.
-type TaskFailure struct {
+// LandedTaskFailure is a failure that occurred during a task that landed, in any file.
+type LandedTaskFailure struct {
 	Signature string      `json:"signature"` // of the gate and the finding, without its file
 	Gate      string      `json:"gate"`
 	Said      string      `json:"said"` // the finding in one line, as it first occurred
@@ -30,9 +30,9 @@ type TaskFailure struct {
 	Of        EntryOrigin `json:"of"`
 }
 
-// TaskFailures returns the failures of a run's landed tasks, each signature once per task.
-func TaskFailures(s *state.State) []TaskFailure {
-	var all []TaskFailure
+// LandedTaskFailures returns the failures of a run's landed tasks, each signature once per task.
+func LandedTaskFailures(s *state.State) []LandedTaskFailure {
+	var all []LandedTaskFailure
 	for _, t := range s.Tasks {
 		if t.Landed == nil {
 			continue
@@ -50,8 +50,8 @@ func TaskFailures(s *state.State) []TaskFailure {
 						continue
 					}
 					seen[sign] = true
-					m := TaskFailure{
-						Signature: sign, Gate: e.Gate, Said: findingLine(bare), Title: strings.Trim(quote(t.Title), `"`), Day: DayOf(t.Ended).String(),
+					m := LandedTaskFailure{
+						Signature: sign, Gate: e.Gate, Said: findingLine(bare), Title: strings.Trim(quoteTitle(t.Title), `"`), Day: DayOf(t.Ended).String(),
 						Of: EntryOrigin{Run: s.Run, Task: t.ID, Commit: t.Landed.Commit},
 					}
 					if f.File != "" && pathFault(f.File) == "" {
@@ -66,9 +66,9 @@ func TaskFailures(s *state.State) []TaskFailure {
 }
 
 // MergeFailures adds failures to the known ones, the newest last, each signature once per task.
-func MergeFailures(known, more []TaskFailure) []TaskFailure {
+func MergeFailures(known, more []LandedTaskFailure) []LandedTaskFailure {
 	for _, m := range more {
-		if !slices.ContainsFunc(known, func(o TaskFailure) bool {
+		if !slices.ContainsFunc(known, func(o LandedTaskFailure) bool {
 			return o.Signature == m.Signature && o.Of.Run == m.Of.Run && o.Of.Task == m.Of.Task
 		}) {
 			known = append(known, m)
@@ -79,8 +79,8 @@ func MergeFailures(known, more []TaskFailure) []TaskFailure {
 
 // CommonFailureEntries returns an entry for each failure that at least three tasks had: no single task
 // shows that it is common.
-func CommonFailureEntries(marks []TaskFailure) []MemoryEntry {
-	by := map[string][]TaskFailure{}
+func CommonFailureEntries(marks []LandedTaskFailure) []MemoryEntry {
+	by := map[string][]LandedTaskFailure{}
 	var order []string
 	for _, m := range marks {
 		if by[m.Signature] == nil {
@@ -97,7 +97,7 @@ func CommonFailureEntries(marks []TaskFailure) []MemoryEntry {
 	return all
 }
 
-func failureEntry(sign string, of []TaskFailure) MemoryEntry {
+func failureEntry(sign string, of []LandedTaskFailure) MemoryEntry {
 	first, last := of[0], of[len(of)-1]
 	var b strings.Builder
 	fmt.Fprintf(&b, "Work here often fails the gate %s at first: %s\n\n", first.Gate, cmp.Or(first.Said, "no message"))
@@ -118,7 +118,7 @@ func failureEntry(sign string, of []TaskFailure) MemoryEntry {
 		e.From = append(e.From, m.Of)
 	}
 	e.From = e.From[max(0, len(e.From)-maxOrigin):]
-	e.ID = EntryName(Pattern, "often "+first.Gate+" "+first.Said, sign)
+	e.ID = EntryID(Pattern, "often "+first.Gate+" "+first.Said, sign)
 	return e
 }
 

@@ -15,13 +15,13 @@ import (
 
 // TestCommon proposes what at least three tasks failed with, wherever that was, once.
 func TestCommon(t *testing.T) {
-	run := func(n int, rounds ...*state.Round) *state.State {
-		s := task(&state.Attempt{ID: "T1.1", Rounds: rounds})
+	run := func(n int, rounds ...*state.AttemptRound) *state.State {
+		s := task(&state.AttemptState{ID: "T1.1", Rounds: rounds})
 		s.Run = nexus.RunID(fmt.Sprint("r", n))
 		return s
 	}
-	var marks []memoryentry.TaskFailure
-	gather := func(s *state.State) { marks = memoryentry.MergeFailures(marks, memoryentry.TaskFailures(s)) }
+	var marks []memoryentry.LandedTaskFailure
+	gather := func(s *state.State) { marks = memoryentry.MergeFailures(marks, memoryentry.LandedTaskFailures(s)) }
 	for n := range 2 {
 		first := round(1, fmt.Sprintf("lint=f%d.go:line %d is too long", n, n))
 		gather(run(n, first, round(2, fmt.Sprintf("lint=g%d.go:line 7 is too long", n)), round(3, "lint")))
@@ -42,7 +42,7 @@ func TestCommon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept []memoryentry.TaskFailure
+	var kept []memoryentry.LandedTaskFailure
 	if err := json.Unmarshal(data, &kept); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestCommon(t *testing.T) {
 	if !strings.HasPrefix(got[0].Text, begins) || !strings.Contains(got[0].Text, "(r7 T1), in k.go") {
 		t.Fatal(got[0].Text)
 	}
-	if _, err := memoryentry.Parse(got[0].ID, []byte(got[0].String())); err != nil {
+	if _, err := memoryentry.ParseEntry(got[0].ID, []byte(got[0].String())); err != nil {
 		t.Error(err)
 	}
 }

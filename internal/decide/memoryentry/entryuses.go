@@ -10,15 +10,15 @@ import (
 // Gate is the name of the gate that refuses a change of the memory.
 const Gate = "memory"
 
-// EntryUse counts the uses of an entry by agents, with the last time.
-type EntryUse struct {
+// EntryUsage counts the uses of an entry by agents, with the last time.
+type EntryUsage struct {
 	Hits int
 	Last time.Time
 }
 
 // CountUses adds the uses in a run to those in others, by ID.
-func CountUses(all map[string]EntryUse, s *state.State) {
-	attempts := []*state.Attempt{s.Planning}
+func CountUses(all map[string]EntryUsage, s *state.State) {
+	attempts := []*state.AttemptState{s.Planning}
 	for _, t := range s.Tasks {
 		attempts = append(attempts, t.Attempts...)
 	}
@@ -42,6 +42,6 @@ func CountUses(all map[string]EntryUse, s *state.State) {
 }
 
 // ToFact converts a choice to its form in a fact.
-func (c ChosenEntry) ToFact() nexus.RememberedEntry {
-	return nexus.RememberedEntry{ID: c.ID, Why: c.Why, Tokens: c.Tokens, Left: c.Left}
+func (c EntryDecision) ToFact() nexus.RelevantMemoryEntry {
+	return nexus.RelevantMemoryEntry{ID: c.ID, Why: c.Why, Tokens: c.Tokens, Left: c.Left}
 }

@@ -2,7 +2,7 @@
 // its origin, its files, and whether a person approved it.
 //
 // An entry is one Markdown file. Its head has a line for each field, and its body is the
-// text. [Parse] is strict: people edit these files by hand, and errors name the line.
+// text. [ParseEntry] is strict: people edit these files by hand, and errors name the line.
 // [ProposeEntries] finds facts of a run that are worth storing, and [ChooseEntries] selects the entries for
 // a task.
 package memoryentry
@@ -23,46 +23,48 @@ import (
 // Dir is the directory of approved entries, from the root of the repository.
 const Dir = ".nexus/memory"
 
-// Kind is the kind of an entry.
-type Kind string
+// EntryKind is the kind of an entry.
+type EntryKind string
 
 // Values of Kind.
 const (
-	Decision Kind = "decision" // a decision, and its reason
-	Pattern  Kind = "pattern"  // a convention of the repository
-	Gotcha   Kind = "gotcha"   // a failure whose cause is in another place
-	Fix      Kind = "fix"      // a failure, and the change that ended it
-	Review   Kind = "review"   // a reviewer's reason for sending work back
+	Decision EntryKind = "decision" // a decision, and its reason
+	Pattern  EntryKind = "pattern"  // a convention of the repository
+	Gotcha   EntryKind = "gotcha"   // a failure whose cause is in another place
+	Fix      EntryKind = "fix"      // a failure, and the change that ended it
+	Review   EntryKind = "review"   // a reviewer's reason for sending work back
 )
 
-// Kinds returns all kinds.
-func Kinds() []Kind { return []Kind{Decision, Pattern, Gotcha, Fix, Review} }
+// EntryKinds returns all kinds.
+func EntryKinds() []EntryKind { return []EntryKind{Decision, Pattern, Gotcha, Fix, Review} }
 
-// ApprovalState is whether an entry may be given to agents.
-type ApprovalState string
+// EntryApprovalState is whether an entry may be given to agents.
+type EntryApprovalState string
 
 // Values of State.
 const (
-	Proposed  ApprovalState = "proposed"  // not approved; also the zero State
-	Approved  ApprovalState = "approved"  // approved by a person
-	Forgotten ApprovalState = "forgotten" // must be neither used nor proposed again
+	Proposed  EntryApprovalState = "proposed"  // not approved; also the zero State
+	Approved  EntryApprovalState = "approved"  // approved by a person
+	Forgotten EntryApprovalState = "forgotten" // must be neither used nor proposed again
 )
 
 // ApprovalStates returns all states.
-func ApprovalStates() []ApprovalState { return []ApprovalState{Proposed, Approved, Forgotten} }
+func ApprovalStates() []EntryApprovalState {
+	return []EntryApprovalState{Proposed, Approved, Forgotten}
+}
 
-// ProposalSource is the source of an entry.
-type ProposalSource string
+// EntrySource is the source of an entry.
+type EntrySource string
 
 // Values of Source.
 const (
-	ByRun    ProposalSource = "run"    // from the facts of a run
-	ByAgent  ProposalSource = "agent"  // in an agent's own words
-	ByPerson ProposalSource = "person" // written by hand; also the zero Source
+	ByRun    EntrySource = "run"    // from the facts of a run
+	ByAgent  EntrySource = "agent"  // in an agent's own words
+	ByPerson EntrySource = "person" // written by hand; also the zero Source
 )
 
 // ProposalSources returns all sources.
-func ProposalSources() []ProposalSource { return []ProposalSource{ByRun, ByAgent, ByPerson} }
+func ProposalSources() []EntrySource { return []EntrySource{ByRun, ByAgent, ByPerson} }
 
 // Limits of an entry.
 const (
@@ -73,8 +75,8 @@ const (
 	maxName   = 200
 )
 
-// EntryFile is a file that an entry is about.
-type EntryFile struct {
+// SubjectFile is a file that an entry is about.
+type SubjectFile struct {
 	Path string `json:"path"`
 	Blob string `json:"blob,omitzero"` // its git object at that time; empty: any content
 }
@@ -88,15 +90,15 @@ type EntryOrigin struct {
 
 // MemoryEntry is an entry of the memory.
 type MemoryEntry struct {
-	ID      string         `json:"id"` // name of its file, without the extension
-	Kind    Kind           `json:"kind"`
-	State   ApprovalState  `json:"state"`
-	By      ProposalSource `json:"by,omitzero"`
-	Learned CalendarDay    `json:"learned,omitzero"` // zero: unknown
-	From    []EntryOrigin  `json:"from,omitempty"`   // the newest last
-	Files   []EntryFile    `json:"files,omitempty"`
-	Symbols []string       `json:"symbols,omitempty"`
-	Text    string         `json:"text"` // Markdown
+	ID      string             `json:"id"` // name of its file, without the extension
+	Kind    EntryKind          `json:"kind"`
+	State   EntryApprovalState `json:"state"`
+	By      EntrySource        `json:"by,omitzero"`
+	Learned CalendarDay        `json:"learned,omitzero"` // zero: unknown
+	From    []EntryOrigin      `json:"from,omitempty"`   // the newest last
+	Files   []SubjectFile      `json:"files,omitempty"`
+	Symbols []string           `json:"symbols,omitempty"`
+	Text    string             `json:"text"` // Markdown
 }
 
 // CalendarDay is a day, at midnight UTC.
@@ -126,9 +128,9 @@ func (e MemoryEntry) FirstLine() string {
 	return ""
 }
 
-// EntryName returns the ID of an entry: its kind, its first words, and a part of the hash of the
+// EntryID returns the ID of an entry: its kind, its first words, and a part of the hash of the
 // key, which is the same when it is learned again.
-func EntryName(k Kind, title, key string) string {
+func EntryID(k EntryKind, title, key string) string {
 	var words []string
 	n := 0
 	for _, w := range LowerCaseWords(title) {
@@ -167,12 +169,12 @@ func IsSameEntry(a, b MemoryEntry) bool {
 	return both > 0 && 5*both >= 4*(len(x)+len(y)-both)
 }
 
-func shareFile(a, b []EntryFile) bool {
+func shareFile(a, b []SubjectFile) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b)
 	}
-	return slices.ContainsFunc(a, func(f EntryFile) bool {
-		return slices.ContainsFunc(b, func(g EntryFile) bool { return f.Path == g.Path })
+	return slices.ContainsFunc(a, func(f SubjectFile) bool {
+		return slices.ContainsFunc(b, func(g SubjectFile) bool { return f.Path == g.Path })
 	})
 }
 
@@ -184,9 +186,9 @@ func wordSet(text string) map[string]bool {
 	return all
 }
 
-// Merge adds the origins of an entry that was learned again, and reports whether they are
+// MergeOrigins adds the origins of an entry that was learned again, and reports whether they are
 // new.
-func (e *MemoryEntry) Merge(again MemoryEntry) bool {
+func (e *MemoryEntry) MergeOrigins(again MemoryEntry) bool {
 	news := false
 	for _, o := range again.From {
 		if slices.ContainsFunc(e.From, func(old EntryOrigin) bool { return old.Run == o.Run && old.Task == o.Task }) {

@@ -18,10 +18,10 @@ func headFields() []string {
 	return []string{"kind", "state", "by", "learned", "from", "file", "blob", "symbol"}
 }
 
-// Parse parses an entry's file; name is its path, which starts error messages. It accepts
+// ParseEntry parses an entry's file; name is its path, which starts error messages. It accepts
 // nothing unknown: the error names the first wrong line and the correct form.
-func Parse(name string, data []byte) (MemoryEntry, error) {
-	e, f := parse(data)
+func ParseEntry(name string, data []byte) (MemoryEntry, error) {
+	e, f := parseEntry(data)
 	if f != nil {
 		return MemoryEntry{}, f.Error(name)
 	}
@@ -29,65 +29,65 @@ func Parse(name string, data []byte) (MemoryEntry, error) {
 	return e, nil
 }
 
-func parse(data []byte) (e MemoryEntry, _ *frontmatter.Fault) {
+func parseEntry(data []byte) (e MemoryEntry, _ *frontmatter.Fault) {
 	if len(data) > MaxFile {
-		return e, frontmatter.NewFault(
+		return e, frontmatter.NewMistake(
 			1, fmt.Sprintf("the file has more than %d bytes", MaxFile),
 			"Keep one thing that was learned in a file, in a few sentences.",
 		)
 	}
-	if f := frontmatter.CheckText(string(data)); f != nil {
+	if f := frontmatter.CheckPlainText(string(data)); f != nil {
 		return e, f
 	}
-	d := frontmatter.Split(string(data))
+	d := frontmatter.SplitHead(string(data))
 	if !d.HasHead {
-		return e, frontmatter.NewFault(1, "the file does not start with a line "+frontmatter.Fence,
+		return e, frontmatter.NewMistake(1, "the file does not start with a line "+frontmatter.Fence,
 			"Start with "+frontmatter.Fence+", a line for each field such as kind: gotcha, and another "+frontmatter.Fence+".")
 	}
-	h := headParser{}
-	if f := d.ReadFields(frontmatter.FieldNames{Known: headFields(), Repeated: []string{"from", "file", "blob", "symbol"}}, h.setField); f != nil {
+	h := entryHeadParser{}
+	if f := d.ReadFields(frontmatter.AllowedFields{Known: headFields(), Repeated: []string{"from", "file", "blob", "symbol"}}, h.setField); f != nil {
 		return e, f
 	}
 	return h.finishHead(2+strings.Count(d.Head, "\n"), strings.TrimRight(strings.Trim(d.Body, "\n"), " \t\n"))
 }
 
-// headParser is the part of a file's head that has been read.
-type headParser struct{ e MemoryEntry }
+// entryHeadParser is the part of a file's head that has been read.
+type entryHeadParser struct{ e MemoryEntry }
 
-func (h *headParser) setField(n int, key, value string) *frontmatter.Fault {
+func (h *entryHeadParser) setField(n int, key, value string) *frontmatter.Fault {
 	switch key {
 	case "kind":
-		h.e.Kind = Kind(value)
-		return checkOneOf(n, key, h.e.Kind, Kinds())
+		h.e.Kind = EntryKind(value)
+		return checkOneOf(n, key, h.e.Kind, EntryKinds())
 	case "state":
-		h.e.State = ApprovalState(value)
+		h.e.State = EntryApprovalState(value)
 		return checkOneOf(n, key, h.e.State, ApprovalStates())
 	case "by":
-		h.e.By = ProposalSource(value)
+		h.e.By = EntrySource(value)
 		return checkOneOf(n, key, h.e.By, ProposalSources())
 	case "learned":
 		t, err := time.Parse(time.DateOnly, value)
 		if err != nil || t.Year() < 1 || t.Year() > 9999 {
-			return frontmatter.NewFault(n, fmt.Sprintf("learned is not a day: %q", frontmatter.ShortenText(value)), "Write it as 2006-01-02.")
+			return frontmatter.NewMistake(n, fmt.Sprintf("learned is not a day: %q", frontmatter.ShortenForError(value)), "Write it as 2006-01-02.")
 		}
 		h.e.Learned = CalendarDay{t}
 	case "from":
 		return h.parseFrom(n, value)
 	case "file":
 		if why := pathFault(value); why != "" {
-			return frontmatter.NewFault(n, fmt.Sprintf("file %q %s", frontmatter.ShortenText(value), why), "Write the path from the root of the repository, with slashes.")
+			return frontmatter.NewMistake(n, fmt.Sprintf("file %q %s", frontmatter.ShortenForError(value), why), "Write the path from the root of the repository, with slashes.")
 		}
-		if slices.ContainsFunc(h.e.Files, func(f EntryFile) bool { return f.Path == value }) {
-			return frontmatter.NewFault(n, fmt.Sprintf("file %q is there twice", frontmatter.ShortenText(value)), "Remove one of the lines.")
+		if slices.ContainsFunc(h.e.Files, func(f SubjectFile) bool { return f.Path == value }) {
+			return frontmatter.NewMistake(n, fmt.Sprintf("file %q is there twice", frontmatter.ShortenForError(value)), "Remove one of the lines.")
 		}
-		h.e.Files = append(h.e.Files, EntryFile{Path: value})
+		h.e.Files = append(h.e.Files, SubjectFile{Path: value})
 		return tooManyFault(n, key, len(h.e.Files), maxFiles)
 	case "blob":
 		return h.parseBlob(n, value)
 	case "symbol":
 		if len(value) > maxName || strings.ContainsFunc(value, unicode.IsSpace) {
-			return frontmatter.NewFault(
-				n, fmt.Sprintf("symbol %q is not one name", frontmatter.ShortenText(value)),
+			return frontmatter.NewMistake(
+				n, fmt.Sprintf("symbol %q is not one name", frontmatter.ShortenForError(value)),
 				"Write one name, such as Parse or Tree.Walk, and a line for each further one.",
 			)
 		}
@@ -97,32 +97,32 @@ func (h *headParser) setField(n int, key, value string) *frontmatter.Fault {
 	return nil
 }
 
-func (h *headParser) parseFrom(n int, value string) *frontmatter.Fault {
+func (h *entryHeadParser) parseFrom(n int, value string) *frontmatter.Fault {
 	words := strings.Fields(value)
 	o := EntryOrigin{Run: nexus.RunID(words[0])}
 	if len(words) > 3 {
-		return frontmatter.NewFault(n, "from has more than a run, a task and a commit", "Write it as from: RUN TASK COMMIT; the last two may be left out.")
+		return frontmatter.NewMistake(n, "from has more than a run, a task and a commit", "Write it as from: RUN TASK COMMIT; the last two may be left out.")
 	}
 	if len(words) > 1 {
 		o.Task = nexus.TaskID(words[1])
 	}
 	if len(words) > 2 {
 		if o.Commit = words[2]; !isHash(o.Commit) {
-			return frontmatter.NewFault(n, fmt.Sprintf("%q is not the hash of a commit", frontmatter.ShortenText(o.Commit)), "Write all 40 or 64 digits of it, or leave it out.")
+			return frontmatter.NewMistake(n, fmt.Sprintf("%q is not the hash of a commit", frontmatter.ShortenForError(o.Commit)), "Write all 40 or 64 digits of it, or leave it out.")
 		}
 	}
 	h.e.From = append(h.e.From, o)
 	return tooManyFault(n, "from", len(h.e.From), maxOrigin)
 }
 
-func (h *headParser) parseBlob(n int, value string) *frontmatter.Fault {
+func (h *entryHeadParser) parseBlob(n int, value string) *frontmatter.Fault {
 	last := len(h.e.Files) - 1
 	switch {
 	case last < 0 || h.e.Files[last].Blob != "":
-		return frontmatter.NewFault(n, "blob does not follow the file that it belongs to", "Write it in the line after its file.")
+		return frontmatter.NewMistake(n, "blob does not follow the file that it belongs to", "Write it in the line after its file.")
 	case !isHash(value):
-		return frontmatter.NewFault(
-			n, fmt.Sprintf("%q is not the hash of a file", frontmatter.ShortenText(value)),
+		return frontmatter.NewMistake(
+			n, fmt.Sprintf("%q is not the hash of a file", frontmatter.ShortenForError(value)),
 			"git rev-parse HEAD:PATH prints it. Without a blob, the episode stays when the file changes.",
 		)
 	}
@@ -131,17 +131,17 @@ func (h *headParser) parseBlob(n int, value string) *frontmatter.Fault {
 }
 
 // finishHead checks the complete head; n is the line of the closing fence.
-func (h *headParser) finishHead(n int, text string) (MemoryEntry, *frontmatter.Fault) {
+func (h *entryHeadParser) finishHead(n int, text string) (MemoryEntry, *frontmatter.Fault) {
 	h.e.Text = text
 	switch {
 	case h.e.Kind == "":
-		return h.e, frontmatter.NewFault(n, "kind is missing", "Write kind: and one of "+joinWords(Kinds())+" above this line.")
+		return h.e, frontmatter.NewMistake(n, "kind is missing", "Write kind: and one of "+joinWords(EntryKinds())+" above this line.")
 	case h.e.State == "":
-		return h.e, frontmatter.NewFault(n, "state is missing", "Write state: approved above this line; agents see only approved episodes.")
+		return h.e, frontmatter.NewMistake(n, "state is missing", "Write state: approved above this line; agents see only approved episodes.")
 	case text == "":
-		return h.e, frontmatter.NewFault(n+1, "there is no text", "Write the episode below the head.")
+		return h.e, frontmatter.NewMistake(n+1, "there is no text", "Write the episode below the head.")
 	case len(text) > MaxText:
-		return h.e, frontmatter.NewFault(
+		return h.e, frontmatter.NewMistake(
 			n+1, fmt.Sprintf("the text has %d bytes; at most %d are kept", len(text), MaxText),
 			"Shorten it to a few sentences, and link to the rest.",
 		)
@@ -149,7 +149,7 @@ func (h *headParser) finishHead(n int, text string) (MemoryEntry, *frontmatter.F
 	return h.e, nil
 }
 
-// String formats the entry as its file, for [Parse].
+// String formats the entry as its file, for [ParseEntry].
 func (e MemoryEntry) String() string {
 	var b strings.Builder
 	line := func(key, value string) {
@@ -181,7 +181,7 @@ func (e MemoryEntry) String() string {
 }
 
 // ReplaceState returns the text of a file with another state, and all other lines unchanged.
-func ReplaceState(data []byte, s ApprovalState) []byte {
+func ReplaceState(data []byte, s EntryApprovalState) []byte {
 	lines := strings.SplitAfter(string(data), "\n")
 	for i, line := range lines {
 		if key, _, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "state" {
@@ -197,7 +197,7 @@ func checkOneOf[T ~string](n int, key string, is T, all []T) *frontmatter.Fault 
 	if slices.Contains(all, is) {
 		return nil
 	}
-	return frontmatter.NewFault(n, fmt.Sprintf("unknown %s %q", key, frontmatter.ShortenText(string(is))), "Write one of "+joinWords(all)+".")
+	return frontmatter.NewMistake(n, fmt.Sprintf("unknown %s %q", key, frontmatter.ShortenForError(string(is))), "Write one of "+joinWords(all)+".")
 }
 
 func joinWords[T ~string](all []T) string {
@@ -212,7 +212,7 @@ func tooManyFault(n int, key string, is, max int) *frontmatter.Fault {
 	if is <= max {
 		return nil
 	}
-	return frontmatter.NewFault(n, fmt.Sprintf("there are more than %d lines %s", max, key), "Name those that matter most.")
+	return frontmatter.NewMistake(n, fmt.Sprintf("there are more than %d lines %s", max, key), "Name those that matter most.")
 }
 
 // pathFault returns why a path cannot name a file of the repository, or "".

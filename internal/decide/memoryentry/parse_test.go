@@ -18,7 +18,7 @@ func full() memoryentry.MemoryEntry {
 		ID: "gotcha-a", Kind: memoryentry.Gotcha, State: memoryentry.Approved, By: memoryentry.ByRun,
 		Learned: memoryentry.DayOf(time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC)),
 		From:    []memoryentry.EntryOrigin{{Run: "r1"}, {Run: "r2", Task: "T1", Commit: hash}},
-		Files:   []memoryentry.EntryFile{{Path: "a b.go", Blob: hash}, {Path: "c/d.go"}},
+		Files:   []memoryentry.SubjectFile{{Path: "a b.go", Blob: hash}, {Path: "c/d.go"}},
 		Symbols: []string{"Parse", "Tree.Walk"},
 		Text:    "Run make first.\n\n---\nkind: is a word here.",
 	}
@@ -32,7 +32,7 @@ func TestString(t *testing.T) {
 		"as written": text, "with line ends of Windows": strings.ReplaceAll(text, "\n", "\r\n"), "with a byte order mark": "\ufeff" + text,
 		"with space": strings.Replace(text, "kind: gotcha\n", "\n  kind :  gotcha  \n\n", 1), "without an end of the last line": strings.TrimRight(text, "\n"),
 	} {
-		got, err := memoryentry.Parse(".nexus/memory/gotcha-a.md", []byte(text))
+		got, err := memoryentry.ParseEntry(".nexus/memory/gotcha-a.md", []byte(text))
 		if err != nil || !reflect.DeepEqual(got, e) {
 			t.Errorf("%s: %v\n%+v\nwant\n%+v", name, err, got, e)
 		}
@@ -81,7 +81,7 @@ func TestMistakes(t *testing.T) {
 		{"a long text", head + "---\n" + strings.Repeat("word ", 1000), "5: the text has", "few sentences"},
 		{"a long file", head + "---\n" + strings.Repeat("word ", 10000), "1: the file has more than", "few sentences"},
 	} {
-		_, err := memoryentry.Parse("m.md", []byte(c.text))
+		_, err := memoryentry.ParseEntry("m.md", []byte(c.text))
 		e, ok := errors.AsType[*nexus.Error](err)
 		if !ok || e.Code != nexus.CodeInvalidConfig || !strings.HasPrefix(err.Error(), "m.md:") || !strings.Contains(err.Error(), c.want) || !strings.Contains(e.Hint, c.hint) {
 			t.Errorf("%s: %v (%+v), want %q and %q", c.name, err, e, c.want, c.hint)
@@ -113,18 +113,18 @@ func FuzzParse(f *testing.F) {
 	f.Add("---\nkind: fix\nstate: proposed\n---\nA text.\n")
 	f.Add("---\n---\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		e, err := memoryentry.Parse("m.md", []byte(text))
+		e, err := memoryentry.ParseEntry("m.md", []byte(text))
 		if err != nil {
 			if failure, ok := errors.AsType[*nexus.Error](err); !ok || failure.Hint == "" || !strings.HasPrefix(failure.Message, "m.md:") {
 				t.Errorf("%q: %v", text, err)
 			}
 			return
 		}
-		again, err := memoryentry.Parse("m.md", []byte(e.String()))
+		again, err := memoryentry.ParseEntry("m.md", []byte(e.String()))
 		if err != nil || !reflect.DeepEqual(again, e) {
 			t.Errorf("%q became %q: %v\n%+v\n%+v", text, e.String(), err, e, again)
 		}
-		revised, err := memoryentry.Parse("m.md", memoryentry.ReplaceState([]byte(text), memoryentry.Forgotten))
+		revised, err := memoryentry.ParseEntry("m.md", memoryentry.ReplaceState([]byte(text), memoryentry.Forgotten))
 		if e.State = memoryentry.Forgotten; err != nil || !reflect.DeepEqual(revised, e) {
 			t.Errorf("%q is not revised: %v\n%+v\n%+v", text, err, revised, e)
 		}

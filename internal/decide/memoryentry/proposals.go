@@ -61,13 +61,13 @@ func ProposeEntries(s *state.State) []EntryProposal {
 
 // judgedRound is a round whose work the gates judged.
 type judgedRound struct {
-	*state.Round
+	*state.AttemptRound
 
-	of *state.Attempt
+	of *state.AttemptState
 }
 
 // judgedRounds returns the judged rounds of a task, over all its attempts.
-func judgedRounds(t *state.Task) []judgedRound {
+func judgedRounds(t *state.TaskState) []judgedRound {
 	var all []judgedRound
 	for _, a := range t.Attempts {
 		for _, r := range a.Rounds {
@@ -81,7 +81,7 @@ func judgedRounds(t *state.Task) []judgedRound {
 
 // findingsOfRedGate returns a gate's findings in a round by signature, or nil if it did not fail.
 func (r judgedRound) findingsOfRedGate(gate string) map[string]nexus.Finding {
-	e := nexus.EvidenceOf(r.Evidence, gate)
+	e := nexus.EvidenceOfGate(r.Evidence, gate)
 	if !e.State.IsRed() {
 		return nil
 	}
@@ -94,8 +94,8 @@ func (r judgedRound) findingsOfRedGate(gate string) map[string]nexus.Finding {
 	return all
 }
 
-// gateFailure is a reason why a gate failed in several rounds in a row.
-type gateFailure struct {
+// repeatedGateFailure is a reason why a gate failed in several rounds in a row.
+type repeatedGateFailure struct {
 	gate     string
 	cost     int // number of rounds
 	last     int // index of the last round
@@ -105,7 +105,7 @@ type gateFailure struct {
 
 // failureProposals returns the failures that cost enough rounds and that a later round ended. A round
 // in which an earlier gate prevented the gate from running does not count.
-func failureProposals(t *state.Task) []EntryProposal {
+func failureProposals(t *state.TaskState) []EntryProposal {
 	all := judgedRounds(t)
 	var gates []string
 	for _, r := range all {
@@ -118,7 +118,7 @@ func failureProposals(t *state.Task) []EntryProposal {
 	var seeds []EntryProposal
 	for _, gate := range gates {
 		ran := slices.DeleteFunc(slices.Clone(all), func(r judgedRound) bool { return r.findingsOfRedGate(gate) == nil && !r.hasPassed(gate) })
-		var found []*gateFailure
+		var found []*repeatedGateFailure
 		for i := range ran {
 			found = addRoundFailures(found, ran, gate, i)
 		}
@@ -133,44 +133,44 @@ func failureProposals(t *state.Task) []EntryProposal {
 }
 
 func (r judgedRound) hasPassed(gate string) bool {
-	return nexus.EvidenceOf(r.Evidence, gate).State == nexus.Pass
+	return nexus.EvidenceOfGate(r.Evidence, gate).State == nexus.Pass
 }
 
 // addRoundFailures adds the findings of a gate that ended before the n-th round. Findings over the same
 // rounds are one failure.
-func addRoundFailures(found []*gateFailure, ran []judgedRound, gate string, n int) []*gateFailure {
+func addRoundFailures(found []*repeatedGateFailure, ran []judgedRound, gate string, n int) []*repeatedGateFailure {
 	now := ran[n].findingsOfRedGate(gate)
 	for _, key := range sortedSignatures(now) {
-		if n+1 < len(ran) && has(ran[n+1], gate, key) {
+		if n+1 < len(ran) && hasGateFinding(ran[n+1], gate, key) {
 			continue // it is counted at its last occurrence
 		}
 		cost := 0
-		for i := n; i >= 0 && has(ran[i], gate, key); i-- {
+		for i := n; i >= 0 && hasGateFinding(ran[i], gate, key); i-- {
 			cost++
 		}
-		i := slices.IndexFunc(found, func(f *gateFailure) bool { return f.last == n && f.cost == cost })
+		i := slices.IndexFunc(found, func(f *repeatedGateFailure) bool { return f.last == n && f.cost == cost })
 		if i < 0 {
-			found, i = append(found, &gateFailure{gate: gate, cost: cost, last: n}), len(found)
+			found, i = append(found, &repeatedGateFailure{gate: gate, cost: cost, last: n}), len(found)
 		}
 		found[i].findings, found[i].keys = append(found[i].findings, now[key]), append(found[i].keys, key)
 	}
 	return found
 }
 
-func has(r judgedRound, gate, key string) bool {
+func hasGateFinding(r judgedRound, gate, key string) bool {
 	_, ok := r.findingsOfRedGate(gate)[key]
 	return ok
 }
 
 // newProposal returns the proposal for a failure, with the commits between which it ended.
-func (f *gateFailure) newProposal(t *state.Task, last, fixed judgedRound) EntryProposal {
+func (f *repeatedGateFailure) newProposal(t *state.TaskState, last, fixed judgedRound) EntryProposal {
 	s := EntryProposal{From: last.Commit, To: fixed.Commit}
 	if last.of != fixed.of {
 		s.From = fixed.From // another attempt, which may have another start
 	}
 	first := f.findings[0]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n\nThe gate failed with that %d times while %s was worked on.\n", f.gate, findingLine(first), f.cost, quote(t.Title))
+	fmt.Fprintf(&b, "%s: %s\n\nThe gate failed with that %d times while %s was worked on.\n", f.gate, findingLine(first), f.cost, quoteTitle(t.Title))
 	for i, one := range f.findings[:min(len(f.findings), maxShown)] {
 		if i == 1 {
 			b.WriteString("\nAnd with:\n\n")
@@ -179,7 +179,7 @@ func (f *gateFailure) newProposal(t *state.Task, last, fixed judgedRound) EntryP
 			fmt.Fprintf(&b, "- %s\n", findingLine(one))
 		}
 		if one.File != "" && pathFault(one.File) == "" && !slices.Contains(s.FilePaths(), one.File) {
-			s.Files = append(s.Files, EntryFile{Path: one.File})
+			s.Files = append(s.Files, SubjectFile{Path: one.File})
 		}
 		if isSymbolName(one.Test) && !slices.Contains(s.Symbols, one.Test) {
 			s.Symbols = append(s.Symbols, one.Test)
@@ -189,7 +189,7 @@ func (f *gateFailure) newProposal(t *state.Task, last, fixed judgedRound) EntryP
 		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
 	s.Kind, s.By, s.Text = Gotcha, ByRun, b.String()
-	s.ID = EntryName(s.Kind, f.gate+" "+cmp.Or(first.Test, first.Message), strings.Join(f.keys, "\x00"))
+	s.ID = EntryID(s.Kind, f.gate+" "+cmp.Or(first.Test, first.Message), strings.Join(f.keys, "\x00"))
 	return s
 }
 
@@ -203,18 +203,18 @@ func (s *EntryProposal) AddFix(changed []string, diff string) {
 	}
 	for _, c := range changed[:min(len(changed), maxNamed)] {
 		if !slices.Contains(found, c) && pathFault(c) == "" {
-			s.Files = append(s.Files, EntryFile{Path: c})
+			s.Files = append(s.Files, SubjectFile{Path: c})
 		}
 	}
 	if len(changed) == 0 || strings.TrimSpace(diff) == "" {
 		return
 	}
-	diff = sanitize.FenceText("diff", truncateText(removeControlCharacters(diff), maxDiff))
+	diff = sanitize.FenceUntrustedText("diff", truncateText(removeControlCharacters(diff), maxDiff))
 	s.Text = fmt.Sprintf("%s\nThis change ended it:\n\n%s\n", s.Text, diff)
 }
 
 // landedAttempt returns the attempt of a task that landed, or nil if unknown.
-func landedAttempt(t *state.Task) *state.Attempt {
+func landedAttempt(t *state.TaskState) *state.AttemptState {
 	for _, a := range t.Attempts {
 		if a.ID == t.Landed.Attempt {
 			return a
@@ -225,7 +225,7 @@ func landedAttempt(t *state.Task) *state.Attempt {
 
 // reviewProposals returns the reviewers' findings that sent the work back and were upheld: the author
 // fixed them, or disputed them without success.
-func reviewProposals(t *state.Task) []EntryProposal {
+func reviewProposals(t *state.TaskState) []EntryProposal {
 	a := landedAttempt(t)
 	if a == nil {
 		return nil
@@ -239,15 +239,15 @@ func reviewProposals(t *state.Task) []EntryProposal {
 			if !state.MustFix(f) || wasFindingDropped(a, i, f) {
 				continue
 			}
-			text := fmt.Sprintf("%s\n\nA reviewer sent the work on %s back for that.\n", findingLine(f), quote(t.Title))
+			text := fmt.Sprintf("%s\n\nA reviewer sent the work on %s back for that.\n", findingLine(f), quoteTitle(t.Title))
 			if f.Advice != "" {
 				text += "\nAdvice: " + truncateText(removeControlCharacters(f.Advice), maxMessage) + "\n"
 			}
 			seed := EntryProposal{MemoryEntry: MemoryEntry{
-				ID: EntryName(Review, f.Message, repair.FailureSignature(repair.ReviewCause, []nexus.Finding{f})), Kind: Review, By: ByRun, Text: text,
+				ID: EntryID(Review, f.Message, repair.FailureSignature(repair.ReviewCause, []nexus.Finding{f})), Kind: Review, By: ByRun, Text: text,
 			}}
 			if f.File != "" && pathFault(f.File) == "" {
-				seed.Files = []EntryFile{{Path: f.File}}
+				seed.Files = []SubjectFile{{Path: f.File}}
 			}
 			if !slices.ContainsFunc(seeds, func(o EntryProposal) bool { return o.ID == seed.ID }) {
 				seeds = append(seeds, seed)
@@ -259,7 +259,7 @@ func reviewProposals(t *state.Task) []EntryProposal {
 
 // wasFindingDropped reports whether a finding of the reviewers of the n-th round, from 0, was disputed
 // and then not repeated: the author was right.
-func wasFindingDropped(a *state.Attempt, n int, f nexus.Finding) bool {
+func wasFindingDropped(a *state.AttemptState, n int, f nexus.Finding) bool {
 	disputed := false
 	for i := n + 1; i < len(a.Rounds); i++ {
 		r := a.Rounds[i]
@@ -278,7 +278,7 @@ func wasFindingDropped(a *state.Attempt, n int, f nexus.Finding) bool {
 }
 
 // answerProposals returns people's answers to questions of a task's agents.
-func answerProposals(s *state.State, t *state.Task) []EntryProposal {
+func answerProposals(s *state.State, t *state.TaskState) []EntryProposal {
 	var seeds []EntryProposal
 	for _, q := range s.Questions {
 		if q.Trigger != humaninput.AmbiguityTrigger || q.By == "" || q.By == "fallback" || q.By == "auto" || !isAskedByTask(t, q.Attempt) {
@@ -289,12 +289,12 @@ func answerProposals(s *state.State, t *state.Task) []EntryProposal {
 			continue
 		}
 		seed := EntryProposal{MemoryEntry: MemoryEntry{
-			ID: EntryName(Decision, ask, ask+"\x00"+answer), Kind: Decision, By: ByRun,
-			Text: fmt.Sprintf("%s\n\nA person answered: %s\n\nThat was asked while %s was worked on.\n", ask, answer, quote(t.Title)),
+			ID: EntryID(Decision, ask, ask+"\x00"+answer), Kind: Decision, By: ByRun,
+			Text: fmt.Sprintf("%s\n\nA person answered: %s\n\nThat was asked while %s was worked on.\n", ask, answer, quoteTitle(t.Title)),
 		}}
 		for _, f := range t.Files[:min(len(t.Files), maxNamed)] {
 			if pathFault(f) == "" && !slices.Contains(seed.FilePaths(), f) {
-				seed.Files = append(seed.Files, EntryFile{Path: f})
+				seed.Files = append(seed.Files, SubjectFile{Path: f})
 			}
 		}
 		seeds = append(seeds, seed)
@@ -303,12 +303,12 @@ func answerProposals(s *state.State, t *state.Task) []EntryProposal {
 }
 
 // isAskedByTask reports whether a question was asked by an attempt at a task or by its landing.
-func isAskedByTask(t *state.Task, by nexus.AttemptID) bool {
-	return slices.ContainsFunc(t.Attempts, func(a *state.Attempt) bool { return a.ID == by || state.MergeID(a.ID) == by })
+func isAskedByTask(t *state.TaskState, by nexus.AttemptID) bool {
+	return slices.ContainsFunc(t.Attempts, func(a *state.AttemptState) bool { return a.ID == by || state.MergerAttemptID(a.ID) == by })
 }
 
 // submissionProposals returns the submissions of the authors of the landed work.
-func submissionProposals(t *state.Task) []EntryProposal {
+func submissionProposals(t *state.TaskState) []EntryProposal {
 	a := landedAttempt(t)
 	if a == nil {
 		return nil
@@ -338,17 +338,17 @@ func ParseSubmission(handin []byte) []MemoryEntry {
 	}
 	var all []MemoryEntry
 	for _, l := range h.Learned[:min(len(h.Learned), maxLearned)] {
-		e := MemoryEntry{Kind: Kind(strings.ToLower(strings.TrimSpace(l.Kind))), State: Proposed, By: ByAgent, Text: truncateText(removeControlCharacters(l.Text), maxTold)}
+		e := MemoryEntry{Kind: EntryKind(strings.ToLower(strings.TrimSpace(l.Kind))), State: Proposed, By: ByAgent, Text: truncateText(removeControlCharacters(l.Text), maxTold)}
 		if e.Text == "" {
 			continue
 		}
-		if !slices.Contains(Kinds(), e.Kind) {
+		if !slices.Contains(EntryKinds(), e.Kind) {
 			e.Kind = Pattern
 		}
 		for _, f := range l.Files {
 			f = strings.TrimPrefix(strings.TrimSpace(f), "./")
 			if f != "" && pathFault(f) == "" && len(e.Files) < maxNamed && !slices.Contains(e.FilePaths(), f) {
-				e.Files = append(e.Files, EntryFile{Path: f})
+				e.Files = append(e.Files, SubjectFile{Path: f})
 			}
 		}
 		for _, s := range l.Symbols {
@@ -356,7 +356,7 @@ func ParseSubmission(handin []byte) []MemoryEntry {
 				e.Symbols = append(e.Symbols, s)
 			}
 		}
-		e.ID = EntryName(e.Kind, e.Text, strings.Join(LowerCaseWords(e.Text), " "))
+		e.ID = EntryID(e.Kind, e.Text, strings.Join(LowerCaseWords(e.Text), " "))
 		all = append(all, e)
 	}
 	return all
@@ -379,7 +379,7 @@ func findingLine(f nexus.Finding) string {
 	return truncateText(strings.Join(parts, ": "), maxMessage)
 }
 
-func quote(title string) string {
+func quoteTitle(title string) string {
 	return `"` + truncateText(strings.Join(strings.Fields(removeControlCharacters(title)), " "), 100) + `"`
 }
 

@@ -18,11 +18,11 @@ var landedAt = time.Date(2026, 11, 25, 23, 0, 0, 0, time.UTC)
 
 // round is one whose gates said something: gate=finding, or gate alone where it
 // passed.
-func round(n int, said ...string) *state.Round {
-	r := &state.Round{RoundStarted: nexus.RoundStarted{Round: n}, From: fmt.Sprint("c", n-1), Commit: fmt.Sprint("c", n), Verdict: &nexus.VerdictGiven{State: nexus.Fail}}
+func round(n int, said ...string) *state.AttemptRound {
+	r := &state.AttemptRound{RoundStarted: nexus.RoundStarted{Round: n}, From: fmt.Sprint("c", n-1), Commit: fmt.Sprint("c", n), Verdict: &nexus.GatesVerdictGiven{State: nexus.Fail}}
 	for _, s := range said {
 		gate, message, failed := strings.Cut(s, "=")
-		e := nexus.Evidence{Gate: gate, State: nexus.Pass}
+		e := nexus.GateEvidence{Gate: gate, State: nexus.Pass}
 		if failed {
 			e.State = nexus.Fail
 			for one := range strings.SplitSeq(message, "|") {
@@ -35,17 +35,17 @@ func round(n int, said ...string) *state.Round {
 	return r
 }
 
-func task(attempts ...*state.Attempt) *state.State {
-	t := &state.Task{Task: nexus.Task{ID: "T1", Title: "Do it", Files: []string{"a.go"}}, Ended: landedAt, Attempts: attempts}
-	t.Landed = &nexus.TrainLanded{Task: "T1", Attempt: attempts[len(attempts)-1].ID, Commit: hash}
-	return &state.State{Run: "r1", Tasks: []*state.Task{t}}
+func task(attempts ...*state.AttemptState) *state.State {
+	t := &state.TaskState{Task: nexus.Task{ID: "T1", Title: "Do it", Files: []string{"a.go"}}, Ended: landedAt, Attempts: attempts}
+	t.Landed = &nexus.LandingCompleted{Task: "T1", Attempt: attempts[len(attempts)-1].ID, Commit: hash}
+	return &state.State{Run: "r1", Tasks: []*state.TaskState{t}}
 }
 
 // TestFailures proposes what cost two rounds or more and was ended by a change,
 // once for all findings that cost the same.
 func TestFailures(t *testing.T) {
-	at := func(id string, rounds ...*state.Round) *state.Attempt {
-		return &state.Attempt{ID: nexus.AttemptID(id), Rounds: rounds}
+	at := func(id string, rounds ...*state.AttemptRound) *state.AttemptState {
+		return &state.AttemptState{ID: nexus.AttemptID(id), Rounds: rounds}
 	}
 	for _, c := range []struct {
 		name string
@@ -83,7 +83,7 @@ func TestFailures(t *testing.T) {
 // with other numbers, has the same name, and another one has not.
 func TestSameFailure(t *testing.T) {
 	of := func(file, message string) string {
-		s := task(&state.Attempt{ID: "T1.1", Rounds: []*state.Round{round(1, "test="+file+":"+message), round(2, "test="+file+":"+message), round(3, "test")}})
+		s := task(&state.AttemptState{ID: "T1.1", Rounds: []*state.AttemptRound{round(1, "test="+file+":"+message), round(2, "test="+file+":"+message), round(3, "test")}})
 		seeds := memoryentry.ProposeEntries(s)
 		if len(seeds) != 1 {
 			t.Fatalf("%d proposals", len(seeds))
@@ -105,7 +105,7 @@ func TestSameFailure(t *testing.T) {
 // TestEnded tells a fix from a gotcha by where the change is.
 func TestEnded(t *testing.T) {
 	seed := func() memoryentry.EntryProposal {
-		return memoryentry.ProposeEntries(task(&state.Attempt{ID: "T1.1", Rounds: []*state.Round{round(1, "test=a.go:x"), round(2, "test=a.go:x"), round(3, "test")}}))[0]
+		return memoryentry.ProposeEntries(task(&state.AttemptState{ID: "T1.1", Rounds: []*state.AttemptRound{round(1, "test=a.go:x"), round(2, "test=a.go:x"), round(3, "test")}}))[0]
 	}
 	s := seed()
 	s.AddFix([]string{"a.go", "b.go"}, "+fixed `````\n")
@@ -117,7 +117,7 @@ func TestEnded(t *testing.T) {
 	if s.Kind != memoryentry.Gotcha || !slices.Equal(s.FilePaths(), []string{"a.go", "b.go"}) || len(s.Text) > memoryentry.MaxText {
 		t.Errorf("%+v", s)
 	}
-	if _, err := memoryentry.Parse("m.md", []byte(s.String())); err != nil {
+	if _, err := memoryentry.ParseEntry("m.md", []byte(s.String())); err != nil {
 		t.Error(err)
 	}
 }
@@ -127,18 +127,18 @@ func TestEnded(t *testing.T) {
 func TestReadBack(t *testing.T) {
 	const odd = "a\x1b[31mred\fpage\rcaf\xe9\u0085"
 	found := nexus.Finding{Gate: "test", File: "d\xe9.go", Test: odd, Message: odd, Severity: nexus.Major, Advice: odd}
-	failed := func(n int) *state.Round {
+	failed := func(n int) *state.AttemptRound {
 		r := round(n, "test="+":x")
 		r.Evidence[0].Findings = []nexus.Finding{found}
 		return r
 	}
 	sent := failed(2)
-	sent.Reviews = []nexus.ReviewGiven{{Reviewed: true, SendsBack: true, Findings: []nexus.Finding{found}}}
+	sent.Reviews = []nexus.ReviewerVerdictGiven{{Reviewed: true, SendsBack: true, Findings: []nexus.Finding{found}}}
 	last := round(3, "test")
-	last.Reviews = []nexus.ReviewGiven{{Reviewed: true, Approved: true}}
-	s := task(&state.Attempt{ID: "T1.1", Rounds: []*state.Round{failed(1), sent, last}})
+	last.Reviews = []nexus.ReviewerVerdictGiven{{Reviewed: true, Approved: true}}
+	s := task(&state.AttemptState{ID: "T1.1", Rounds: []*state.AttemptRound{failed(1), sent, last}})
 	s.Tasks[0].Files, s.Tasks[0].Title = []string{"a.go", "a.go"}, odd
-	s.Questions = []*state.Question{{
+	s.Questions = []*state.RunQuestion{{
 		QuestionAsked: nexus.QuestionAsked{Attempt: "T1.1", Trigger: humaninput.AmbiguityTrigger, Text: odd}, Answer: odd, By: "ada",
 	}}
 	seeds := memoryentry.ProposeEntries(s)
@@ -147,7 +147,7 @@ func TestReadBack(t *testing.T) {
 	}
 	seeds[0].AddFix([]string{"b.go"}, "+"+odd+"\n+"+strings.Repeat("\xe9\f", 2000))
 	for _, e := range seeds {
-		if _, err := memoryentry.Parse(e.ID+".md", []byte(e.String())); err != nil || !strings.Contains(e.Text, "redpage") {
+		if _, err := memoryentry.ParseEntry(e.ID+".md", []byte(e.String())); err != nil || !strings.Contains(e.Text, "redpage") {
 			t.Errorf("%v\n%q", err, e.String())
 		}
 	}
@@ -158,27 +158,29 @@ func TestReadBack(t *testing.T) {
 func TestReviews(t *testing.T) {
 	found := nexus.Finding{File: "a.go", Message: "The error is dropped here", Severity: nexus.Major, Advice: "Return it."}
 	small := nexus.Finding{File: "a.go", Message: "A shorter name", Severity: nexus.Minor}
-	sent := func(findings ...nexus.Finding) nexus.ReviewGiven {
-		return nexus.ReviewGiven{Reviewed: true, SendsBack: true, Findings: findings}
+	sent := func(findings ...nexus.Finding) nexus.ReviewerVerdictGiven {
+		return nexus.ReviewerVerdictGiven{Reviewed: true, SendsBack: true, Findings: findings}
 	}
-	first := func() *state.Round { return &state.Round{Reviews: []nexus.ReviewGiven{sent(found, small)}} }
-	next := func(answer nexus.AnswerStatus, r nexus.ReviewGiven) *state.Round {
-		o := &state.Round{RoundStarted: nexus.RoundStarted{Cause: repair.ReviewCause, Role: nexus.Coder}, Reviews: []nexus.ReviewGiven{r}}
+	first := func() *state.AttemptRound {
+		return &state.AttemptRound{Reviews: []nexus.ReviewerVerdictGiven{sent(found, small)}}
+	}
+	next := func(answer nexus.FindingAnswerStatus, r nexus.ReviewerVerdictGiven) *state.AttemptRound {
+		o := &state.AttemptRound{RoundStarted: nexus.RoundStarted{Cause: repair.ReviewCause, Role: nexus.Coder}, Reviews: []nexus.ReviewerVerdictGiven{r}}
 		o.Answers = []nexus.FindingAnswer{{Finding: 1, Status: answer, Why: "it is logged"}}
 		return o
 	}
-	approved := nexus.ReviewGiven{Reviewed: true, Approved: true}
+	approved := nexus.ReviewerVerdictGiven{Reviewed: true, Approved: true}
 	for _, c := range []struct {
 		name   string
-		rounds []*state.Round
+		rounds []*state.AttemptRound
 		want   int
 	}{
-		{"fixed", []*state.Round{first(), next(nexus.Fixed, approved)}, 1},
-		{"disputed, and dropped", []*state.Round{first(), next(nexus.Contested, approved)}, 0},
-		{"disputed in vain", []*state.Round{first(), next(nexus.Contested, sent(found)), next(nexus.Fixed, approved)}, 1},
-		{"approved at once", []*state.Round{{Reviews: []nexus.ReviewGiven{{Reviewed: true, Approved: true, Findings: []nexus.Finding{found}}}}}, 0},
+		{"fixed", []*state.AttemptRound{first(), next(nexus.Fixed, approved)}, 1},
+		{"disputed, and dropped", []*state.AttemptRound{first(), next(nexus.Contested, approved)}, 0},
+		{"disputed in vain", []*state.AttemptRound{first(), next(nexus.Contested, sent(found)), next(nexus.Fixed, approved)}, 1},
+		{"approved at once", []*state.AttemptRound{{Reviews: []nexus.ReviewerVerdictGiven{{Reviewed: true, Approved: true, Findings: []nexus.Finding{found}}}}}, 0},
 	} {
-		seeds := memoryentry.ProposeEntries(task(&state.Attempt{ID: "T1.1", Rounds: c.rounds}))
+		seeds := memoryentry.ProposeEntries(task(&state.AttemptState{ID: "T1.1", Rounds: c.rounds}))
 		if len(seeds) != c.want {
 			t.Errorf("%s: %+v", c.name, seeds)
 		}
@@ -192,11 +194,11 @@ func TestReviews(t *testing.T) {
 
 // TestAnswers proposes what people answered, and nothing that nobody did.
 func TestAnswers(t *testing.T) {
-	s := task(&state.Attempt{ID: "T1.1"})
-	ask := func(attempt nexus.AttemptID, trigger, by string) *state.Question {
-		return &state.Question{QuestionAsked: nexus.QuestionAsked{Attempt: attempt, Trigger: trigger, Text: "Which date format?"}, Answer: "RFC 3339", By: by}
+	s := task(&state.AttemptState{ID: "T1.1"})
+	ask := func(attempt nexus.AttemptID, trigger, by string) *state.RunQuestion {
+		return &state.RunQuestion{QuestionAsked: nexus.QuestionAsked{Attempt: attempt, Trigger: trigger, Text: "Which date format?"}, Answer: "RFC 3339", By: by}
 	}
-	s.Questions = []*state.Question{
+	s.Questions = []*state.RunQuestion{
 		ask("T1.1", humaninput.AmbiguityTrigger, "fallback"), ask("T1.1", humaninput.AmbiguityTrigger, "auto"), ask("T1.1", humaninput.AmbiguityTrigger, ""),
 		ask("T1.1", humaninput.PublishTrigger, "ada"), ask("T2.1", humaninput.AmbiguityTrigger, "ada"),
 	}
@@ -212,9 +214,9 @@ func TestAnswers(t *testing.T) {
 
 // TestOnlyWhatLanded proposes nothing of work that nobody accepted.
 func TestOnlyWhatLanded(t *testing.T) {
-	s := task(&state.Attempt{
-		ID: "T1.1", Rounds: []*state.Round{round(1, "test=a.go:x"), round(2, "test=a.go:x"), round(3, "test")},
-		Sessions: []*state.Session{{SessionStarted: nexus.SessionStarted{Role: nexus.Coder}, Result: "blob"}},
+	s := task(&state.AttemptState{
+		ID: "T1.1", Rounds: []*state.AttemptRound{round(1, "test=a.go:x"), round(2, "test=a.go:x"), round(3, "test")},
+		Sessions: []*state.AgentSessionState{{SessionStarted: nexus.SessionStarted{Role: nexus.Coder}, Result: "blob"}},
 	})
 	if seeds := memoryentry.ProposeEntries(s); len(seeds) != 2 || seeds[1].Handin != "blob" {
 		t.Errorf("%+v", seeds)

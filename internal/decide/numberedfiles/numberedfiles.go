@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// NumberedFile is a file of a tree.
-type NumberedFile struct {
+// SequenceFile is a file of a tree.
+type SequenceFile struct {
 	Path string
-	Text string // of a file for which [NamesParent] is true; empty for any other
+	Text string // of a file for which [NamesPredecessor] is true; empty for any other
 }
 
-// NumberCollision is a file whose place in a sequence is used by another one.
-type NumberCollision struct {
+// SequenceCollision is a file whose place in a sequence is used by another one.
+type SequenceCollision struct {
 	Path string // the new file
 	With string // the existing file
 	What string // the shared thing: a number, or the file that both follow
@@ -28,7 +28,7 @@ type NumberCollision struct {
 }
 
 // String describes it for people.
-func (c NumberCollision) String() string { return fmt.Sprintf("%s is taken by %s", c.What, c.With) }
+func (c SequenceCollision) String() string { return fmt.Sprintf("%s is taken by %s", c.What, c.With) }
 
 // sequencePlace is the place of a file in a sequence.
 type sequencePlace struct {
@@ -53,9 +53,9 @@ var (
 	dependency   = regexp.MustCompile(`\(\s*["'](\w+)["']\s*,\s*["'](\w+)["']\s*,?\s*\)`)
 )
 
-// placeOf returns the place of a file in a sequence, from its name. In directories of
+// sequencePlaceOf returns the place of a file in a sequence, from its name. In directories of
 // changelog fragments the numbers are those of issues, and are ignored.
-func placeOf(file string) (sequencePlace, bool) {
+func sequencePlaceOf(file string) (sequencePlace, bool) {
 	base := path.Base(file)
 	if !strings.ContainsAny(base, "0123456789") {
 		return sequencePlace{}, false
@@ -92,8 +92,8 @@ const furthest = 10
 
 // FindCollisions returns the new files whose place is used by a file of the earlier tree. Had are
 // the files of that tree in the directories of the new ones.
-func FindCollisions(added, had []NumberedFile) []NumberCollision {
-	var all []NumberCollision
+func FindCollisions(added, had []SequenceFile) []SequenceCollision {
+	var all []SequenceCollision
 	for _, f := range added {
 		c, ok := collisionByNumber(f.Path, had)
 		if !ok {
@@ -108,15 +108,15 @@ func FindCollisions(added, had []NumberedFile) []NumberCollision {
 
 // collisionByNumber returns the collision of a file with a file of the same number. Files with earlier
 // duplicates, or with gaps between the numbers, are not a sequence.
-func collisionByNumber(file string, had []NumberedFile) (c NumberCollision, ok bool) {
-	p, numbered := placeOf(file)
+func collisionByNumber(file string, had []SequenceFile) (c SequenceCollision, ok bool) {
+	p, numbered := sequencePlaceOf(file)
 	if !numbered {
 		return c, false
 	}
 	last, others := 0, 0
 	seen := map[int]string{}
 	for _, h := range had {
-		o, ok := placeOf(h.Path)
+		o, ok := sequencePlaceOf(h.Path)
 		if !ok || path.Dir(h.Path) != path.Dir(file) || o.before != p.before || h.Path == file {
 			continue
 		}
@@ -126,7 +126,7 @@ func collisionByNumber(file string, had []NumberedFile) (c NumberCollision, ok b
 		seen[o.number] = o.stem
 		last, others = max(last, o.number), others+1
 		if p.collidesWith(o) {
-			c = NumberCollision{Path: file, With: h.Path, What: "the number " + p.digits}
+			c = SequenceCollision{Path: file, With: h.Path, What: "the number " + p.digits}
 		}
 	}
 	if c.With == "" || p.number > last+furthest || others == 0 {
@@ -136,32 +136,32 @@ func collisionByNumber(file string, had []NumberedFile) (c NumberCollision, ok b
 	return c, true
 }
 
-// NamesParent reports whether the text of a file names its predecessor: a migration of
+// NamesPredecessor reports whether the text of a file names its predecessor: a migration of
 // Alembic or Django.
-func NamesParent(file string) bool {
+func NamesPredecessor(file string) bool {
 	dir := path.Base(path.Dir(file))
 	return path.Ext(file) == ".py" && (dir == "versions" || dir == "migrations") && path.Base(file) != "__init__.py"
 }
 
 // collisionByParent returns the collision of a migration with another one that follows the same
 // migration. If that had happened before, it would be merged later.
-func collisionByParent(f NumberedFile, had []NumberedFile) (c NumberCollision, ok bool) {
-	parent, kind := parentOf(f)
+func collisionByParent(f SequenceFile, had []SequenceFile) (c SequenceCollision, ok bool) {
+	parent, kind := predecessorOf(f)
 	if parent == "" {
 		return c, false
 	}
 	for _, h := range had {
-		if o, k := parentOf(h); o == parent && k == kind && h.Path != f.Path && path.Dir(h.Path) == path.Dir(f.Path) {
-			return NumberCollision{Path: f.Path, With: h.Path, What: "the place behind " + parent, Next: "the place behind " + migrationName(h)}, true
+		if o, k := predecessorOf(h); o == parent && k == kind && h.Path != f.Path && path.Dir(h.Path) == path.Dir(f.Path) {
+			return SequenceCollision{Path: f.Path, With: h.Path, What: "the place behind " + parent, Next: "the place behind " + migrationName(h)}, true
 		}
 	}
 	return c, false
 }
 
-// parentOf returns the single predecessor of a migration, and its kind. Both are empty for
+// predecessorOf returns the single predecessor of a migration, and its kind. Both are empty for
 // the first migration, and for one that merges several.
-func parentOf(f NumberedFile) (parent, kind string) {
-	if !NamesParent(f.Path) {
+func predecessorOf(f SequenceFile) (parent, kind string) {
+	if !NamesPredecessor(f.Path) {
 		return "", ""
 	}
 	if m := downRevision.FindStringSubmatch(f.Text); m != nil {
@@ -185,7 +185,7 @@ func parentOf(f NumberedFile) (parent, kind string) {
 }
 
 // migrationName returns the name by which other migrations refer to this one.
-func migrationName(f NumberedFile) string {
+func migrationName(f SequenceFile) string {
 	name := ""
 	if m := revision.FindStringSubmatch(f.Text); m != nil {
 		name = m[1]
@@ -198,13 +198,13 @@ func migrationName(f NumberedFile) string {
 // before they are written.
 func MayCollide(a, b []string) bool {
 	for _, f := range a {
-		p, numbered := placeOf(f)
-		if !numbered && !NamesParent(f) {
+		p, numbered := sequencePlaceOf(f)
+		if !numbered && !NamesPredecessor(f) {
 			continue
 		}
 		if slices.ContainsFunc(b, func(g string) bool {
-			o, ok := placeOf(g)
-			return g != f && path.Dir(f) == path.Dir(g) && (numbered && ok && p.collidesWith(o) || NamesParent(f) && NamesParent(g))
+			o, ok := sequencePlaceOf(g)
+			return g != f && path.Dir(f) == path.Dir(g) && (numbered && ok && p.collidesWith(o) || NamesPredecessor(f) && NamesPredecessor(g))
 		}) {
 			return true
 		}

@@ -7,11 +7,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/numberedfiles"
 )
 
-func files(names ...string) []numberedfiles.NumberedFile {
-	var all []numberedfiles.NumberedFile
+func files(names ...string) []numberedfiles.SequenceFile {
+	var all []numberedfiles.SequenceFile
 	for _, n := range names {
 		name, text, _ := strings.Cut(n, "\n")
-		all = append(all, numberedfiles.NumberedFile{Path: name, Text: text})
+		all = append(all, numberedfiles.SequenceFile{Path: name, Text: text})
 	}
 	return all
 }
@@ -147,11 +147,11 @@ func FuzzCollisions(f *testing.F) {
 	f.Add("a/migrations/0002_x.py", "  dependencies = [('a', 'b')]", "a/migrations/0003_x.py", "  dependencies = [('a', 'b')]")
 	f.Add("V9__/x", "", "V99999999999999__x", "")
 	f.Fuzz(func(t *testing.T, a, textA, b, textB string) {
-		one, two := numberedfiles.NumberedFile{Path: a, Text: textA}, numberedfiles.NumberedFile{Path: b, Text: textB}
-		if got := numberedfiles.FindCollisions([]numberedfiles.NumberedFile{one}, []numberedfiles.NumberedFile{one}); len(got) > 0 {
+		one, two := numberedfiles.SequenceFile{Path: a, Text: textA}, numberedfiles.SequenceFile{Path: b, Text: textB}
+		if got := numberedfiles.FindCollisions([]numberedfiles.SequenceFile{one}, []numberedfiles.SequenceFile{one}); len(got) > 0 {
 			t.Errorf("%+v", got)
 		}
-		for _, c := range numberedfiles.FindCollisions([]numberedfiles.NumberedFile{one}, []numberedfiles.NumberedFile{two}) {
+		for _, c := range numberedfiles.FindCollisions([]numberedfiles.SequenceFile{one}, []numberedfiles.SequenceFile{two}) {
 			if c.Path != a || c.With != b || c.What == "" || c.Next == "" || c.What == c.Next {
 				t.Errorf("%+v", c)
 			}

@@ -15,27 +15,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ChangeKind is the kind of a change.
-type ChangeKind string
+// PlanChangeKind is the kind of a change.
+type PlanChangeKind string
 
 // Values of Kind.
 const (
-	Added   ChangeKind = "added"
-	Removed ChangeKind = "removed"
-	Changed ChangeKind = "changed"
+	Added   PlanChangeKind = "added"
+	Removed PlanChangeKind = "removed"
+	Changed PlanChangeKind = "changed"
 )
 
 // TaskChange is the change of one task.
 type TaskChange struct {
-	Kind   ChangeKind    `json:"kind"`
-	Task   nexus.TaskID  `json:"task"`
-	Title  string        `json:"title"`
-	Fields []FieldChange `json:"fields,omitempty"` // of a changed task
+	Kind   PlanChangeKind    `json:"kind"`
+	Task   nexus.TaskID      `json:"task"`
+	Title  string            `json:"title"`
+	Fields []TaskFieldChange `json:"fields,omitempty"` // of a changed task
 }
 
-// FieldChange is the change of a field: the old and the new text, or the removed and the added
+// TaskFieldChange is the change of a field: the old and the new text, or the removed and the added
 // items of a list.
-type FieldChange struct {
+type TaskFieldChange struct {
 	Name    string   `json:"name"`
 	Before  string   `json:"before,omitzero"`
 	After   string   `json:"after,omitzero"`
@@ -103,24 +103,24 @@ func haveSameTitle(a, b nexus.Task) bool {
 
 // compareTask returns the differences of a task. A need for a task with a new name is the same
 // need.
-func compareTask(a, b nexus.Task, names map[nexus.TaskID]nexus.TaskID) []FieldChange {
-	var all []FieldChange
+func compareTask(a, b nexus.Task, names map[nexus.TaskID]nexus.TaskID) []TaskFieldChange {
+	var all []TaskFieldChange
 	text := func(name, before, after string) {
 		if before != after {
-			all = append(all, FieldChange{Name: name, Before: before, After: after})
+			all = append(all, TaskFieldChange{Name: name, Before: before, After: after})
 		}
 	}
 	list := func(name string, before, after []string) {
 		gone, came := listDifference(before, after), listDifference(after, before)
 		if len(gone)+len(came) > 0 {
-			all = append(all, FieldChange{Name: name, Removed: gone, Added: came})
+			all = append(all, TaskFieldChange{Name: name, Removed: gone, Added: came})
 		}
 	}
 	text("id", string(a.ID), string(b.ID))
 	text("title", a.Title, b.Title)
 	list("needs", renameIDs(a.Needs, names), renameIDs(b.Needs, nil))
 	list("wants", renameIDs(a.Wants, names), renameIDs(b.Wants, nil))
-	list("ties", tieTexts(a, names), tieTexts(b, nil))
+	list("ties", dependencyReasonTexts(a, names), dependencyReasonTexts(b, nil))
 	list("files", a.Files, b.Files)
 	list("criteria", criteriaTexts(a), criteriaTexts(b))
 	text("brief", a.Brief, b.Brief)
@@ -151,8 +151,8 @@ func renameIDs(ids []nexus.TaskID, names map[nexus.TaskID]nexus.TaskID) []string
 	return all
 }
 
-// tieTexts returns the reasons for a task's dependencies, if it gives any.
-func tieTexts(t nexus.Task, names map[nexus.TaskID]nexus.TaskID) []string {
+// dependencyReasonTexts returns the reasons for a task's dependencies, if it gives any.
+func dependencyReasonTexts(t nexus.Task, names map[nexus.TaskID]nexus.TaskID) []string {
 	var all []string
 	for _, id := range slices.Sorted(maps.Keys(t.Ties)) {
 		all = append(all, renameIDs([]nexus.TaskID{id}, names)[0]+": "+string(t.Ties[id]))
@@ -214,7 +214,7 @@ func (c TaskChange) MarkCharacter() string {
 }
 
 // String describes the difference. A brief is too long to be included.
-func (f FieldChange) String() string {
+func (f TaskFieldChange) String() string {
 	switch {
 	case f.Name == "brief":
 		return "another brief"

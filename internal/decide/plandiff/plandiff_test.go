@@ -116,7 +116,7 @@ func TestBetweenAddsUp(t *testing.T) {
 		if d := plandiff.DiffTasks(before, before); len(d) > 0 {
 			t.Fatalf("it differs from itself: %v", d)
 		}
-		count := map[plandiff.ChangeKind]int{}
+		count := map[plandiff.PlanChangeKind]int{}
 		seen := map[string]bool{}
 		for _, c := range plandiff.DiffTasks(before, after) {
 			count[c.Kind]++

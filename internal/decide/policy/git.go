@@ -9,7 +9,7 @@ import (
 
 // judgeGit judges what the table cannot say about git: its settings, and whether checkout leaves
 // the branch.
-func (j *lineJudge) judgeGit(argv []word) {
+func (j *commandLineJudge) judgeGit(argv []argumentWord) {
 	args := argv[1:]
 	for len(args) > 0 && args[0].isOption() {
 		option, _, joined := strings.Cut(args[0].text, "=")
@@ -19,7 +19,7 @@ func (j *lineJudge) judgeGit(argv []word) {
 			args = args[2:]
 			continue
 		case option == "--exec-path" && joined, option == "--config-env":
-			j.add(Deny, "git.config", "")
+			j.addAnswer(Deny, "git.config", "")
 		case (option == "-C" || option == "--git-dir" || option == "--work-tree" || option == "--namespace") && !joined && len(args) > 1:
 			args = args[1:]
 		}
@@ -36,7 +36,7 @@ func (j *lineJudge) judgeGit(argv []word) {
 		j.judgeCheckout(verb, args)
 	case "difftool", "mergetool":
 		if hasOption(args, "-x") || hasOption(args, "--extcmd") {
-			j.add(Deny, "git.config", "")
+			j.addAnswer(Deny, "git.config", "")
 		}
 	case "bisect", "submodule":
 		if len(args) > 1 && (args[0].text == "run" || args[0].text == "foreach") {
@@ -51,7 +51,7 @@ func (j *lineJudge) judgeGit(argv []word) {
 	}
 }
 
-func joinTexts(words []word) string {
+func joinTexts(words []argumentWord) string {
 	texts := make([]string, len(words))
 	for i, w := range words {
 		texts[i] = w.text
@@ -70,15 +70,15 @@ var startingSetting = regexp.MustCompile(`(?i)^(alias|credential|url|include|inc
 var secretSetting = regexp.MustCompile(`(?i)credential|extraheader|token|password|askpass`)
 
 // judgeGitSetting judges KEY=VALUE.
-func (j *lineJudge) judgeGitSetting(w word) {
+func (j *commandLineJudge) judgeGitSetting(w argumentWord) {
 	key, value, _ := strings.Cut(w.text, "=")
 	if w.dynamic && key == w.text || startingSetting.MatchString(key) && (w.dynamic || !slices.Contains([]string{"", "cat", "true", ":", "false"}, value)) {
-		j.add(Deny, "git.config", "")
+		j.addAnswer(Deny, "git.config", "")
 	}
 }
 
 // judgeGitConfig judges git config: reading is free, but for what may hold a secret.
-func (j *lineJudge) judgeGitConfig(args []word) {
+func (j *commandLineJudge) judgeGitConfig(args []argumentWord) {
 	operands := withoutOptions(args)
 	if len(operands) > 0 && slices.Contains([]string{"get", "list", "set", "unset", "edit"}, operands[0].text) {
 		args = append(literalWords("--"+operands[0].text), operands[1:]...)
@@ -86,16 +86,16 @@ func (j *lineJudge) judgeGitConfig(args []word) {
 	}
 	for _, w := range operands {
 		if secretSetting.MatchString(w.text) {
-			j.add(Deny, "credentials", "")
+			j.addAnswer(Deny, "credentials", "")
 		}
 	}
 	reads := len(operands) == 1 || slices.ContainsFunc([]string{"--get", "--get-all", "--get-regexp", "--list", "-l", "--show-origin"}, func(o string) bool { return hasOption(args, o) })
 	switch {
 	case hasOption(args, "--edit") || hasOption(args, "-e"):
-		j.add(Deny, "git.config", "")
+		j.addAnswer(Deny, "git.config", "")
 	case reads && !hasOption(args, "--unset") && !hasOption(args, "--unset-all"):
 	case len(operands) > 0:
-		value := word{text: operands[0].text + "=", dynamic: operands[0].dynamic}
+		value := argumentWord{text: operands[0].text + "=", dynamic: operands[0].dynamic}
 		for _, w := range operands[1:] {
 			value.text, value.dynamic = value.text+w.text, value.dynamic || w.dynamic
 		}
@@ -105,32 +105,32 @@ func (j *lineJudge) judgeGitConfig(args []word) {
 
 // judgeCheckout asks about leaving the task's branch, and about discarding work that nothing
 // keeps. A new branch from here, and the files of a commit, are neither.
-func (j *lineJudge) judgeCheckout(verb string, args []word) {
+func (j *commandLineJudge) judgeCheckout(verb string, args []argumentWord) {
 	if slices.ContainsFunc([]string{"-b", "-B", "-c", "-C", "--create", "--orphan"}, func(o string) bool { return hasOption(args, o) }) {
 		if hasOption(args, "-B") || verb == "switch" && hasOption(args, "-C") {
-			j.add(Ask, "git.refs", "")
+			j.addAnswer(Ask, "git.refs", "")
 		}
 		return
 	}
-	end := slices.IndexFunc(args, func(w word) bool { return w.text == "--" })
-	var names []word
+	end := slices.IndexFunc(args, func(w argumentWord) bool { return w.text == "--" })
+	var names []argumentWord
 	for _, w := range args {
 		if !w.isOption() {
 			names = append(names, w)
 		}
 	}
-	files := end >= 0 || len(names) > 0 && verb == "checkout" && !slices.ContainsFunc(names, func(w word) bool { return !j.isCheckedOutFile(w) })
+	files := end >= 0 || len(names) > 0 && verb == "checkout" && !slices.ContainsFunc(names, func(w argumentWord) bool { return !j.isCheckedOutFile(w) })
 	switch {
 	case files && !j.rules.Snapshots && j.rules.Undoes == nil:
-		j.add(Ask, "git.discard", "")
+		j.addAnswer(Ask, "git.discard", "")
 	case files, len(names) > 1 && verb == "checkout": // COMMIT FILE
 	case len(names) > 0 || len(args) > 0:
-		j.add(Ask, "git.refs", "")
+		j.addAnswer(Ask, "git.refs", "")
 	}
 }
 
 // isCheckedOutFile reports whether `git checkout WORD` undoes changes of files.
-func (j *lineJudge) isCheckedOutFile(w word) bool {
+func (j *commandLineJudge) isCheckedOutFile(w argumentWord) bool {
 	if w.dynamic {
 		return false
 	}

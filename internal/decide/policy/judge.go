@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// CallerRules describe where commands run, and a caller's additions to the built-in rules. Entries are
+// CommandPolicyContext describe where commands run, and a caller's additions to the built-in rules. Entries are
 // words that a simple command starts with, such as "make deploy".
-type CallerRules struct {
+type CommandPolicyContext struct {
 	Dir string // the worktree, absolute; empty: no absolute path is in it
 	// commands that run although a built-in rule asks about them; what a built-in rule denies
 	// stays denied; never from a file of the repository
@@ -41,11 +41,11 @@ const maxNested = 6 // shells in shells
 // JudgeCommand judges a bash command line by every simple command in it, also in substitutions
 // and after words that run another command. The strictest answer counts. In a sandbox a command
 // may do what no rule is about.
-func JudgeCommand(command string, r CallerRules) Decision {
-	j := &lineJudge{rules: r, table: table, line: command, sum: allowBy("sandbox", "the sandbox confines it")}
+func JudgeCommand(command string, r CommandPolicyContext) Decision {
+	j := &commandLineJudge{rules: r, table: table, line: command, sum: allowDecision("sandbox", "the sandbox confines it")}
 	j.judgeLine(command)
 	if j.sum.IsAllowed() && r.Open {
-		j.sum = allowBy("open.known", "it only reads, builds or tests")
+		j.sum = allowDecision("open.known", "it only reads, builds or tests")
 	}
 	if d := j.sum; !d.IsAllowed() {
 		d.Part = cmp.Or(d.Part, truncatePart(command))
@@ -54,10 +54,10 @@ func JudgeCommand(command string, r CallerRules) Decision {
 	return j.sum
 }
 
-// lineJudge is the state of judging one command line.
-type lineJudge struct {
-	rules     CallerRules
-	table     *ruleTable
+// commandLineJudge is the state of judging one command line.
+type commandLineJudge struct {
+	rules     CommandPolicyContext
+	table     *programRuleTable
 	line      string // the whole line
 	offset    bool   // the nodes are those of a line within it, so that they have no place in it
 	node      syntax.Node
@@ -66,30 +66,30 @@ type lineJudge struct {
 	sum       Decision
 }
 
-// add adds an answer by a built-in rule, with the part that it is about.
-func (j *lineJudge) add(a RuleAnswer, rule, part string) {
-	e := j.table.explain(rule)
+// addAnswer adds an answer by a built-in rule, with the part that it is about.
+func (j *commandLineJudge) addAnswer(a RuleAnswer, rule, part string) {
+	e := j.table.explanationOf(rule)
 	if way := e.way; !j.rules.Snapshots && strings.HasPrefix(rule, "git.") && strings.Contains(way, "`git ") {
 		e.way = "leave the changes in the tree: a person commits and pushes them"
 	}
 	j.addDecision(Decision{Decision: a, Rule: rule, Reason: e.reason, Way: e.way, Part: part})
 }
 
-func (j *lineJudge) addDecision(d Decision) {
+func (j *commandLineJudge) addDecision(d Decision) {
 	d.Part = cmp.Or(d.Part, j.nodeSource())
 	j.sum = stricterDecision(j.sum, d)
 }
 
-func (j *lineJudge) judgeLine(line string) {
+func (j *commandLineJudge) judgeLine(line string) {
 	switch {
 	case strings.TrimSpace(line) == "":
-		j.add(Ask, "shell.empty", "")
+		j.addAnswer(Ask, "shell.empty", "")
 		return
 	case strings.ContainsFunc(line, isMisleadingRune):
-		j.add(Ask, "shell.invisible", "")
+		j.addAnswer(Ask, "shell.invisible", "")
 		return
 	case j.depth > maxNested:
-		j.add(Ask, "shell.deep", "")
+		j.addAnswer(Ask, "shell.deep", "")
 		return
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
@@ -108,7 +108,7 @@ func (j *lineJudge) judgeLine(line string) {
 }
 
 // judgeNested judges a line that a command runs in another shell.
-func (j *lineJudge) judgeNested(line string) {
+func (j *commandLineJudge) judgeNested(line string) {
 	offset, node := j.offset, j.node
 	j.offset, j.depth = true, j.depth+1
 	j.judgeLine(line)
@@ -116,7 +116,7 @@ func (j *lineJudge) judgeNested(line string) {
 }
 
 // judgeText judges a text that bash runs as a line, if any of it is known.
-func (j *lineJudge) judgeText(line string) {
+func (j *commandLineJudge) judgeText(line string) {
 	if strings.TrimSpace(line) != "" {
 		j.judgeNested(line + " ")
 	}
@@ -124,17 +124,17 @@ func (j *lineJudge) judgeText(line string) {
 
 // judgeUnreadable judges a line that cannot be parsed: it may run in a sandbox unless its words
 // name something that a rule is about.
-func (j *lineJudge) judgeUnreadable(line string) {
+func (j *commandLineJudge) judgeUnreadable(line string) {
 	if j.rules.Open {
-		j.add(Ask, "shell.unreadable", "")
+		j.addAnswer(Ask, "shell.unreadable", "")
 		return
 	}
 	before := j.sum
-	j.sum = allowBy("sandbox", "the sandbox confines it")
+	j.sum = allowDecision("sandbox", "the sandbox confines it")
 	for row := range strings.Lines(line) {
 		words := literalWords(strings.FieldsFunc(row, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("|&;()<>{}$`'\"\\", r) })...)
 		for i := range words {
-			if j.table.knows(words[i].text) || j.isCallerEntry(words[i:]) {
+			if j.table.hasProgram(words[i].text) || j.isCallerEntry(words[i:]) {
 				j.judgeSimple(words[i:])
 			}
 			j.judgePath(words[i], true)
@@ -142,7 +142,7 @@ func (j *lineJudge) judgeUnreadable(line string) {
 	}
 	found := j.sum
 	if j.sum = before; !found.IsAllowed() {
-		j.add(Ask, "shell.unreadable", found.Part)
+		j.addAnswer(Ask, "shell.unreadable", found.Part)
 	}
 }
 
@@ -152,7 +152,7 @@ func isMisleadingRune(r rune) bool {
 }
 
 // judgeNode judges one node; its children are visited separately.
-func (j *lineJudge) judgeNode(n syntax.Node) bool {
+func (j *commandLineJudge) judgeNode(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.CallExpr:
 		j.node = n
@@ -160,51 +160,51 @@ func (j *lineJudge) judgeNode(n syntax.Node) bool {
 		words := expandWords(n.Args)
 		j.judgeSimple(words)
 		if j.rules.Open {
-			j.judgeOpenCall(n, words)
+			j.judgeUnconfinedCall(n, words)
 		}
 	case *syntax.DeclClause:
 		j.node = n
 		j.judgeAssignments(n.Args)
 		if j.rules.Open {
-			j.add(Ask, "open.unlisted", "")
+			j.addAnswer(Ask, "open.unlisted", "")
 		}
 	case *syntax.Redirect:
 		j.node = n
 		j.judgeRedirect(n)
 	case *syntax.FuncDecl, *syntax.CoprocClause, *syntax.ProcSubst, *syntax.LetClause, *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.CStyleLoop:
-		j.askIfOpen(n) // arithmetic runs commands in subscripts, also quoted ones
+		j.askIfUnconfined(n) // arithmetic runs commands in subscripts, also quoted ones
 	case *syntax.BinaryTest:
 		switch n.Op {
 		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
-			j.askIfOpen(n)
+			j.askIfUnconfined(n)
 		default:
 		}
 	case *syntax.UnaryTest:
 		if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
-			j.askIfOpen(n)
+			j.askIfUnconfined(n)
 		}
 	case *syntax.WordIter:
 		if n.Name != nil && strings.ToLower(n.Name.Value) != n.Name.Value {
-			j.askIfOpen(n) // PATH and other variables that programs are found by
+			j.askIfUnconfined(n) // PATH and other variables that programs are found by
 		}
 	default:
 	}
 	return true
 }
 
-// askIfOpen asks about a part of a line that no sandbox confines.
-func (j *lineJudge) askIfOpen(n syntax.Node) {
+// askIfUnconfined asks about a part of a line that no sandbox confines.
+func (j *commandLineJudge) askIfUnconfined(n syntax.Node) {
 	if j.rules.Open {
 		j.node = n
-		j.add(Ask, "open.unlisted", "")
+		j.addAnswer(Ask, "open.unlisted", "")
 	}
 }
 
 // judgeAssignments judges variables: some start programs in whatever reads them.
-func (j *lineJudge) judgeAssignments(all []*syntax.Assign) {
+func (j *commandLineJudge) judgeAssignments(all []*syntax.Assign) {
 	for _, a := range all {
 		if a.Name != nil {
-			j.judgeVariable(a.Name.Value, readWord(a.Value))
+			j.judgeVariable(a.Name.Value, parseWordContent(a.Value))
 		}
 	}
 }
@@ -212,20 +212,20 @@ func (j *lineJudge) judgeAssignments(all []*syntax.Assign) {
 // startingVariable matches variables that start programs in whatever reads them.
 var startingVariable = regexp.MustCompile(`^(GIT_(SSH|SSH_COMMAND|ASKPASS|EXTERNAL_DIFF|PROXY_COMMAND|EXEC_PATH|TEMPLATE_DIR|CONFIG\w*|PAGER|EDITOR|SEQUENCE_EDITOR)|SSH_ASKPASS|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PROMPT_COMMAND|LESSOPEN)$`)
 
-func (j *lineJudge) judgeVariable(name string, value word) {
+func (j *commandLineJudge) judgeVariable(name string, value argumentWord) {
 	if !startingVariable.MatchString(name) {
 		return
 	}
 	if value.dynamic || !slices.Contains([]string{"", "cat", "true", ":", "less", "/bin/true", "/bin/cat", "/dev/null", "/usr/bin/true"}, value.text) {
-		j.add(Deny, "env.programs", "")
+		j.addAnswer(Deny, "env.programs", "")
 	}
 }
 
-func (j *lineJudge) judgeRedirect(n *syntax.Redirect) {
+func (j *commandLineJudge) judgeRedirect(n *syntax.Redirect) {
 	if n.Word == nil || n.Op == syntax.Hdoc || n.Op == syntax.DashHdoc || n.Op == syntax.WordHdoc {
 		return
 	}
-	w := readWord(n.Word)
+	w := parseWordContent(n.Word)
 	if (n.Op == syntax.DplIn || n.Op == syntax.DplOut) && !w.dynamic && strings.Trim(w.text, "0123456789-") == "" {
 		return // another descriptor; any other word is a file
 	}
@@ -235,22 +235,22 @@ func (j *lineJudge) judgeRedirect(n *syntax.Redirect) {
 	} else {
 		j.judgePath(w, false)
 	}
-	if j.rules.Open && (w.dynamic || !j.isOpenPath(w)) {
-		j.add(Ask, "open.unlisted", "")
+	if j.rules.Open && (w.dynamic || !j.isSafeUnconfinedPath(w)) {
+		j.addAnswer(Ask, "open.unlisted", "")
 	}
 }
 
 // judgeSimple judges one simple command: its program and its arguments.
-func (j *lineJudge) judgeSimple(argv []word) {
+func (j *commandLineJudge) judgeSimple(argv []argumentWord) {
 	if len(argv) == 0 || argv[0].text == "" {
 		return
 	}
-	before, sum := j.sum, allowBy("sandbox", "the sandbox confines it")
+	before, sum := j.sum, allowDecision("sandbox", "the sandbox confines it")
 	j.sum = sum
 	name := programName(argv[0])
-	known := append([]word{{text: name, dynamic: argv[0].dynamic}}, argv[1:]...)
+	known := append([]argumentWord{{text: name, dynamic: argv[0].dynamic}}, argv[1:]...)
 	// a function may have a rule's name, and be declared where it never runs
-	if !slices.Contains(j.functions, argv[0].text) || j.table.refuses(name) {
+	if !slices.Contains(j.functions, argv[0].text) || j.table.restrictsProgram(name) {
 		j.judgeProgram(name, known)
 	}
 	if j.sum.Decision == Ask && slices.ContainsFunc(j.rules.Allow, func(e string) bool { return beginsWithWords(known, e, false) }) {
@@ -263,7 +263,7 @@ func (j *lineJudge) judgeSimple(argv []word) {
 }
 
 // judgeProgram judges a program by the table, by what it runs, and by the paths that it names.
-func (j *lineJudge) judgeProgram(name string, argv []word) {
+func (j *commandLineJudge) judgeProgram(name string, argv []argumentWord) {
 	if len(argv) == 2 && slices.Contains([]string{"--version", "--help", "-V", "-h"}, argv[1].text) {
 		return
 	}
@@ -273,9 +273,9 @@ func (j *lineJudge) judgeProgram(name string, argv []word) {
 		case r.answer == Allow || reads || !r.matches(argv):
 		case len(r.verbs) > 0 && asksForHelp(argv):
 		case strings.HasSuffix(r.rule, ".discard") && j.rules.Snapshots:
-		case r.rule == "net.send" && slices.ContainsFunc(argv, word.isLoopback):
+		case r.rule == "net.send" && slices.ContainsFunc(argv, argumentWord.isLoopback):
 		default:
-			j.add(r.answer, r.rule, "")
+			j.addAnswer(r.answer, r.rule, "")
 		}
 	}
 	switch name {
@@ -288,13 +288,13 @@ func (j *lineJudge) judgeProgram(name string, argv []word) {
 	case "chmod":
 		j.judgeMode(argv)
 	default:
-		j.judgeRun(name, argv)
+		j.judgeProgramsRunBy(name, argv)
 	}
 	j.judgePaths(name, argv)
 }
 
-// judgeRun judges what a program runs in turn.
-func (j *lineJudge) judgeRun(name string, argv []word) {
+// judgeProgramsRunBy judges what a program runs in turn.
+func (j *commandLineJudge) judgeProgramsRunBy(name string, argv []argumentWord) {
 	args := argv[1:]
 	switch class := j.table.classes[name]; {
 	case class == "shell":
@@ -315,20 +315,20 @@ func (j *lineJudge) judgeRun(name string, argv []word) {
 			}
 		}
 	case name == "python":
-		j.judgeSimple(moduleOf(args))
+		j.judgeSimple(pythonModuleArgs(args))
 	case class == "wrapper" || class == "runner":
 		j.judgeWrapped(name, args)
-	case slices.ContainsFunc(args, func(w word) bool { return w.text == "run" || w.text == "exec" }):
-		i := slices.IndexFunc(args, func(w word) bool { return w.text == "run" || w.text == "exec" })
-		if rest := j.wrappedCommand(args[i+1:]); len(rest) > 0 && j.table.knows(programName(rest[0])) {
+	case slices.ContainsFunc(args, func(w argumentWord) bool { return w.text == "run" || w.text == "exec" }):
+		i := slices.IndexFunc(args, func(w argumentWord) bool { return w.text == "run" || w.text == "exec" })
+		if rest := j.wrappedCommand(args[i+1:]); len(rest) > 0 && j.table.hasProgram(programName(rest[0])) {
 			j.judgeSimple(rest) // uv run, bundle exec and so on
 		}
 	}
 }
 
-// moduleOf returns the module that an interpreter of Python runs, with its arguments; none if it runs
+// pythonModuleArgs returns the module that an interpreter of Python runs, with its arguments; none if it runs
 // no module.
-func moduleOf(args []word) []word {
+func pythonModuleArgs(args []argumentWord) []argumentWord {
 	for i, w := range args {
 		switch module, ok := strings.CutPrefix(w.text, "-m"); {
 		case !w.isOption():
@@ -336,25 +336,25 @@ func moduleOf(args []word) []word {
 		case ok && module == "":
 			return args[i+1:]
 		case ok:
-			return append([]word{{text: module}}, args[i+1:]...)
+			return append([]argumentWord{{text: module}}, args[i+1:]...)
 		}
 	}
 	return nil
 }
 
-// valueOptions are those of wrappers whose value is the next word.
-func valueOptions() []string {
+// wrapperValueOptions are those of wrappers whose value is the next word.
+func wrapperValueOptions() []string {
 	return []string{"-u", "--unset", "-C", "--chdir", "-s", "--signal", "-k", "--kill-after", "-n", "-I", "-L", "-P", "-d", "-j", "-a"}
 }
 
 // judgeWrapped judges the command behind the options of a program such as env or xargs.
-func (j *lineJudge) judgeWrapped(name string, args []word) {
+func (j *commandLineJudge) judgeWrapped(name string, args []argumentWord) {
 	if name == "command" && len(args) > 0 && (args[0].text == "-v" || args[0].text == "-V") {
 		return
 	}
 	for i, w := range args {
 		if variable, value, ok := strings.Cut(w.text, "="); ok && !w.isOption() && !strings.ContainsAny(variable, "/ ") {
-			j.judgeVariable(variable, word{text: value, dynamic: w.dynamic})
+			j.judgeVariable(variable, argumentWord{text: value, dynamic: w.dynamic})
 		}
 		line, joined := strings.CutPrefix(w.text, "--split-string=")
 		if joined || name == "env" && i > 0 && (args[i-1].text == "-S" || args[i-1].text == "--split-string") || strings.Contains(line, " ") && (name == "script" || name == "watch" || name == "parallel") {
@@ -366,13 +366,13 @@ func (j *lineJudge) judgeWrapped(name string, args []word) {
 
 // wrappedCommand returns the command among the arguments of a program that runs it: from the first word
 // that is a known program, or else from the first that could be one.
-func (j *lineJudge) wrappedCommand(args []word) []word {
+func (j *commandLineJudge) wrappedCommand(args []argumentWord) []argumentWord {
 	first := -1
 	for i, w := range args {
-		if i > 0 && slices.Contains(valueOptions(), args[i-1].text) || w.isOption() || w.text == "--" || strings.Contains(w.text, "=") || !strings.ContainsAny(w.text[:min(1, len(w.text))], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz./_~") {
+		if i > 0 && slices.Contains(wrapperValueOptions(), args[i-1].text) || w.isOption() || w.text == "--" || strings.Contains(w.text, "=") || !strings.ContainsAny(w.text[:min(1, len(w.text))], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz./_~") {
 			continue
 		}
-		if j.table.knows(programName(w)) {
+		if j.table.hasProgram(programName(w)) {
 			return args[i:]
 		}
 		if first < 0 {
@@ -388,7 +388,7 @@ func (j *lineJudge) wrappedCommand(args []word) []word {
 const maxPart = 160 // bytes of a quoted part
 
 // nodeSource returns the part of the command line that is being judged, or all of it.
-func (j *lineJudge) nodeSource() string {
+func (j *commandLineJudge) nodeSource() string {
 	if j.node == nil || j.offset {
 		return truncatePart(j.line)
 	}

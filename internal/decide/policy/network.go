@@ -8,7 +8,7 @@ import (
 )
 
 // isLoopback reports whether a word names the sandbox's own loopback.
-func (w word) isLoopback() bool {
+func (w argumentWord) isLoopback() bool {
 	text := w.text
 	return slices.ContainsFunc([]string{"localhost", "127.0.0.1", "[::1]", "::1", "0.0.0.0"}, func(host string) bool {
 		rest, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(text, "http://"), "https://"), host)
@@ -26,19 +26,19 @@ func sendingOptions() []string {
 
 // judgeFetch denies sending something to a host that is not allowed. Reading from one is not
 // judged: the sandbox has no way there, and says so.
-func (j *lineJudge) judgeFetch(argv []word) {
+func (j *commandLineJudge) judgeFetch(argv []argumentWord) {
 	args := argv[1:]
 	sends := slices.ContainsFunc(sendingOptions(), func(o string) bool {
 		if argv[0].text == "wget" && len(o) == 2 {
 			return false
 		}
-		i := slices.IndexFunc(args, func(w word) bool {
+		i := slices.IndexFunc(args, func(w argumentWord) bool {
 			return w.text == o || strings.HasPrefix(w.text, o+"=") || len(o) == 2 && strings.HasPrefix(w.text, o)
 		})
 		get := (o == "-X" || o == "--request" || o == "--method") && i >= 0 && i+1 < len(args) && slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, args[i+1].text)
 		return i >= 0 && !get && !strings.HasSuffix(args[i].text, "GET") && !strings.HasSuffix(args[i].text, "HEAD")
 	})
-	if !sends && (argv[0].text != "curl" || !sendsByCluster(args)) {
+	if !sends && (argv[0].text != "curl" || !sendsByShortOptions(args)) {
 		return
 	}
 	hosts := 0
@@ -49,18 +49,18 @@ func (j *lineJudge) judgeFetch(argv []word) {
 		}
 		if u, err := url.Parse(w.text); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
 			hosts++
-			if !j.reaches(u) {
-				j.add(Deny, "net.send", "")
+			if !j.mayReachHost(u) {
+				j.addAnswer(Deny, "net.send", "")
 			}
 		}
 	}
 	if hosts == 0 {
-		j.add(Deny, "net.send", "")
+		j.addAnswer(Deny, "net.send", "")
 	}
 }
 
-// sendsByCluster reports whether one of curl's clusters of letters sends something, such as -sd.
-func sendsByCluster(args []word) bool {
+// sendsByShortOptions reports whether one of curl's clusters of letters sends something, such as -sd.
+func sendsByShortOptions(args []argumentWord) bool {
 	for i, w := range args {
 		if !w.isOption() || w.text[1] == '-' {
 			continue
@@ -80,7 +80,7 @@ func sendsByCluster(args []word) bool {
 	return false
 }
 
-func (j *lineJudge) reaches(u *url.URL) bool {
+func (j *commandLineJudge) mayReachHost(u *url.URL) bool {
 	port, err := strconv.Atoi(u.Port())
 	if err != nil {
 		port = map[string]int{"http": 80, "https": 443}[u.Scheme]

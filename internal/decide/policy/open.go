@@ -11,31 +11,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 )
 
-// judgeOpenCall asks about a command that no sandbox confines, unless it is in the short table of
+// judgeUnconfinedCall asks about a command that no sandbox confines, unless it is in the short table of
 // those that read, build and test.
-func (j *lineJudge) judgeOpenCall(n *syntax.CallExpr, argv []word) {
+func (j *commandLineJudge) judgeUnconfinedCall(n *syntax.CallExpr, argv []argumentWord) {
 	if len(argv) == 0 {
 		if len(n.Assigns) > 0 {
-			j.add(Ask, "open.unlisted", "")
+			j.addAnswer(Ask, "open.unlisted", "")
 		}
 		return
 	}
 	for _, a := range n.Assigns {
 		if !slices.Contains([]string{"CI", "NODE_ENV", "NO_COLOR", "FORCE_COLOR", "TERM", "LANG", "LC_ALL", "TZ"}, a.Name.Value) {
-			j.add(Ask, "open.unlisted", "")
+			j.addAnswer(Ask, "open.unlisted", "")
 		}
 	}
-	if !j.isOpenCommand(argv) {
-		j.add(Ask, "open.unlisted", "")
+	if !j.isSafeUnconfinedCommand(argv) {
+		j.addAnswer(Ask, "open.unlisted", "")
 	}
 }
 
-func (j *lineJudge) isOpenCommand(argv []word) bool {
+func (j *commandLineJudge) isSafeUnconfinedCommand(argv []argumentWord) bool {
 	if slices.ContainsFunc(j.rules.Allow, func(e string) bool { return beginsWithWords(argv, e, false) }) {
 		return true
 	}
 	for argv[0].text == "timeout" {
-		if argv = timedCommand(argv); len(argv) == 0 {
+		if argv = commandAfterTimeout(argv); len(argv) == 0 {
 			return false
 		}
 	}
@@ -51,7 +51,7 @@ func (j *lineJudge) isOpenCommand(argv []word) bool {
 	}
 	text := slices.Contains([]string{"echo", "printf", "test", "[", "true", "false", ":"}, name)
 	for _, w := range argv {
-		if w.dynamic && !text || !text && !j.isOpenPath(w) {
+		if w.dynamic && !text || !text && !j.isSafeUnconfinedPath(w) {
 			return false
 		}
 	}
@@ -63,22 +63,22 @@ func (j *lineJudge) isOpenCommand(argv []word) bool {
 		_, err := gitread.CheckReadOnly(args)
 		return err == nil || args[0] == "rev-parse" && !slices.Contains(args, "--git-dir")
 	}
-	return slices.ContainsFunc(j.table.rows[name], func(r commandRule) bool { return r.answer == Allow && r.matches(argv) })
+	return slices.ContainsFunc(j.table.rows[name], func(r programRule) bool { return r.answer == Allow && r.matches(argv) })
 }
 
 // takesVariable reports whether a command of bash takes the name of a variable: bash runs the commands in
 // its subscript.
-func takesVariable(argv []word) bool {
+func takesVariable(argv []argumentWord) bool {
 	return slices.Contains([]string{"printf", "test", "["}, argv[0].text) &&
-		slices.ContainsFunc(argv, func(w word) bool { return w.text == "-v" || w.text == "-R" })
+		slices.ContainsFunc(argv, func(w argumentWord) bool { return w.text == "-v" || w.text == "-R" })
 }
 
-// timedCommand returns the command that timeout runs: what follows its options and the duration.
-func timedCommand(argv []word) []word {
+// commandAfterTimeout returns the command that timeout runs: what follows its options and the duration.
+func commandAfterTimeout(argv []argumentWord) []argumentWord {
 	args := argv[1:]
 	for len(args) > 0 && args[0].isOption() {
 		n := 1
-		if slices.Contains(valueOptions(), args[0].text) {
+		if slices.Contains(wrapperValueOptions(), args[0].text) {
 			n = 2
 		}
 		args = args[min(n, len(args)):]
@@ -89,11 +89,11 @@ func timedCommand(argv []word) []word {
 	return args[1:]
 }
 
-// isOpenPath reports whether a word leads to nothing outside the tree but the system's programs and
+// isSafeUnconfinedPath reports whether a word leads to nothing outside the tree but the system's programs and
 // the devices that hold nothing, such as /dev/null.
-func (j *lineJudge) isOpenPath(w word) bool {
+func (j *commandLineJudge) isSafeUnconfinedPath(w argumentWord) bool {
 	parts := strings.FieldsFunc(w.text, func(r rune) bool { return r == '=' || r == ':' || r == ',' })
-	for _, text := range slices.Concat(pathTexts(w), []string{w.text}, parts) {
+	for _, text := range slices.Concat(possiblePathTexts(w), []string{w.text}, parts) {
 		if text == "" {
 			continue
 		}

@@ -5,7 +5,7 @@ import (
 )
 
 func TestRule(t *testing.T) {
-	r := CallerRules{
+	r := CommandPolicyContext{
 		Allow: []string{"mcp:a", "mcp:b/one", "mcp:c/", "make"},
 		Ask:   []string{"mcp:a/asked"},
 		Deny:  []string{"mcp:a/denied", "mcp:d", "mcp:b/one/two"},
@@ -26,7 +26,7 @@ func TestRule(t *testing.T) {
 			t.Errorf("%s: %s, want %s", ServerToolName(name[0], name[1]), got, want)
 		}
 	}
-	if d := JudgeServerTool("a", "x", CallerRules{}); d.Decision != Ask {
+	if d := JudgeServerTool("a", "x", CommandPolicyContext{}); d.Decision != Ask {
 		t.Errorf("without rules: %v", d)
 	}
 }

@@ -11,17 +11,19 @@ import (
 
 // judgePaths judges the files that a program's arguments name. A program that is not known to
 // write is taken to read them.
-func (j *lineJudge) judgePaths(name string, argv []word) {
+func (j *commandLineJudge) judgePaths(name string, argv []argumentWord) {
 	class, args := j.table.classes[name], argv[1:]
 	switch {
 	case class == "wrapper" || class == "shell" || class == "runner" || name == "eval" || name == "trap":
 		return // what they run is judged
 	case name == "find" || name == "fd":
-		args = slices.DeleteFunc(slices.Clone(args), func(w word) bool { return strings.ContainsAny(w.text, "*?") && !strings.Contains(w.text, "/") })
+		args = slices.DeleteFunc(slices.Clone(args), func(w argumentWord) bool { return strings.ContainsAny(w.text, "*?") && !strings.Contains(w.text, "/") })
 	case class == "pattern":
-		args = withoutPattern(args)
+		args = argumentsWithoutPattern(args)
 		if name == "sed" || name == "gsed" || name == "perl" || name == "yq" {
-			if hasOption(args, "-i") || slices.ContainsFunc(args, func(w word) bool { return strings.HasPrefix(w.text, "-i") || strings.HasPrefix(w.text, "--in-place") }) {
+			if hasOption(args, "-i") || slices.ContainsFunc(args, func(w argumentWord) bool {
+				return strings.HasPrefix(w.text, "-i") || strings.HasPrefix(w.text, "--in-place")
+			}) {
 				class = "write"
 			}
 		}
@@ -41,8 +43,8 @@ func (j *lineJudge) judgePaths(name string, argv []word) {
 	}
 }
 
-// withoutPattern returns the arguments of a search or an editor without what it searches for.
-func withoutPattern(args []word) (files []word) {
+// argumentsWithoutPattern returns the arguments of a search or an editor without what it searches for.
+func argumentsWithoutPattern(args []argumentWord) (files []argumentWord) {
 	given := hasOption(args, "-e") || hasOption(args, "-f") || hasOption(args, "--regexp") || hasOption(args, "--file") || hasOption(args, "--files")
 	for i, w := range args {
 		value := i > 0 && slices.Contains([]string{"-e", "--regexp", "-A", "-B", "-C", "-m"}, args[i-1].text)
@@ -57,9 +59,9 @@ func withoutPattern(args []word) (files []word) {
 	return files
 }
 
-// pathTexts returns what of a word may be a path: it, the value that is joined to it, the path
+// possiblePathTexts returns what of a word may be a path: it, the value that is joined to it, the path
 // behind a commit or a disk.
-func pathTexts(w word) []string {
+func possiblePathTexts(w argumentWord) []string {
 	text := w.text
 	if text == "" || strings.ContainsAny(text, " \t\n") || strings.Contains(text, "://") {
 		return nil
@@ -79,8 +81,8 @@ func pathTexts(w word) []string {
 	return texts
 }
 
-// inTree returns a path's name in the worktree, and whether it is there.
-func (j *lineJudge) inTree(text string) (string, bool) {
+// nameInWorktree returns a path's name in the worktree, and whether it is there.
+func (j *commandLineJudge) nameInWorktree(text string) (string, bool) {
 	if j.rules.Dir != "" && path.IsAbs(text) {
 		at, name := pathkind.LocatePath(path.Clean(text), j.rules.Dir)
 		return name, at == pathkind.Tree
@@ -90,37 +92,37 @@ func (j *lineJudge) inTree(text string) (string, bool) {
 }
 
 // judgeCredential denies the places of credentials outside the tree.
-func (j *lineJudge) judgeCredential(w word) {
-	for _, text := range pathTexts(w) {
-		if _, in := j.inTree(text); !in && pathkind.IsCredential(text) {
-			j.add(Deny, "credentials", w.text)
+func (j *commandLineJudge) judgeCredential(w argumentWord) {
+	for _, text := range possiblePathTexts(w) {
+		if _, in := j.nameInWorktree(text); !in && pathkind.IsCredentialFile(text) {
+			j.addAnswer(Deny, "credentials", w.text)
 		}
 	}
 }
 
 // judgePath judges a file that a command reads, or may write.
-func (j *lineJudge) judgePath(w word, write bool) {
+func (j *commandLineJudge) judgePath(w argumentWord, write bool) {
 	j.judgeCredential(w)
-	for _, text := range pathTexts(w) {
-		name, in := j.inTree(text)
+	for _, text := range possiblePathTexts(w) {
+		name, in := j.nameInWorktree(text)
 		if !in {
 			continue
 		}
 		switch pathkind.ProtectionOf(name, write) {
 		case pathkind.Git:
 			if write || path.Base(name) == "config" || path.Base(name) == "credentials" {
-				j.add(Deny, "path.git", w.text)
+				j.addAnswer(Deny, "path.git", w.text)
 			}
 		case pathkind.AgentConfig:
-			j.add(Deny, "path.agent-config", w.text)
+			j.addAnswer(Deny, "path.agent-config", w.text)
 		case pathkind.MaySecret:
-			if !pathkind.IsShown(j.rules.Show, name) {
-				j.add(Ask, "path.secret", w.text)
+			if !pathkind.MatchesShowPattern(j.rules.Show, name) {
+				j.addAnswer(Ask, "path.secret", w.text)
 			}
 		default:
 			// .* alone, and regular expressions, are not meant for them
-			if base := path.Base(name); base != ".*" && !strings.ContainsAny(base, "^$") && pathkind.MayMatchSecret(base) && !pathkind.IsShown(j.rules.Show, name) {
-				j.add(Ask, "path.secret", w.text)
+			if base := path.Base(name); base != ".*" && !strings.ContainsAny(base, "^$") && pathkind.MayMatchSecret(base) && !pathkind.MatchesShowPattern(j.rules.Show, name) {
+				j.addAnswer(Ask, "path.secret", w.text)
 			}
 		}
 	}
@@ -128,25 +130,25 @@ func (j *lineJudge) judgePath(w word, write bool) {
 
 // judgeWrittenPath judges a file that a command creates, changes or removes: what it holds is not
 // shown.
-func (j *lineJudge) judgeWrittenPath(w word) {
+func (j *commandLineJudge) judgeWrittenPath(w argumentWord) {
 	j.judgeCredential(w)
-	for _, text := range pathTexts(w) {
-		name, in := j.inTree(text)
+	for _, text := range possiblePathTexts(w) {
+		name, in := j.nameInWorktree(text)
 		if !in {
 			continue
 		}
 		switch pathkind.ProtectionOf(name, true) {
 		case pathkind.Git:
-			j.add(Deny, "path.git", w.text)
+			j.addAnswer(Deny, "path.git", w.text)
 		case pathkind.AgentConfig:
-			j.add(Deny, "path.agent-config", w.text)
+			j.addAnswer(Deny, "path.agent-config", w.text)
 		default:
 		}
 	}
 }
 
 // judgeRemoval denies removing what is around the tree, and asks about removing the tree itself.
-func (j *lineJudge) judgeRemoval(argv []word) {
+func (j *commandLineJudge) judgeRemoval(argv []argumentWord) {
 	args := argv[1:]
 	if !hasOption(args, "-r") && !hasOption(args, "-R") && !hasOption(args, "--recursive") {
 		return
@@ -157,9 +159,9 @@ func (j *lineJudge) judgeRemoval(argv []word) {
 		}
 		switch name := path.Clean(strings.TrimRight(w.text, "*")); {
 		case name == "/" || name == "~" || name == ".." || strings.HasPrefix(name, "../") && strings.Trim(name, "./") == "":
-			j.add(Deny, "tree.delete", w.text)
+			j.addAnswer(Deny, "tree.delete", w.text)
 		case name == "." || name == j.rules.Dir:
-			j.add(Ask, "tree.delete", w.text)
+			j.addAnswer(Ask, "tree.delete", w.text)
 		}
 	}
 }
@@ -168,10 +170,10 @@ func (j *lineJudge) judgeRemoval(argv []word) {
 var setuidMode = regexp.MustCompile(`^[ugoa]*[+=][rwxX]*[st]|^0?[1-7][0-7]{3}$`)
 
 // judgeMode denies that others may run a file as its owner.
-func (j *lineJudge) judgeMode(argv []word) {
+func (j *commandLineJudge) judgeMode(argv []argumentWord) {
 	for _, w := range argv[1:] {
 		if setuidMode.MatchString(w.text) {
-			j.add(Deny, "privilege", "")
+			j.addAnswer(Deny, "privilege", "")
 		}
 	}
 }

@@ -34,8 +34,8 @@ type Decision struct {
 	Way      string     `json:"way,omitempty"`  // an allowed alternative, as a clause; empty if it is allowed
 }
 
-// allowBy returns the decision to allow, by a rule.
-func allowBy(rule, reason string) Decision {
+// allowDecision returns the decision to allow, by a rule.
+func allowDecision(rule, reason string) Decision {
 	return Decision{Decision: Allow, Rule: rule, Reason: reason}
 }
 
@@ -76,11 +76,11 @@ func JudgePath(name string, write bool) Decision {
 		d.Reason = path.Base(name) + " has a name that suggests secrets, so it is hidden from agents; the user can show it with policy.show"
 		return d
 	default:
-		return allowBy("path.worktree", "inside the worktree")
+		return allowDecision("path.worktree", "inside the worktree")
 	}
 }
 
 func pathDecision(a RuleAnswer, rule, name string) Decision {
-	e := table.explain(rule)
+	e := table.explanationOf(rule)
 	return Decision{Decision: a, Rule: rule, Reason: e.reason, Part: name, Way: e.way}
 }

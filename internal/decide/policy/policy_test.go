@@ -16,7 +16,7 @@ import (
 )
 
 // tree is where the commands of these tests would run: an agent's own worktree, in a sandbox.
-func tree() CallerRules { return CallerRules{Dir: "/srv/tree", Snapshots: true} }
+func tree() CommandPolicyContext { return CommandPolicyContext{Dir: "/srv/tree", Snapshots: true} }
 
 // lines returns the lines of a file of testdata.
 func lines(tb testing.TB, name string) []string {
@@ -53,7 +53,7 @@ func TestRules(t *testing.T) {
 			holdsRefusal(t, command, d)
 		}
 	}
-	for rule := range parseRules().why {
+	for rule := range parseProgramRules().why {
 		if of[rule] == 0 && !strings.HasSuffix(rule, ".discard") && rule != "own" && rule != "mcp" && rule != "open.unlisted" && rule != "shell.empty" && rule != "shell.deep" {
 			t.Errorf("no command is about %s", rule)
 		}
@@ -76,7 +76,7 @@ func holdsRefusal(t *testing.T, command string, d Decision) {
 func TestWays(t *testing.T) {
 	tools := []string{"write_file", "edit_file", "read_file", "search_code", "finish", "ask"}
 	n := 0
-	for rule, e := range parseRules().why {
+	for rule, e := range parseProgramRules().why {
 		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(e.way, -1) {
 			n++
 			command := strings.NewReplacer("FILE", "a.txt", "DIR", "sub", "NAME", "fix", "MESSAGE", "'Fix it'").Replace(m[1])
@@ -95,7 +95,7 @@ func TestWays(t *testing.T) {
 
 // TestTable holds that each row is well formed and that its rule has a text.
 func TestTable(t *testing.T) {
-	table := parseRules()
+	table := parseProgramRules()
 	rows := 0
 	for program, all := range table.rows {
 		for _, r := range all {
@@ -103,7 +103,7 @@ func TestTable(t *testing.T) {
 			if r.answer != Allow && r.answer != Ask && r.answer != Deny {
 				t.Errorf("%s: answer %q", program, r.answer)
 			}
-			if e := table.explain(r.rule); r.answer != Allow && e.reason == "" {
+			if e := table.explanationOf(r.rule); r.answer != Allow && e.reason == "" {
 				t.Errorf("%s: the rule %s has no text", program, r.rule)
 			}
 		}
@@ -131,8 +131,8 @@ func TestReads(t *testing.T) {
 			t.Errorf("allowed: %s", command)
 		}
 	}
-	for program, rows := range parseRules().reads {
-		if !slices.ContainsFunc(lines(t, "reads.txt"), func(c string) bool { return strings.Contains(c, program) }) && !slices.ContainsFunc(rows, func(r commandRule) bool {
+	for program, rows := range parseProgramRules().reads {
+		if !slices.ContainsFunc(lines(t, "reads.txt"), func(c string) bool { return strings.Contains(c, program) }) && !slices.ContainsFunc(rows, func(r programRule) bool {
 			return slices.ContainsFunc(r.programs, func(other string) bool {
 				return slices.ContainsFunc(lines(t, "reads.txt"), func(c string) bool { return strings.HasPrefix(c, other+" ") })
 			})
@@ -290,7 +290,7 @@ func TestSnapshots(t *testing.T) {
 		if d := JudgeCommand(command, tree()); !d.IsAllowed() {
 			t.Errorf("with snapshots: %s: %+v", command, d)
 		}
-		d := JudgeCommand(command, CallerRules{Dir: "/srv/tree"})
+		d := JudgeCommand(command, CommandPolicyContext{Dir: "/srv/tree"})
 		if d.Decision != Ask || !strings.HasSuffix(d.Rule, ".discard") {
 			t.Errorf("%s: %+v", command, d)
 		}

@@ -11,8 +11,8 @@ import (
 //go:embed rules.txt
 var rulesText string
 
-// commandRule is a row of the table: its answer to a program, if its conditions hold.
-type commandRule struct {
+// programRule is a row of the table: its answer to a program, if its conditions hold.
+type programRule struct {
 	answer   RuleAnswer
 	rule     string
 	programs []string
@@ -25,30 +25,30 @@ type commandRule struct {
 	one      bool     // at most one operand may be behind the verb
 }
 
-// explanation is what people and models read about a rule.
-type explanation struct{ reason, way string }
+// ruleExplanation is what people and models read about a rule.
+type ruleExplanation struct{ reason, way string }
 
-// ruleTable is the table of rules.txt with the rows of all stacks. The same program may have
+// programRuleTable is the table of rules.txt with the rows of all stacks. The same program may have
 // several rows.
-type ruleTable struct {
-	rows    map[string][]commandRule
-	reads   map[string][]commandRule // what the rows that deny and ask are not about, by program
+type programRuleTable struct {
+	rows    map[string][]programRule
+	reads   map[string][]programRule // what the rows that deny and ask are not about, by program
 	classes map[string]string        // by program
-	why     map[string]explanation
+	why     map[string]ruleExplanation
 }
 
-var table = parseRules()
+var table = parseProgramRules()
 
-// parseRules reads the table. A malformed row is skipped; a test holds that there is none.
-func parseRules() *ruleTable {
-	t := &ruleTable{rows: map[string][]commandRule{}, reads: map[string][]commandRule{}, classes: map[string]string{}, why: map[string]explanation{}}
+// parseProgramRules reads the table. A malformed row is skipped; a test holds that there is none.
+func parseProgramRules() *programRuleTable {
+	t := &programRuleTable{rows: map[string][]programRule{}, reads: map[string][]programRule{}, classes: map[string]string{}, why: map[string]ruleExplanation{}}
 	for line := range strings.Lines(rulesText + stack.CommandRules()) {
 		t.addLine(line)
 	}
 	return t
 }
 
-func (t *ruleTable) addLine(line string) {
+func (t *programRuleTable) addLine(line string) {
 	cells := strings.Split(strings.TrimSpace(line), "|")
 	for i := range cells {
 		cells[i] = strings.TrimSpace(cells[i])
@@ -56,21 +56,21 @@ func (t *ruleTable) addLine(line string) {
 	switch {
 	case strings.HasPrefix(line, "#") || len(cells) < 3:
 	case cells[0] == "why" && len(cells) == 4:
-		t.why[cells[1]] = explanation{cells[2], cells[3]}
+		t.why[cells[1]] = ruleExplanation{cells[2], cells[3]}
 	case cells[0] == "class":
 		for name := range strings.FieldsSeq(cells[2]) {
 			t.classes[name] = cells[1]
 		}
 	case cells[0] == "read":
-		addRow(t.reads, commandRule{}, cells[1:])
+		addRow(t.reads, programRule{}, cells[1:])
 	case len(cells) >= 4:
-		addRow(t.rows, commandRule{answer: RuleAnswer(cells[0]), rule: cells[1]}, cells[2:])
+		addRow(t.rows, programRule{answer: RuleAnswer(cells[0]), rule: cells[1]}, cells[2:])
 	}
 }
 
 // addRow adds a row for each of its programs. The cells are its programs, its verbs and, if there are
 // any, its conditions.
-func addRow(rows map[string][]commandRule, r commandRule, cells []string) {
+func addRow(rows map[string][]programRule, r programRule, cells []string) {
 	r.programs, r.verbs = strings.Fields(cells[0]), strings.Fields(cells[1])
 	if len(cells) > 2 {
 		r.addConditions(strings.Fields(cells[2]))
@@ -80,7 +80,7 @@ func addRow(rows map[string][]commandRule, r commandRule, cells []string) {
 	}
 }
 
-func (r *commandRule) addConditions(words []string) {
+func (r *programRule) addConditions(words []string) {
 	for _, w := range words {
 		option, none := strings.CutPrefix(w, "!")
 		switch {
@@ -100,13 +100,13 @@ func (r *commandRule) addConditions(words []string) {
 	}
 }
 
-// knows reports whether the table has a row about a program.
-func (t *ruleTable) knows(program string) bool {
+// hasProgram reports whether the table has a row about a program.
+func (t *programRuleTable) hasProgram(program string) bool {
 	return len(t.rows[program]) > 0 || t.classes[program] != ""
 }
 
-// explain returns the text about a rule, or about its group.
-func (t *ruleTable) explain(rule string) explanation {
+// explanationOf returns the text about a rule, or about its group.
+func (t *programRuleTable) explanationOf(rule string) ruleExplanation {
 	if e, ok := t.why[rule]; ok {
 		return e
 	}
@@ -116,7 +116,7 @@ func (t *ruleTable) explain(rule string) explanation {
 
 // matches reports whether a row is about a command. Options between the program and its verb
 // hide neither.
-func (r commandRule) matches(argv []word) bool {
+func (r programRule) matches(argv []argumentWord) bool {
 	args := argv[1:]
 	excluded := hasOption
 	if r.answer == Allow {
@@ -131,31 +131,31 @@ func (r commandRule) matches(argv []word) bool {
 	if r.answer == Allow {
 		return r.matchesOperands(withoutOptions(args))
 	}
-	return slices.ContainsFunc(operandVariants(args), r.matchesOperands)
+	return slices.ContainsFunc(possibleOperands(args), r.matchesOperands)
 }
 
 // onlyReads reports whether a row says that a command changes nothing outside, in whatever way the
 // program reads its words.
-func (t *ruleTable) onlyReads(program string, argv []word) bool {
+func (t *programRuleTable) onlyReads(program string, argv []argumentWord) bool {
 	args := argv[1:]
-	if slices.ContainsFunc(args, func(w word) bool { return w.dynamic }) {
+	if slices.ContainsFunc(args, func(w argumentWord) bool { return w.dynamic }) {
 		return false
 	}
-	return slices.ContainsFunc(t.reads[program], func(r commandRule) bool {
+	return slices.ContainsFunc(t.reads[program], func(r programRule) bool {
 		if slices.ContainsFunc(r.without, func(o string) bool { return mayHaveOption(args, o) }) {
 			return false
 		}
 		if len(r.options) > 0 && !hasCertainOption(args, r.options) {
 			return false
 		}
-		bare := slices.DeleteFunc(slices.Clone(args), func(w word) bool { return slices.Contains(r.options, w.text) }) // these take no value
-		return !slices.ContainsFunc(operandVariants(bare), func(operands []word) bool { return !r.matchesOperands(operands) })
+		bare := slices.DeleteFunc(slices.Clone(args), func(w argumentWord) bool { return slices.Contains(r.options, w.text) }) // these take no value
+		return !slices.ContainsFunc(possibleOperands(bare), func(operands []argumentWord) bool { return !r.matchesOperands(operands) })
 	})
 }
 
 // hasCertainOption reports whether one of the options is among the words, and no word is the same option with
 // another value. A word that may be the value of the option before it is none.
-func hasCertainOption(args []word, options []string) bool {
+func hasCertainOption(args []argumentWord, options []string) bool {
 	found := false
 	for i, w := range args {
 		if w.text == "--" {
@@ -177,24 +177,24 @@ func hasCertainOption(args []word, options []string) bool {
 }
 
 // asksForHelp reports whether a command with a verb only prints the help page of the verb.
-func asksForHelp(argv []word) bool {
+func asksForHelp(argv []argumentWord) bool {
 	last := argv[len(argv)-1]
 	return len(argv) > 2 && slices.Contains([]string{"--help", "-h", "-help"}, last.text) &&
-		!slices.ContainsFunc(argv[:len(argv)-1], func(w word) bool { return w.dynamic || w.isOption() })
+		!slices.ContainsFunc(argv[:len(argv)-1], func(w argumentWord) bool { return w.dynamic || w.isOption() })
 }
 
-// refuses reports whether a row denies or asks about a program.
-func (t *ruleTable) refuses(program string) bool {
-	return slices.ContainsFunc(t.rows[program], func(r commandRule) bool { return r.answer != Allow })
+// restrictsProgram reports whether a row denies or asks about a program.
+func (t *programRuleTable) restrictsProgram(program string) bool {
+	return slices.ContainsFunc(t.rows[program], func(r programRule) bool { return r.answer != Allow })
 }
 
-func (r commandRule) matchesOperands(operands []word) bool {
+func (r programRule) matchesOperands(operands []argumentWord) bool {
 	switch {
 	case r.each:
 		return len(operands) == 0 && slices.Contains(r.verbs, ".") ||
-			len(operands) > 0 && !slices.ContainsFunc(operands, func(w word) bool { return w.dynamic || !slices.Contains(r.verbs, w.text) })
+			len(operands) > 0 && !slices.ContainsFunc(operands, func(w argumentWord) bool { return w.dynamic || !slices.Contains(r.verbs, w.text) })
 	case len(r.verbs) == 0:
-		return !r.external || slices.ContainsFunc(operands, word.namesExternal)
+		return !r.external || slices.ContainsFunc(operands, argumentWord.namesExternal)
 	case len(operands) == 0:
 		return slices.Contains(r.verbs, ".")
 	}
@@ -207,15 +207,15 @@ func (r commandRule) matchesOperands(operands []word) bool {
 		if operands[0].text != verb {
 			rest = rest[1:]
 		}
-		return (!r.one || len(rest) < 2) && (!r.external || slices.ContainsFunc(rest, word.namesExternal)) && (!r.version || slices.ContainsFunc(rest, word.hasVersion))
+		return (!r.one || len(rest) < 2) && (!r.external || slices.ContainsFunc(rest, argumentWord.namesExternal)) && (!r.version || slices.ContainsFunc(rest, argumentWord.hasVersion))
 	})
 }
 
 // mayHaveOption reports whether an option is among the words in any spelling that a program may accept:
 // shortened, or with one dash instead of two.
-func mayHaveOption(args []word, option string) bool {
+func mayHaveOption(args []argumentWord, option string) bool {
 	long := strings.TrimLeft(option, "-")
-	return hasOption(args, option) || len(long) > 1 && slices.ContainsFunc(args, func(w word) bool {
+	return hasOption(args, option) || len(long) > 1 && slices.ContainsFunc(args, func(w argumentWord) bool {
 		name, _, _ := strings.Cut(w.text, "=")
 		short := strings.TrimLeft(name, "-")
 		return w.isOption() && short != "" && (short == long || strings.HasPrefix(name, "--") && strings.HasPrefix(long, short))
@@ -224,8 +224,8 @@ func mayHaveOption(args []word, option string) bool {
 
 // hasOption reports whether an option is among the words, alone, with a value, or in a cluster of
 // single letters.
-func hasOption(args []word, option string) bool {
-	return slices.ContainsFunc(args, func(w word) bool {
+func hasOption(args []argumentWord, option string) bool {
+	return slices.ContainsFunc(args, func(w argumentWord) bool {
 		name, _, _ := strings.Cut(w.text, "=")
 		cluster := len(option) == 2 && len(name) > 2 && name[0] == '-' && name[1] != '-'
 		return name == option || cluster && strings.Contains(name[1:], option[1:])

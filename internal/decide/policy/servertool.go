@@ -14,7 +14,7 @@ func ServerToolName(server, tool string) string { return serverPrefix + server +
 
 // JudgeServerTool judges a call. A call without a matching entry needs approval; the strictest
 // entry counts.
-func JudgeServerTool(server, tool string, r CallerRules) Decision {
+func JudgeServerTool(server, tool string, r CommandPolicyContext) Decision {
 	name := ServerToolName(server, tool)
 	for _, answer := range []struct {
 		entries []string
@@ -24,7 +24,7 @@ func JudgeServerTool(server, tool string, r CallerRules) Decision {
 		{r.Ask, Decision{Decision: Ask, Rule: "own.ask", Reason: "the rules ask about "}},
 		{r.Allow, Decision{Decision: Allow, Rule: "own.allow", Reason: "the rules allow "}},
 	} {
-		if i := slices.IndexFunc(answer.entries, func(e string) bool { return fitsServer(e, server, name) }); i >= 0 {
+		if i := slices.IndexFunc(answer.entries, func(e string) bool { return matchesServerTool(e, server, name) }); i >= 0 {
 			answer.Reason += answer.entries[i]
 			return answer.Decision
 		}
@@ -32,6 +32,6 @@ func JudgeServerTool(server, tool string, r CallerRules) Decision {
 	return Decision{Decision: Ask, Rule: "mcp.call", Reason: "nobody allowed " + name}
 }
 
-func fitsServer(entry, server, name string) bool {
+func matchesServerTool(entry, server, name string) bool {
 	return entry == name || strings.TrimSuffix(entry, "/") == serverPrefix+server
 }

@@ -9,8 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// word is the known content of one argument before bash expands it.
-type word struct {
+// argumentWord is the known content of one argument before bash expands it.
+type argumentWord struct {
 	text    string // its literal text; an unknown part is left out
 	dynamic bool   // some of it is known only when it runs
 }
@@ -19,11 +19,11 @@ type word struct {
 const maxBraces = 8
 
 // expandWords returns the words of a command. Braces make several of one.
-func expandWords(parsed []*syntax.Word) (words []word) {
+func expandWords(parsed []*syntax.Word) (words []argumentWord) {
 	for _, p := range parsed {
 		all := expandBraces(p)
 		for _, one := range all {
-			w := readWord(one)
+			w := parseWordContent(one)
 			text := literalText(one)
 			w.dynamic = w.dynamic || strings.Contains(text, "{") && (strings.Contains(text, ",") || strings.Contains(text, "..")) // too many to expand here
 			words = append(words, w)
@@ -62,10 +62,10 @@ func literalText(w *syntax.Word) (text string) {
 	return text
 }
 
-// readWord returns what is known of a word.
-func readWord(w *syntax.Word) (read word) {
+// parseWordContent returns what is known of a word.
+func parseWordContent(w *syntax.Word) (read argumentWord) {
 	if w == nil {
-		return word{}
+		return argumentWord{}
 	}
 	for _, p := range w.Parts {
 		read.addPart(p, false)
@@ -73,10 +73,10 @@ func readWord(w *syntax.Word) (read word) {
 	return read
 }
 
-func (w *word) addPart(p syntax.WordPart, quoted bool) {
+func (w *argumentWord) addPart(p syntax.WordPart, quoted bool) {
 	switch p := p.(type) {
 	case *syntax.Lit:
-		w.text += unescape(p.Value, quoted)
+		w.text += removeBackslashes(p.Value, quoted)
 	case *syntax.SglQuoted:
 		value := p.Value
 		if p.Dollar {
@@ -103,8 +103,8 @@ func (w *word) addPart(p syntax.WordPart, quoted bool) {
 	}
 }
 
-// unescape removes the backslashes that quote a character.
-func unescape(s string, quoted bool) string {
+// removeBackslashes removes the backslashes that quote a character.
+func removeBackslashes(s string, quoted bool) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
@@ -121,11 +121,11 @@ func unescape(s string, quoted bool) string {
 }
 
 // isOption reports whether the word is an option.
-func (w word) isOption() bool { return len(w.text) > 1 && w.text[0] == '-' }
+func (w argumentWord) isOption() bool { return len(w.text) > 1 && w.text[0] == '-' }
 
 // namesExternal reports whether an operand of an installation names something that is not a file
 // of the tree.
-func (w word) namesExternal() bool {
+func (w argumentWord) namesExternal() bool {
 	return !w.isOption() && !w.dynamic && w.text != "" && !strings.HasPrefix(w.text, ".") && !strings.HasPrefix(w.text, "/") && !strings.HasPrefix(w.text, "file:") &&
 		(strings.Contains(w.text, "://") || !packageFile.MatchString(w.text))
 }
@@ -134,14 +134,14 @@ func (w word) namesExternal() bool {
 var packageFile = regexp.MustCompile(`\.(whl|tgz|gz|txt|gem|zip|toml)$`)
 
 // hasVersion reports whether an operand has a version, such as MODULE@v1.
-func (w word) hasVersion() bool { return !w.isOption() && strings.Index(w.text, "@") > 0 }
+func (w argumentWord) hasVersion() bool { return !w.isOption() && strings.Index(w.text, "@") > 0 }
 
 // versionedProgram matches a name such as python3.12.
 var versionedProgram = regexp.MustCompile(`^[a-z]+\d[\d.]*$`)
 
 // programName returns the name of a program without its directory and its version. A program of the
 // tree's root is its own, whatever its name, but for the wrappers of build tools, whose names end in w.
-func programName(w word) string {
+func programName(w argumentWord) string {
 	name := path.Base(w.text)
 	if own := w.text == "./"+name; own && !strings.HasSuffix(name, "w") {
 		return w.text
@@ -153,10 +153,10 @@ func programName(w word) string {
 }
 
 // literalWords returns words for texts.
-func literalWords(texts ...string) []word {
-	words := make([]word, len(texts))
+func literalWords(texts ...string) []argumentWord {
+	words := make([]argumentWord, len(texts))
 	for i, t := range texts {
-		words[i] = word{text: t}
+		words[i] = argumentWord{text: t}
 	}
 	return words
 }

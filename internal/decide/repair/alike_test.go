@@ -90,8 +90,8 @@ func TestSignatureOfAFailure(t *testing.T) {
 // TestMendedIsOfOneThing takes a finding for mended where no test of that name, and
 // nothing of the same words, file and code, is found any more.
 func TestMendedIsOfOneThing(t *testing.T) {
-	round := func(s nexus.GateState, found ...nexus.Finding) *state.Round {
-		return &state.Round{Evidence: []nexus.Evidence{{Gate: "test", State: s, Findings: found}}}
+	round := func(s nexus.GateState, found ...nexus.Finding) *state.AttemptRound {
+		return &state.AttemptRound{Evidence: []nexus.GateEvidence{{Gate: "test", State: s, Findings: found}}}
 	}
 	was := nexus.Finding{File: "a.go", Code: "unused", Message: "x is unused"}
 	moved, coded, said, named := was, was, was, was
@@ -100,7 +100,7 @@ func TestMendedIsOfOneThing(t *testing.T) {
 	spaced.Message = " x is unused\n"
 	mended := []nexus.Finding{was}
 	for name, c := range map[string]struct {
-		now  *state.Round
+		now  *state.AttemptRound
 		want []nexus.Finding
 	}{
 		"the same":       {round(nexus.Fail, was), []nexus.Finding{}},
@@ -112,13 +112,13 @@ func TestMendedIsOfOneThing(t *testing.T) {
 		"it passes":      {round(nexus.Pass), nil},
 		"it did not run": {round(nexus.NotRun), nil},
 	} {
-		if diff := cmp.Diff(c.want, repair.FixedFindings([]*state.Round{round(nexus.Fail, was), c.now}, "test")); diff != "" {
+		if diff := cmp.Diff(c.want, repair.FixedFindings([]*state.AttemptRound{round(nexus.Fail, was), c.now}, "test")); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 	two := named
 	two.Test, two.Message = "Two", named.Message
-	if got := repair.FixedFindings([]*state.Round{round(nexus.Fail, named), round(nexus.Fail, two)}, "test"); !cmp.Equal(got, []nexus.Finding{named}) {
+	if got := repair.FixedFindings([]*state.AttemptRound{round(nexus.Fail, named), round(nexus.Fail, two)}, "test"); !cmp.Equal(got, []nexus.Finding{named}) {
 		t.Errorf("another test that says the same: %v", got)
 	}
 }

@@ -13,9 +13,9 @@ import (
 func TestWhoVerifies(t *testing.T) {
 	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it adds"}}}
 	approved := func(n int) []nexus.Fact {
-		return []nexus.Fact{nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Read: true, Criteria: make([]nexus.CriterionMet, n)}}
+		return []nexus.Fact{nexus.VerifierVerdictGiven{Attempt: "T1.1", Tree: "t", Read: true, Criteria: make([]nexus.CriterionJudgement, n)}}
 	}
-	rejected := []nexus.Fact{nexus.ReviewGiven{Reviewed: true, Summary: "no", SendsBack: true, Findings: []nexus.Finding{{Message: "it races", Severity: nexus.Major}}}}
+	rejected := []nexus.Fact{nexus.ReviewerVerdictGiven{Reviewed: true, Summary: "no", SendsBack: true, Findings: []nexus.Finding{{Message: "it races", Severity: nexus.Major}}}}
 	disputed := nexus.FindingAnswer{Finding: 1, Status: nexus.Contested, Why: "it holds a lock"}
 	once := join(submitted(1, "", "t"), gates(nexus.Pass, "t"))
 	again := func(tree string, criteria int) []nexus.Fact {
@@ -23,7 +23,7 @@ func TestWhoVerifies(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		facts []nexus.Fact
-		way   nexus.Strategy
+		way   nexus.WritingStrategy
 		asked int
 		want  repair.RepairMove
 	}{
@@ -35,7 +35,7 @@ func TestWhoVerifies(t *testing.T) {
 		"something was asked since": {again("t", 2), nexus.TDDLite, 2, repair.Verify},
 		"nobody asked":              {again("t", 1), nexus.TDDLite, 0, repair.Review},
 	} {
-		step := repair.NextStepOf(&state.Task{Task: task}, with(c.way, c.facts...), nexus.Limits{Same: 9, ReviewRounds: 9}, repair.TreeFacts{Tested: true, Asked: c.asked})
+		step := repair.NextRepairStep(&state.TaskState{Task: task}, with(c.way, c.facts...), nexus.Limits{Same: 9, ReviewRounds: 9}, repair.AttemptTreeFacts{Tested: true, Asked: c.asked})
 		if step.Move != c.want {
 			t.Errorf("%s: %+v", name, step)
 		}

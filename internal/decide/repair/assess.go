@@ -19,36 +19,36 @@ const (
 	CourseWrong      RepairTrend = "wrong-direction" // more problems each time, or the work was rejected twice
 )
 
-// NextStep is the recommended next step.
-type NextStep string
+// RecommendedNextStep is the recommended next step.
+type RecommendedNextStep string
 
 // Values of NextStep.
 const (
-	GoOn    NextStep = "continue"
-	Another NextStep = "try-alternative" // a new attempt, a stronger model, another strategy
-	Help    NextStep = "request-help"    // a person can remove the obstacle
-	Cut     NextStep = "split-task"
-	Abort   NextStep = "abort" // no option is left
+	GoOn    RecommendedNextStep = "continue"
+	Another RecommendedNextStep = "try-alternative" // a new attempt, a stronger model, another strategy
+	Help    RecommendedNextStep = "request-help"    // a person can remove the obstacle
+	Cut     RecommendedNextStep = "split-task"
+	Abort   RecommendedNextStep = "abort" // no option is left
 )
 
 // TaskAssessment describes the state of the work on a task.
 type TaskAssessment struct {
-	Progress int           `json:"progress"` // percentage of gates and criteria that pass; 0 before the first judgement
-	Course   RepairTrend   `json:"course"`
-	Next     NextStep      `json:"next"`
-	Why      string        `json:"why"`
-	Blockers []WorkBlocker `json:"blockers,omitempty"`
+	Progress int                 `json:"progress"` // percentage of gates and criteria that pass; 0 before the first judgement
+	Course   RepairTrend         `json:"course"`
+	Next     RecommendedNextStep `json:"next"`
+	Why      string              `json:"why"`
+	Blockers []TaskObstacle      `json:"blockers,omitempty"`
 }
 
 // AssessTask assesses the last attempt at a task, or returns nil before the first.
-func AssessTask(s *state.State, t *state.Task) *TaskAssessment {
+func AssessTask(s *state.State, t *state.TaskState) *TaskAssessment {
 	a := t.CurrentAttempt().UnpackedCopy()
 	if a == nil {
 		return nil
 	}
-	r := &TaskAssessment{Progress: progressOf(t, a)}
+	r := &TaskAssessment{Progress: progressScore(t, a)}
 	r.Course, r.Why = TrendOf(a)
-	r.Blockers = FindBlockers(blockerTexts(t, a)...)
+	r.Blockers = FindObstacles(blockerTexts(t, a)...)
 	for i, b := range r.Blockers {
 		asked := t.Replan != nil && slices.Contains(t.Replan.Blockers, b.Text)
 		r.Blockers[i].Person = asked || a.Category == nexus.PersonNeeded && b.Text == a.Why
@@ -58,7 +58,7 @@ func AssessTask(s *state.State, t *state.Task) *TaskAssessment {
 }
 
 // blockerTexts returns agents' statements about obstacles.
-func blockerTexts(t *state.Task, a *state.Attempt) []string {
+func blockerTexts(t *state.TaskState, a *state.AttemptState) []string {
 	var all []string
 	if a.Outcome == nexus.GaveUp {
 		all = append(all, a.Why)
@@ -69,14 +69,14 @@ func blockerTexts(t *state.Task, a *state.Attempt) []string {
 	return all
 }
 
-// progressOf counts the passed gates, criteria and review of the last judged tree. A gate
+// progressScore counts the passed gates, criteria and review of the last judged tree. A gate
 // that judged an earlier tree and was not reached this time counts as not passed.
-func progressOf(t *state.Task, a *state.Attempt) int {
+func progressScore(t *state.TaskState, a *state.AttemptState) int {
 	if t.Status == nexus.Landed || a.Outcome == nexus.Accepted {
 		return 100
 	}
 	known := map[string]bool{}
-	var last *state.Round
+	var last *state.AttemptRound
 	for _, r := range a.Rounds {
 		for _, e := range r.Evidence {
 			if e.State != nexus.NotRun {
@@ -107,14 +107,14 @@ func progressOf(t *state.Task, a *state.Attempt) int {
 }
 
 // TrendOf compares the judged rounds of an attempt.
-func TrendOf(a *state.Attempt) (RepairTrend, string) {
+func TrendOf(a *state.AttemptState) (RepairTrend, string) {
 	turned := 0
 	for _, r := range a.Rounds {
-		if slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.Reviewed && (!v.Approved || v.SendsBack) }) {
+		if slices.ContainsFunc(r.Reviews, func(v nexus.ReviewerVerdictGiven) bool { return v.Reviewed && (!v.Approved || v.SendsBack) }) {
 			turned++
 		}
 	}
-	judged := slices.DeleteFunc(slices.Clone(a.Rounds), func(r *state.Round) bool { return r.Verdict == nil })
+	judged := slices.DeleteFunc(slices.Clone(a.Rounds), func(r *state.AttemptRound) bool { return r.Verdict == nil })
 	if len(judged) < 2 {
 		return CourseWorking, "it has just started"
 	}
@@ -129,23 +129,23 @@ func TrendOf(a *state.Attempt) (RepairTrend, string) {
 			return CourseWrong, fmt.Sprintf("the number of findings grew %d times in a row", grown)
 		}
 		return CourseStuck, StuckReason(a, 2)
-	case before.Verdict.State == nexus.Pass, slices.ContainsFunc(before.Evidence, func(e nexus.Evidence) bool { return e.Gate == last.Verdict.Gate && e.Passed() }):
+	case before.Verdict.State == nexus.Pass, slices.ContainsFunc(before.Evidence, func(e nexus.GateEvidence) bool { return e.Gate == last.Verdict.Gate && e.Passed() }):
 		return CourseStruggling, "what passed fails again"
-	case last.Verdict.Gate == before.Verdict.Gate && CountRed(last) >= CountRed(before):
-		return CourseStruggling, fmt.Sprintf("%d findings of %s, %d before", CountRed(last), last.Verdict.Gate, CountRed(before))
+	case last.Verdict.Gate == before.Verdict.Gate && CountStoppingFindings(last) >= CountStoppingFindings(before):
+		return CourseStruggling, fmt.Sprintf("%d findings of %s, %d before", CountStoppingFindings(last), last.Verdict.Gate, CountStoppingFindings(before))
 	}
 	return CourseWorking, "less is wrong than before"
 }
 
 // nextStep returns the recommended next step; obstacles come first.
-func nextStep(s *state.State, t *state.Task, a *state.Attempt, r *TaskAssessment) NextStep {
+func nextStep(s *state.State, t *state.TaskState, a *state.AttemptState, r *TaskAssessment) RecommendedNextStep {
 	switch {
 	case t.Status == nexus.Landed, a.Outcome == nexus.Accepted:
 		return GoOn
 	case t.Status == nexus.Parked, t.Replan != nil && len(t.Replan.Blockers) > 0, a.Category.NeedsPerson():
 		return Help
 	case t.Status == nexus.Failed:
-		if e := s.Splits.ForTask(t.ID); s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && e == nil {
+		if e := s.Splits.SplitOfTask(t.ID); s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && e == nil {
 			return Cut
 		}
 		return Abort

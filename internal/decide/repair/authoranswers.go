@@ -29,14 +29,14 @@ func isAboutTests(f nexus.Finding) bool {
 		slices.Contains([]string{"test", "tests", "testing", "coverage", "test-coverage", "missing-test", "missing-tests"}, strings.ToLower(f.Category))
 }
 
-// isCodeAuthorOnly reports whether the coder may not change tests, and there is a tester who may.
-func isCodeAuthorOnly(t *state.Task, a *state.Attempt) bool {
-	return a.Strategy == nexus.TDDStrict && firstRole(t) == nexus.Coder
+// mustLeaveTestsToTester reports whether the coder may not change tests, and there is a tester who may.
+func mustLeaveTestsToTester(t *state.TaskState, a *state.AttemptState) bool {
+	return a.Strategy == nexus.TDDStrict && firstWriterRole(t) == nexus.Coder
 }
 
 // judgeFindings returns the findings of a cause's judges on a round, or nil if they did not reject
 // the round's work.
-func judgeFindings(r *state.Round, cause string) []nexus.Finding {
+func judgeFindings(r *state.AttemptRound, cause string) []nexus.Finding {
 	if n := len(r.Reviews); cause == ReviewCause && n > 0 {
 		return slices.DeleteFunc(slices.Clone(r.Reviews[n-1].Findings), func(f nexus.Finding) bool { return f.Gate == ReviewCause && f.Code == late })
 	}
@@ -47,13 +47,13 @@ func judgeFindings(r *state.Round, cause string) []nexus.Finding {
 }
 
 // hasVerdict reports whether a cause's judges judged a round's work.
-func hasVerdict(r *state.Round, cause string) bool {
+func hasVerdict(r *state.AttemptRound, cause string) bool {
 	return len(judgeFindings(r, cause)) > 0 || cause == VerifyGate && r.Verified != nil && r.Verified.Category != ""
 }
 
 // lastJudgedRound returns the last round, from 0, before the n-th whose work a cause's judges
 // judged, or -1.
-func lastJudgedRound(a *state.Attempt, cause string, n int) int {
+func lastJudgedRound(a *state.AttemptState, cause string, n int) int {
 	for i := min(n, len(a.Rounds)) - 1; i >= 0; i-- {
 		if hasVerdict(a.Rounds[i], cause) {
 			return i
@@ -65,19 +65,19 @@ func lastJudgedRound(a *state.Attempt, cause string, n int) int {
 // WriterFindings returns the judge's findings that the writer of the n-th round, from 0,
 // receives, in the order in which it may answer. If the coder may not change tests, its
 // tester receives the findings about tests, and those that the coder reported as not its own.
-func WriterFindings(a *state.Attempt, n int) []nexus.Finding {
+func WriterFindings(a *state.AttemptState, n int) []nexus.Finding {
 	r := a.Rounds[n]
 	return roleFindings(a, lastJudgedRound(a, r.Cause, n), n, r.Cause, r.Role)
 }
 
 // roleFindings returns a role's share of the findings of a round's judges, before the n-th
 // round.
-func roleFindings(a *state.Attempt, at, n int, cause string, role nexus.Role) []nexus.Finding {
+func roleFindings(a *state.AttemptState, at, n int, cause string, role nexus.Role) []nexus.Finding {
 	if at < 0 {
 		return nil
 	}
 	all := judgeFindings(a.Rounds[at], cause)
-	coded := slices.ContainsFunc(a.Rounds[:min(n, len(a.Rounds))], func(r *state.Round) bool { return r.Role == nexus.Coder })
+	coded := slices.ContainsFunc(a.Rounds[:min(n, len(a.Rounds))], func(r *state.AttemptRound) bool { return r.Role == nexus.Coder })
 	if a.Strategy != nexus.TDDStrict || !coded {
 		return all
 	}
@@ -92,7 +92,7 @@ func roleFindings(a *state.Attempt, at, n int, cause string, role nexus.Role) []
 // disownedFindings returns the findings of a round's judges that the coder reported as not its own, in
 // the rounds after it and before the n-th. A blocked coder reports this about all findings
 // that must be fixed.
-func disownedFindings(a *state.Attempt, at, n int) []nexus.Finding {
+func disownedFindings(a *state.AttemptState, at, n int) []nexus.Finding {
 	var all []nexus.Finding
 	for i := at + 1; i < min(n, len(a.Rounds)); i++ {
 		r := a.Rounds[i]
@@ -114,7 +114,7 @@ func disownedFindings(a *state.Attempt, at, n int) []nexus.Finding {
 
 // isCoderBlocked reports whether the coder of the i-th round, from 0, gave up, so that its findings
 // go to a tester.
-func isCoderBlocked(a *state.Attempt, i int) bool {
+func isCoderBlocked(a *state.AttemptState, i int) bool {
 	r := a.Rounds[i]
 	if i+1 < len(a.Rounds) {
 		next := a.Rounds[i+1]
@@ -126,7 +126,7 @@ func isCoderBlocked(a *state.Attempt, i int) bool {
 
 // JudgesSummary returns the summary of the judges whose findings the writer of the n-th round, from
 // 0, receives.
-func JudgesSummary(a *state.Attempt, n int) string {
+func JudgesSummary(a *state.AttemptState, n int) string {
 	cause := a.Rounds[n].Cause
 	at := lastJudgedRound(a, cause, n)
 	switch {
@@ -143,27 +143,27 @@ func answersTo(all []nexus.FindingAnswer, i int) []nexus.FindingAnswer {
 	return slices.DeleteFunc(slices.Clone(all), func(s nexus.FindingAnswer) bool { return s.Comment != "" || s.Finding != 0 && s.Finding != i+1 })
 }
 
-// AuthorReply is a writer's answer to a finding.
-type AuthorReply struct {
+// WriterFindingAnswer is a writer's answer to a finding.
+type WriterFindingAnswer struct {
 	Role nexus.Role
 	nexus.FindingAnswer
 }
 
-// RepliesTo returns the answers to a finding of the last judges of a cause.
-func RepliesTo(a *state.Attempt, cause string, f nexus.Finding) []AuthorReply {
+// AnswersToFinding returns the answers to a finding of the last judges of a cause.
+func AnswersToFinding(a *state.AttemptState, cause string, f nexus.Finding) []WriterFindingAnswer {
 	return repliesBetween(a, lastJudgedRound(a, cause, len(a.Rounds)), len(a.Rounds), cause, f)
 }
 
 // repliesBetween returns the answers to a finding of a round's judges, up to the next judged round
 // or the n-th.
-func repliesBetween(a *state.Attempt, at, n int, cause string, f nexus.Finding) []AuthorReply {
-	var all []AuthorReply
+func repliesBetween(a *state.AttemptState, at, n int, cause string, f nexus.Finding) []WriterFindingAnswer {
+	var all []WriterFindingAnswer
 	for i := at + 1; at >= 0 && i < n; i++ {
 		r := a.Rounds[i]
 		if r.Cause == cause {
 			if j := slices.Index(WriterFindings(a, i), f); j >= 0 {
 				for _, s := range answersTo(r.Answers, j) {
-					all = append(all, AuthorReply{r.Role, s})
+					all = append(all, WriterFindingAnswer{r.Role, s})
 				}
 			}
 		}
@@ -174,9 +174,9 @@ func repliesBetween(a *state.Attempt, at, n int, cause string, f nexus.Finding) 
 	return all
 }
 
-// CountUpheld returns how often in a row a finding of the last judges of a cause was disputed
+// CountUpheldDisputes returns how often in a row a finding of the last judges of a cause was disputed
 // with a reason and upheld.
-func CountUpheld(a *state.Attempt, cause string, f nexus.Finding) int {
+func CountUpheldDisputes(a *state.AttemptState, cause string, f nexus.Finding) int {
 	n := 0
 	for at := lastJudgedRound(a, cause, len(a.Rounds)); ; {
 		before := lastJudgedRound(a, cause, at)
@@ -192,7 +192,7 @@ func CountUpheld(a *state.Attempt, cause string, f nexus.Finding) int {
 	}
 }
 
-func isDispute(r AuthorReply) bool {
+func isDispute(r WriterFindingAnswer) bool {
 	return r.Status == nexus.Contested && strings.TrimSpace(r.Why) != ""
 }
 
@@ -203,9 +203,9 @@ func withoutLine(f nexus.Finding) nexus.Finding {
 
 // endDisagreement ends an attempt in which author and judge disagree permanently: a finding that
 // must be fixed was disputed twice and upheld.
-func endDisagreement(a *state.Attempt, cause string) (RepairStep, bool) {
+func endDisagreement(a *state.AttemptState, cause string) (RepairStep, bool) {
 	for _, f := range judgeFindings(a.LastRound(), cause) {
-		if !state.MustFix(f) || CountUpheld(a, cause, f) < 2 {
+		if !state.MustFix(f) || CountUpheldDisputes(a, cause, f) < 2 {
 			continue
 		}
 		judge := "reviewer"
@@ -222,7 +222,7 @@ func endDisagreement(a *state.Attempt, cause string) (RepairStep, bool) {
 
 // StandingFindings returns the last findings of a cause's judges in an attempt, or nothing if
 // they finally approved its work.
-func StandingFindings(a *state.Attempt, cause string) []nexus.Finding {
+func StandingFindings(a *state.AttemptState, cause string) []nexus.Finding {
 	for _, r := range slices.Backward(a.Rounds) {
 		if n := len(r.Reviews); cause == ReviewCause && n > 0 && r.Reviews[n-1].Reviewed {
 			if !r.Reviews[n-1].SendsBack {
@@ -239,7 +239,7 @@ func StandingFindings(a *state.Attempt, cause string) []nexus.Finding {
 
 // LastObjection returns the last reason for which a finding of the last judges of a cause was
 // disputed before they repeated it, or "".
-func LastObjection(a *state.Attempt, cause string, f nexus.Finding) string {
+func LastObjection(a *state.AttemptState, cause string, f nexus.Finding) string {
 	at := lastJudgedRound(a, cause, len(a.Rounds))
 	why := ""
 	for _, r := range repliesBetween(a, lastJudgedRound(a, cause, at), at+1, cause, earlierFinding(a, cause, f)) {
@@ -251,7 +251,7 @@ func LastObjection(a *state.Attempt, cause string, f nexus.Finding) string {
 }
 
 // earlierFinding returns a finding of the last judges in the form of the judges before them.
-func earlierFinding(a *state.Attempt, cause string, f nexus.Finding) nexus.Finding {
+func earlierFinding(a *state.AttemptState, cause string, f nexus.Finding) nexus.Finding {
 	if at := lastJudgedRound(a, cause, lastJudgedRound(a, cause, len(a.Rounds))); at >= 0 {
 		for _, g := range judgeFindings(a.Rounds[at], cause) {
 			if IsSameFinding(withoutLine(f), withoutLine(g)) {
@@ -262,10 +262,10 @@ func earlierFinding(a *state.Attempt, cause string, f nexus.Finding) nexus.Findi
 	return f
 }
 
-// sendBackStep starts a round in which the responsible role fixes a judge's findings.
-func sendBackStep(t *state.Task, a *state.Attempt, l nexus.Limits, cause string, found []nexus.Finding, why string) RepairStep {
-	s := RepairStep{Role: firstRole(t), Cause: cause, Why: why}
-	if isCodeAuthorOnly(t, a) && slices.ContainsFunc(found, func(f nexus.Finding) bool { return isAboutTests(f) && state.MustFix(f) }) {
+// startJudgeFixRound starts a round in which the responsible role fixes a judge's findings.
+func startJudgeFixRound(t *state.TaskState, a *state.AttemptState, l nexus.Limits, cause string, found []nexus.Finding, why string) RepairStep {
+	s := RepairStep{Role: firstWriterRole(t), Cause: cause, Why: why}
+	if mustLeaveTestsToTester(t, a) && slices.ContainsFunc(found, func(f nexus.Finding) bool { return isAboutTests(f) && state.MustFix(f) }) {
 		s.Role = nexus.Tester
 	}
 	s.Findings = roleFindings(a, len(a.Rounds)-1, len(a.Rounds), cause, s.Role)
@@ -274,13 +274,13 @@ func sendBackStep(t *state.Task, a *state.Attempt, l nexus.Limits, cause string,
 
 // PendingFindings returns judges' findings from before the n-th round, from 0, that the coder has not
 // received yet, because a tester came first.
-func PendingFindings(a *state.Attempt, n int) []nexus.Finding {
+func PendingFindings(a *state.AttemptState, n int) []nexus.Finding {
 	if n < 1 || a.Strategy != nexus.TDDStrict || a.Rounds[n-1].Role != nexus.Tester || !isJudgeCause(a.Rounds[n-1].Cause) {
 		return nil
 	}
 	cause := a.Rounds[n-1].Cause
 	at := lastJudgedRound(a, cause, n-1)
-	told := at < 0 || slices.ContainsFunc(a.Rounds[at+1:n], func(r *state.Round) bool { return r.Role == nexus.Coder })
+	told := at < 0 || slices.ContainsFunc(a.Rounds[at+1:n], func(r *state.AttemptRound) bool { return r.Role == nexus.Coder })
 	if told || !slices.ContainsFunc(judgeFindings(a.Rounds[at], cause), func(f nexus.Finding) bool { return !isAboutTests(f) }) {
 		return nil
 	}
@@ -289,14 +289,14 @@ func PendingFindings(a *state.Attempt, n int) []nexus.Finding {
 
 // handOverToTester starts a round in which a tester examines the things that the coder may not fix:
 // findings that it reported as not its own, and tests that block it. Each is examined once.
-func handOverToTester(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session) (RepairStep, bool) {
+func handOverToTester(t *state.TaskState, a *state.AttemptState, l nexus.Limits, s *state.AgentSessionState) (RepairStep, bool) {
 	r, n := a.LastRound(), len(a.Rounds)
-	if !isCodeAuthorOnly(t, a) || r.Role != nexus.Coder || r.Verdict != nil || s.Needs == nexus.NeedsPerson {
+	if !mustLeaveTestsToTester(t, a) || r.Role != nexus.Coder || r.Verdict != nil || s.Needs == nexus.NeedsPerson {
 		return RepairStep{}, false
 	}
 	if isJudgeCause(r.Cause) {
 		at := lastJudgedRound(a, r.Cause, n)
-		asked := slices.ContainsFunc(a.Rounds[at+1:], func(o *state.Round) bool { return o.Role == nexus.Tester })
+		asked := slices.ContainsFunc(a.Rounds[at+1:], func(o *state.AttemptRound) bool { return o.Role == nexus.Tester })
 		if at >= 0 && !asked && len(disownedFindings(a, at, n)) > 0 {
 			step := beginRound(t, a, l, RepairStep{Role: nexus.Tester, Cause: r.Cause, Findings: roleFindings(a, at, n, r.Cause, nexus.Tester), Why: JudgesSummary(a, n-1)})
 			return step, step.Move == Write
@@ -310,6 +310,6 @@ func handOverToTester(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.
 }
 
 // isTestRepair reports whether a tester repairs tests of existing work in a round.
-func isTestRepair(a *state.Attempt, r *state.Round) bool {
+func isTestRepair(a *state.AttemptState, r *state.AttemptRound) bool {
 	return a.Strategy == nexus.TDDStrict && r.Role == nexus.Tester && (isJudgeCause(r.Cause) || r.Cause == BlockedCause)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func strict(facts ...nexus.Fact) *state.Attempt {
-	a := &state.Attempt{ID: "T1.1", Strategy: nexus.TDDStrict}
+func strict(facts ...nexus.Fact) *state.AttemptState {
+	a := &state.AttemptState{ID: "T1.1", Strategy: nexus.TDDStrict}
 	for _, f := range facts {
 		a.Apply(f, time.Time{})
 	}
@@ -35,9 +35,9 @@ func wroteWith(n int, role nexus.Role, o nexus.Outcome, answers ...nexus.Finding
 
 func gateEvidence(findings ...nexus.Finding) []nexus.Fact {
 	return []nexus.Fact{
-		nexus.VerdictGiven{State: nexus.Pass, Tree: "t"},
-		nexus.WorkVerified{Read: true},
-		nexus.ReviewGiven{Reviewed: true, SendsBack: true, Findings: findings, Summary: "no"},
+		nexus.GatesVerdictGiven{State: nexus.Pass, Tree: "t"},
+		nexus.VerifierVerdictGiven{Read: true},
+		nexus.ReviewerVerdictGiven{Reviewed: true, SendsBack: true, Findings: findings, Summary: "no"},
 	}
 }
 
@@ -49,7 +49,7 @@ func TestFindingsGoToWhoMayFixThem(t *testing.T) {
 	first := wroteWith(1, nexus.Coder, nexus.Accepted)
 	foreign := nexus.FindingAnswer{Finding: 1, Status: nexus.NotMine, Why: "it is a test"}
 	cases := map[string]struct {
-		a    *state.Attempt
+		a    *state.AttemptState
 		role nexus.Role // empty: nobody writes
 		told []nexus.Finding
 	}{
@@ -72,8 +72,8 @@ func TestFindingsGoToWhoMayFixThem(t *testing.T) {
 		},
 	}
 	for name, c := range cases {
-		task := &state.Task{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}
-		step := repair.NextStepOf(task, c.a, limits(), repair.TreeFacts{Tested: true})
+		task := &state.TaskState{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}
+		step := repair.NextRepairStep(task, c.a, limits(), repair.AttemptTreeFacts{Tested: true})
 		if step.Role != c.role || cmp.Diff(c.told, step.Findings) != "" {
 			t.Errorf("%s: %s %s: %v", name, step.Move, step.Role, step.Findings)
 		}
@@ -109,12 +109,12 @@ func TestWhatIsDisputedTwiceAndStandsIsForPeople(t *testing.T) {
 		if r := a.LastRound().Reviews; len(r) > 0 {
 			last = r[0].Findings[0]
 		}
-		if got := repair.CountUpheld(a, repair.ReviewCause, last); got != c.stood {
+		if got := repair.CountUpheldDisputes(a, repair.ReviewCause, last); got != c.stood {
 			t.Errorf("%s: it stood %d times, want %d", name, got, c.stood)
 		}
 		l := limits()
 		l.ReviewRounds = 0
-		step := repair.NextStepOf(&state.Task{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}, a, l, repair.TreeFacts{Tested: true})
+		step := repair.NextRepairStep(&state.TaskState{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}, a, l, repair.AttemptTreeFacts{Tested: true})
 		if ends := step.Category == nexus.Disputed; ends != (c.stood > 1) {
 			t.Errorf("%s: %+v", name, step)
 		}
@@ -123,24 +123,24 @@ func TestWhatIsDisputedTwiceAndStandsIsForPeople(t *testing.T) {
 
 func TestAnAttemptStartsAfreshWhereItsTestsShowNothing(t *testing.T) {
 	cases := map[string]struct {
-		facts  repair.TreeFacts
-		proof  nexus.TestProof
+		facts  repair.AttemptTreeFacts
+		proof  nexus.TestProofResult
 		from   nexus.AttemptID
 		afresh bool
 	}{
-		"it has no tests":       {repair.TreeFacts{}, "", "T1.0", true},
-		"they are not seen yet": {repair.TreeFacts{Tested: true}, "", "T1.0", false},
-		"they are red":          {repair.TreeFacts{Tested: true}, nexus.ProofRed, "T1.0", false},
-		"they are green":        {repair.TreeFacts{Tested: true}, nexus.ProofGreen, "T1.0", true},
-		"of tests alone":        {repair.TreeFacts{Tested: true}, nexus.ProofGreen, "", false},
+		"it has no tests":       {repair.AttemptTreeFacts{}, "", "T1.0", true},
+		"they are not seen yet": {repair.AttemptTreeFacts{Tested: true}, "", "T1.0", false},
+		"they are red":          {repair.AttemptTreeFacts{Tested: true}, nexus.ProofRed, "T1.0", false},
+		"they are green":        {repair.AttemptTreeFacts{Tested: true}, nexus.ProofGreen, "T1.0", true},
+		"of tests alone":        {repair.AttemptTreeFacts{Tested: true}, nexus.ProofGreen, "", false},
 	}
 	for name, c := range cases {
 		a := strict()
 		a.From, a.Start = c.from, "c1"
 		if c.proof != "" {
-			a.Apply(nexus.TestsProved{Proof: c.proof}, time.Time{})
+			a.Apply(nexus.TestsRunWithoutWork{Proof: c.proof}, time.Time{})
 		}
-		step := repair.NextStepOf(&state.Task{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}, a, limits(), c.facts)
+		step := repair.NextRepairStep(&state.TaskState{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}, a, limits(), c.facts)
 		if afresh := step.Move == repair.Afresh; afresh != c.afresh || afresh && step.Why == "" {
 			t.Errorf("%s: %+v", name, step)
 		}

@@ -17,7 +17,7 @@ func TestUnshown(t *testing.T) {
 	const why = "T1/AC-1 is unknown: nothing bears on it"
 	green := join(wrote(1, coder, ""), judgeFindings(nexus.Pass, ""))
 	asked := join(green, wrote(2, tester, repair.CriteriaGate), judgeFindings(nexus.Pass, ""))
-	red := []nexus.Fact{nexus.ChecksProved{Attempt: "T1.1", Tree: "t", Checks: []nexus.CriterionCheck{{Number: 1, File: "x_test.sh", Command: "sh x_test.sh", Red: true, Why: "it fails"}}}}
+	red := []nexus.Fact{nexus.CriterionTestsFound{Attempt: "T1.1", Tree: "t", Checks: []nexus.CriterionTest{{Number: 1, File: "x_test.sh", Command: "sh x_test.sh", Red: true, Why: "it fails"}}}}
 	author := repair.RepairStep{
 		Move: repair.Write, Role: nexus.Coder, Cause: nexus.AcceptGate + "sh x_test.sh", Why: "it fails",
 		Findings: []nexus.Finding{{Gate: nexus.AcceptGate + "sh x_test.sh", File: "x_test.sh", Message: "criterion 1: it fails"}},
@@ -27,20 +27,20 @@ func TestUnshown(t *testing.T) {
 	park := repair.RepairStep{Move: repair.End, Outcome: nexus.Unverified, Why: why}
 	for name, c := range map[string]struct {
 		facts []nexus.Fact
-		way   nexus.Strategy
-		f     repair.TreeFacts
+		way   nexus.WritingStrategy
+		f     repair.AttemptTreeFacts
 		want  repair.RepairStep
 	}{
-		"a tester is asked":        {green, nexus.TestAfter, repair.TreeFacts{Tested: true, Unchecked: true, Unshown: why}, repair.RepairStep{Move: repair.Write, Role: nexus.Tester, Cause: repair.CriteriaGate}},
-		"it was asked":             {asked, nexus.TestAfter, repair.TreeFacts{Tested: true, Unchecked: true, Unshown: why}, told},
-		"the author was told":      {again, nexus.TestAfter, repair.TreeFacts{Tested: true, Unchecked: true, Unshown: why}, park},
-		"nobody writes checks":     {green, nexus.TestAfter, repair.TreeFacts{Tested: true, Unshown: why}, told},
-		"there are to be no tests": {green, nexus.NoTest, repair.TreeFacts{Unchecked: true, Unshown: why}, told},
-		"nothing ran":              {join(wrote(1, coder, ""), judgeFindings(nexus.NotRun, "test")), nexus.NoTest, repair.TreeFacts{Unshown: why}, told},
-		"a check fails":            {join(asked, red), nexus.TestAfter, repair.TreeFacts{Tested: true, Unchecked: true, Unshown: why}, author},
-		"all is shown":             {asked, nexus.TestAfter, repair.TreeFacts{Tested: true, Unchecked: true}, repair.RepairStep{Move: repair.Review}},
+		"a tester is asked":        {green, nexus.TestAfter, repair.AttemptTreeFacts{Tested: true, Unchecked: true, Unshown: why}, repair.RepairStep{Move: repair.Write, Role: nexus.Tester, Cause: repair.CriteriaGate}},
+		"it was asked":             {asked, nexus.TestAfter, repair.AttemptTreeFacts{Tested: true, Unchecked: true, Unshown: why}, told},
+		"the author was told":      {again, nexus.TestAfter, repair.AttemptTreeFacts{Tested: true, Unchecked: true, Unshown: why}, park},
+		"nobody writes checks":     {green, nexus.TestAfter, repair.AttemptTreeFacts{Tested: true, Unshown: why}, told},
+		"there are to be no tests": {green, nexus.NoTest, repair.AttemptTreeFacts{Unchecked: true, Unshown: why}, told},
+		"nothing ran":              {join(wrote(1, coder, ""), judgeFindings(nexus.NotRun, "test")), nexus.NoTest, repair.AttemptTreeFacts{Unshown: why}, told},
+		"a check fails":            {join(asked, red), nexus.TestAfter, repair.AttemptTreeFacts{Tested: true, Unchecked: true, Unshown: why}, author},
+		"all is shown":             {asked, nexus.TestAfter, repair.AttemptTreeFacts{Tested: true, Unchecked: true}, repair.RepairStep{Move: repair.Review}},
 	} {
-		got := repair.NextStepOf(&state.Task{Task: nexus.Task{ID: "T1"}}, with(c.way, c.facts...), nexus.Limits{}, c.f)
+		got := repair.NextRepairStep(&state.TaskState{Task: nexus.Task{ID: "T1"}}, with(c.way, c.facts...), nexus.Limits{}, c.f)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}

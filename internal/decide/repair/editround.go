@@ -9,7 +9,7 @@ import (
 
 // editOrReview starts a round in which an editor does the next step of the pipeline on work that
 // passed. If no round is left, the work is reviewed as it is.
-func editOrReview(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts) RepairStep {
+func editOrReview(t *state.TaskState, a *state.AttemptState, l nexus.Limits, facts AttemptTreeFacts) RepairStep {
 	if facts.Due == "" {
 		return verifyOrReview(t, a, l, facts)
 	}
@@ -20,17 +20,17 @@ func editOrReview(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFac
 	return step
 }
 
-// afterEditRound decides after an editor's round. The work passed before it. The editor's changes are
+// decideAfterEditRound decides after an editor's round. The work passed before it. The editor's changes are
 // judged like all work, and failures go to the author. The changes of an optional step are
 // removed instead, and the gates give the same result for the tree again.
-func afterEditRound(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts TreeFacts) RepairStep {
+func decideAfterEditRound(t *state.TaskState, a *state.AttemptState, l nexus.Limits, s *state.AgentSessionState, facts AttemptTreeFacts) RepairStep {
 	r, green := a.LastRound(), a.Rounds[max(0, len(a.Rounds)-2)].Verdict
 	back := green != nil && a.Snapshot.Tree == green.Tree
 	switch {
 	case back && (r.Verdict == nil || r.Verdict.Tree != green.Tree) && (s.Outcome == nexus.Accepted || facts.Spare):
 		return RepairStep{Move: Judge}
 	case s.Outcome != nexus.Accepted && !facts.Spare:
-		return afterUnfinishedSession(t, a, l, s, facts)
+		return decideAfterUnfinishedSession(t, a, l, s, facts)
 	case !back && s.Outcome != nexus.Accepted:
 		return RepairStep{Move: Forgo, Why: "the editor did not finish: " + cmp.Or(s.Why, string(s.Outcome))}
 	case r.Verdict == nil:
@@ -38,8 +38,8 @@ func afterEditRound(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Se
 	case !back && facts.Spare && r.Verdict.State != nexus.Pass && r.Verdict.State != nexus.NotRun:
 		return RepairStep{Move: Forgo, Why: "the tree fails with it: " + verdictReason(r.Verdict)}
 	case len(r.Reviews) > 0:
-		return afterReview(t, a, l)
+		return decideAfterReview(t, a, l)
 	default:
-		return afterGates(t, a, l, facts)
+		return decideAfterGates(t, a, l, facts)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // FixedFindings returns earlier findings of a gate that are gone in the last of the rounds.
 // If something prevented the gate from checking in that round, such as code that does not
 // compile, the state is unknown, and it returns nothing.
-func FixedFindings(rounds []*state.Round, gate string) []nexus.Finding {
+func FixedFindings(rounds []*state.AttemptRound, gate string) []nexus.Finding {
 	if len(rounds) == 0 {
 		return nil
 	}
@@ -35,10 +35,10 @@ func FixedFindings(rounds []*state.Round, gate string) []nexus.Finding {
 }
 
 // gateEvidence returns a gate's evidence in a round.
-func gateEvidence(r *state.Round, gate string) (nexus.Evidence, bool) {
-	i := slices.IndexFunc(r.Evidence, func(e nexus.Evidence) bool { return e.Gate == gate })
+func gateEvidence(r *state.AttemptRound, gate string) (nexus.GateEvidence, bool) {
+	i := slices.IndexFunc(r.Evidence, func(e nexus.GateEvidence) bool { return e.Gate == gate })
 	if i < 0 {
-		return nexus.Evidence{}, false
+		return nexus.GateEvidence{}, false
 	}
 	return r.Evidence[i], true
 }

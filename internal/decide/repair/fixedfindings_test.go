@@ -11,24 +11,24 @@ import (
 )
 
 func TestMended(t *testing.T) {
-	round := func(command string, found ...nexus.Finding) *state.Round {
-		return &state.Round{Evidence: []nexus.Evidence{{Gate: "test", State: nexus.Fail, Command: command, Findings: found}}}
+	round := func(command string, found ...nexus.Finding) *state.AttemptRound {
+		return &state.AttemptRound{Evidence: []nexus.GateEvidence{{Gate: "test", State: nexus.Fail, Command: command, Findings: found}}}
 	}
 	one, two := nexus.Finding{Test: "One", Message: "got 1", Line: 3}, nexus.Finding{File: "a.go", Message: "unused"}
 	again := nexus.Finding{Test: "One", Message: "got 2", Line: 5}
 	broken := nexus.Finding{File: "a.go", Code: "compile", Message: "no"}
-	other := &state.Round{Evidence: []nexus.Evidence{{Gate: "lint", State: nexus.Fail}}}
+	other := &state.AttemptRound{Evidence: []nexus.GateEvidence{{Gate: "lint", State: nexus.Fail}}}
 	for name, c := range map[string]struct {
-		rounds []*state.Round
+		rounds []*state.AttemptRound
 		want   []nexus.Finding
 	}{
 		"no round":             {nil, nil},
-		"the first":            {[]*state.Round{round("go test", one)}, nil},
-		"one of two":           {[]*state.Round{round("go test", one, two), round("go test", again)}, []nexus.Finding{two}},
-		"another gate between": {[]*state.Round{round("go test", one, two), other, round("go test", two)}, []nexus.Finding{one}},
-		"nobody could look":    {[]*state.Round{round("go test", one, two), round("go test", broken)}, nil},
-		"what hid the others":  {[]*state.Round{round("go test", broken), round("go test", one)}, []nexus.Finding{}},
-		"other tests":          {[]*state.Round{round("go test ./a", one), round("go test ./b", two)}, nil},
+		"the first":            {[]*state.AttemptRound{round("go test", one)}, nil},
+		"one of two":           {[]*state.AttemptRound{round("go test", one, two), round("go test", again)}, []nexus.Finding{two}},
+		"another gate between": {[]*state.AttemptRound{round("go test", one, two), other, round("go test", two)}, []nexus.Finding{one}},
+		"nobody could look":    {[]*state.AttemptRound{round("go test", one, two), round("go test", broken)}, nil},
+		"what hid the others":  {[]*state.AttemptRound{round("go test", broken), round("go test", one)}, []nexus.Finding{}},
+		"other tests":          {[]*state.AttemptRound{round("go test ./a", one), round("go test ./b", two)}, nil},
 	} {
 		if diff := cmp.Diff(c.want, repair.FixedFindings(c.rounds, "test")); diff != "" {
 			t.Errorf("%s: %s", name, diff)

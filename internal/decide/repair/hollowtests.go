@@ -12,11 +12,11 @@ import (
 // names.
 var checks = regexp.MustCompile(`(?i)assert|expect|check|verif|want|require\.|must|should|equal|diff|match|compare|error|fatal|fail|raise|throw|panic|reject|output:|snapshot|golden|[=!]=|\bin\b|\bnot\b|\bif\b`)
 
-// HollowTests reports whether failing tests show nothing nevertheless: they could only not be
+// HollowTestsReason reports whether failing tests show nothing nevertheless: they could only not be
 // loaded without the work, because it declares the names that they use, and once loaded they
 // check nothing. Text returns a file of the tree with the work. A script checks by its exit
 // code.
-func HollowTests(p nexus.TestsProved, text func(file string) string) bool {
+func HollowTestsReason(p nexus.TestsRunWithoutWork, text func(file string) string) bool {
 	if p.Proof != nexus.ProofRed || len(p.Tests) == 0 {
 		return false
 	}

@@ -11,7 +11,7 @@ import (
 // without the work is that they could not be built.
 func TestHollow(t *testing.T) {
 	for name, c := range map[string]struct {
-		proof nexus.TestProof
+		proof nexus.TestProofResult
 		file  string
 		red   string // what failed
 		text  string
@@ -25,12 +25,12 @@ func TestHollow(t *testing.T) {
 		"a script":                       {nexus.ProofRed, "a_test.sh", "a_test.sh", "./size 1536\n", false},
 		"it was not red":                 {nexus.ProofGreen, "a_test.go", "a_test.go", "", false},
 	} {
-		p := nexus.TestsProved{Proof: c.proof, Files: []string{c.file}, Tests: []string{c.red}}
-		if got := repair.HollowTests(p, func(string) string { return c.text }); got != c.want {
+		p := nexus.TestsRunWithoutWork{Proof: c.proof, Files: []string{c.file}, Tests: []string{c.red}}
+		if got := repair.HollowTestsReason(p, func(string) string { return c.text }); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if repair.HollowTests(nexus.TestsProved{Proof: nexus.ProofRed, Files: []string{"a_test.go"}}, nil) {
+	if repair.HollowTestsReason(nexus.TestsRunWithoutWork{Proof: nexus.ProofRed, Files: []string{"a_test.go"}}, nil) {
 		t.Error("nobody says what failed")
 	}
 }

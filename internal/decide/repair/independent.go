@@ -27,7 +27,7 @@ const (
 // that only tests of the change show. Auto requires one only if there is a risk, which is the
 // case if existing code was changed that others use. For a new feature the tests of the
 // change are all that can exist, and a second reading of the goal costs more than it finds.
-func CriteriaNeedingIndependentCheck(when string, t nexus.Task, all []nexus.CriterionShown, edits bool) []int {
+func CriteriaNeedingIndependentCheck(when string, t nexus.Task, all []nexus.CriterionGateEvidence, edits bool) []int {
 	var open []int
 	for _, s := range all {
 		if !s.Own || s.Number > len(t.Criteria) {
@@ -46,7 +46,7 @@ func CriteriaNeedingIndependentCheck(when string, t nexus.Task, all []nexus.Crit
 // judged tree from then on. If it fails, the author is told once. If that changes nothing, a
 // verifier decides which of the two is wrong: the failure is among the things to explain
 // ([DoubtedFindings]).
-func decideIndependentCheck(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts) (RepairStep, bool) {
+func decideIndependentCheck(t *state.TaskState, a *state.AttemptState, l nexus.Limits, facts AttemptTreeFacts) (RepairStep, bool) {
 	if len(facts.Independent) == 0 {
 		return RepairStep{}, false
 	}
@@ -58,14 +58,14 @@ func decideIndependentCheck(t *state.Task, a *state.Attempt, l nexus.Limits, fac
 		return RepairStep{}, false
 	}
 	step := beginRound(t, a, l, RepairStep{
-		Role: firstRole(t), Cause: IndependentGate, Findings: red,
+		Role: firstWriterRole(t), Cause: IndependentGate, Findings: red,
 		Why: "a check of the task that was written without knowing the change fails with it",
 	})
 	return step, step.Move == Write
 }
 
 // RefutedFindings returns the findings of independent checks that fail with the work.
-func RefutedFindings(p nexus.ChecksReproduced) []nexus.Finding {
+func RefutedFindings(p nexus.IndependentChecksRun) []nexus.Finding {
 	var all []nexus.Finding
 	for _, c := range p.Checks {
 		if c.Red {
@@ -80,7 +80,7 @@ func RefutedFindings(p nexus.ChecksReproduced) []nexus.Finding {
 
 // DoubtedFindings returns the failures of independent checks that a verifier must explain because the
 // author has already answered them.
-func DoubtedFindings(a *state.Attempt, p nexus.ChecksReproduced) []nexus.Finding {
+func DoubtedFindings(a *state.AttemptState, p nexus.IndependentChecksRun) []nexus.Finding {
 	if countRounds(a, IndependentGate) == 0 {
 		return nil
 	}

@@ -15,7 +15,7 @@ func TestWantsIndependent(t *testing.T) {
 	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{
 		{Text: "it says one"}, {Text: "it says two", Kind: nexus.StaysCriterion}, {Text: "it says three"},
 	}}
-	shown := []nexus.CriterionShown{{Number: 1, Own: true}, {Number: 2, Own: true}, {Number: 3, By: nexus.TurnedBearing}, {Number: 4, Own: true}}
+	shown := []nexus.CriterionGateEvidence{{Number: 1, Own: true}, {Number: 2, Own: true}, {Number: 3, By: nexus.TurnedBearing}, {Number: 4, Own: true}}
 	for _, c := range []struct {
 		when  string
 		edits bool
@@ -35,12 +35,12 @@ func TestWantsIndependent(t *testing.T) {
 
 // TestDoubted holds that a verifier hears of a check that fails only after its author did.
 func TestDoubted(t *testing.T) {
-	p := nexus.ChecksReproduced{Checks: []nexus.CriterionCheck{{Number: 1, Red: true, File: "x_test.sh", Why: "no one"}, {Number: 2, Proved: true}}}
-	a := &state.Attempt{}
+	p := nexus.IndependentChecksRun{Checks: []nexus.CriterionTest{{Number: 1, Red: true, File: "x_test.sh", Why: "no one"}, {Number: 2, Proved: true}}}
+	a := &state.AttemptState{}
 	if got := repair.DoubtedFindings(a, p); got != nil {
 		t.Errorf("doubted %v before the author heard of it", got)
 	}
-	a.Rounds = append(a.Rounds, &state.Round{RoundStarted: nexus.RoundStarted{Cause: repair.IndependentGate}})
+	a.Rounds = append(a.Rounds, &state.AttemptRound{RoundStarted: nexus.RoundStarted{Cause: repair.IndependentGate}})
 	if got := repair.DoubtedFindings(a, p); len(got) != 1 || !strings.Contains(got[0].Message, "criterion 1") {
 		t.Errorf("doubted %v", got)
 	}

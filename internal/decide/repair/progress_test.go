@@ -16,17 +16,17 @@ func TestProgressIsAShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		gates := rapid.SampledFrom([]string{"build", "lint", "test"})
 		states := rapid.SampledFrom([]nexus.GateState{nexus.Pass, nexus.Fail, nexus.NotRun})
-		a := &state.Attempt{ID: "T1.1"}
+		a := &state.AttemptState{ID: "T1.1"}
 		for range rapid.IntRange(1, 3).Draw(t, "rounds") {
-			r := &state.Round{}
+			r := &state.AttemptRound{}
 			for range rapid.IntRange(1, 9).Draw(t, "packages") {
-				r.Evidence = append(r.Evidence, nexus.Evidence{Gate: gates.Draw(t, "gate"), State: states.Draw(t, "state")})
+				r.Evidence = append(r.Evidence, nexus.GateEvidence{Gate: gates.Draw(t, "gate"), State: states.Draw(t, "state")})
 			}
 			a.Rounds = append(a.Rounds, r)
 		}
-		s := state.New("r")
+		s := state.NewState("r")
 		s.Limits = nexus.DefaultLimits()
-		got := repair.AssessTask(s, &state.Task{Task: nexus.Task{ID: "T1"}, Status: nexus.Running, Attempts: []*state.Attempt{a}}).Progress
+		got := repair.AssessTask(s, &state.TaskState{Task: nexus.Task{ID: "T1"}, Status: nexus.Running, Attempts: []*state.AttemptState{a}}).Progress
 		red := 0
 		for _, e := range a.Rounds[len(a.Rounds)-1].Evidence {
 			if e.State == nexus.Fail {

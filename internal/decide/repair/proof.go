@@ -13,17 +13,17 @@ import (
 // ProveTests returns which tests in the changed files the runs of the test gates prove.
 // Before is the evidence of the same gates without these files: failures in it prove nothing.
 // The caller fills in the fact's attempt and tree.
-func ProveTests(files []string, before, now []nexus.Evidence) nexus.TestsProved {
-	s := gateSum{files: files, old: map[string]bool{}}
+func ProveTests(files []string, before, now []nexus.GateEvidence) nexus.TestsRunWithoutWork {
+	s := testProofTally{files: files, old: map[string]bool{}}
 	for _, e := range before {
 		for _, f := range e.Findings {
 			s.old[findingKey(e.Gate, f)] = true
 		}
 	}
 	for _, e := range now {
-		s.add(e)
+		s.addEvidence(e)
 	}
-	p := nexus.TestsProved{Files: files}
+	p := nexus.TestsRunWithoutWork{Files: files}
 	switch {
 	case len(files) == 0:
 		p.Proof, p.Why = nexus.ProofNone, "no test was written"
@@ -42,8 +42,8 @@ func ProveTests(files []string, before, now []nexus.Evidence) nexus.TestsProved 
 	return p
 }
 
-// gateSum is the combined result of the gates.
-type gateSum struct {
+// testProofTally is the combined result of the gates.
+type testProofTally struct {
 	files  []string
 	old    map[string]bool // earlier failures
 	tests  []string        // tests that failed as expected
@@ -53,10 +53,10 @@ type gateSum struct {
 	ran    bool
 }
 
-func (s *gateSum) add(e nexus.Evidence) {
+func (s *testProofTally) addEvidence(e nexus.GateEvidence) {
 	switch e.State {
 	case nexus.Pass:
-		s.ran = s.ran || e.Counts != (nexus.Counts{})
+		s.ran = s.ran || e.Counts != (nexus.TestCounts{})
 	case nexus.Fail, nexus.Flaky:
 		s.ran = true
 		if len(e.Findings) == 0 && e.State == nexus.Fail {
@@ -81,7 +81,7 @@ func (s *gateSum) add(e nexus.Evidence) {
 	}
 }
 
-func (s *gateSum) addFailure(gate string, f nexus.Finding) {
+func (s *testProofTally) addFailure(gate string, f nexus.Finding) {
 	ours := f.File == "" || slices.Contains(s.files, f.File)
 	switch {
 	case s.old[findingKey(gate, f)]:

@@ -8,12 +8,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func fail(findings ...nexus.Finding) []nexus.Evidence {
-	return []nexus.Evidence{{Gate: "test", State: nexus.Fail, Findings: findings, Counts: nexus.Counts{Passed: 1, Failed: 1}}}
+func fail(findings ...nexus.Finding) []nexus.GateEvidence {
+	return []nexus.GateEvidence{{Gate: "test", State: nexus.Fail, Findings: findings, Counts: nexus.TestCounts{Passed: 1, Failed: 1}}}
 }
 
-func outcome(s nexus.GateState, passed int) []nexus.Evidence {
-	return []nexus.Evidence{{Gate: "test", State: s, Counts: nexus.Counts{Passed: passed}, Why: "so"}}
+func outcome(s nexus.GateState, passed int) []nexus.GateEvidence {
+	return []nexus.GateEvidence{{Gate: "test", State: s, Counts: nexus.TestCounts{Passed: passed}, Why: "so"}}
 }
 
 func TestJudge(t *testing.T) {
@@ -24,8 +24,8 @@ func TestJudge(t *testing.T) {
 	failed := nexus.Finding{Test: "x.TestA", File: "a_test.go", Line: 4, Message: "got 1, want 2"}
 	for name, c := range map[string]struct {
 		files       []string
-		before, now []nexus.Evidence
-		want        nexus.TestProof
+		before, now []nexus.GateEvidence
+		want        nexus.TestProofResult
 		tests       string
 	}{
 		"an assertion":                     {files: files, now: fail(failed), want: nexus.ProofRed, tests: "x.TestA"},

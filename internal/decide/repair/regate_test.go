@@ -11,21 +11,21 @@ import (
 // TestRegate lets the gates judge what is ready before anybody is paid to submit
 // it, and gives what they find to its author.
 func TestRegate(t *testing.T) {
-	ready := repair.TreeFacts{Tested: true, Ready: true}
+	ready := repair.AttemptTreeFacts{Tested: true, Ready: true}
 	round := []nexus.Fact{
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Reviser, Cause: repair.KeptCause},
 		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "c", Tree: "t"},
 	}
 	for name, c := range map[string]struct {
 		facts  []nexus.Fact
-		way    nexus.Strategy
-		of     repair.TreeFacts
+		way    nexus.WritingStrategy
+		of     repair.AttemptTreeFacts
 		rounds int
 		want   string
 	}{
 		"it is ready":              {nil, nexus.TestAfter, ready, 0, "regate  "},
-		"it is not":                {nil, nexus.TestAfter, repair.TreeFacts{Tested: true}, 0, "write coder "},
-		"there is nothing":         {nil, nexus.TestAfter, repair.TreeFacts{Ready: true, Untouched: true}, 0, "write coder "},
+		"it is not":                {nil, nexus.TestAfter, repair.AttemptTreeFacts{Tested: true}, 0, "write coder "},
+		"there is nothing":         {nil, nexus.TestAfter, repair.AttemptTreeFacts{Ready: true, Untouched: true}, 0, "write coder "},
 		"one round is left":        {nil, nexus.TestAfter, ready, 1, "write coder "},
 		"two are":                  {nil, nexus.TestAfter, ready, 2, "regate  "},
 		"its tests are to be red":  {nil, nexus.TDDStrict, ready, 0, "prove  "},
@@ -38,7 +38,7 @@ func TestRegate(t *testing.T) {
 		"one cannot tell":          {join(round, gates(nexus.Unverifiable, "t")), nexus.TestAfter, ready, 0, "write coder test"},
 		"its author submits it":    {join(round, gates(nexus.Fail, "t"), submitted(2, "test", "t")), nexus.TestAfter, ready, 0, "end  "},
 	} {
-		step := repair.NextStepOf(&state.Task{Task: nexus.Task{ID: "T1"}}, from(with(c.way, c.facts...)), nexus.Limits{Same: 9, Rounds: c.rounds}, c.of)
+		step := repair.NextRepairStep(&state.TaskState{Task: nexus.Task{ID: "T1"}}, from(with(c.way, c.facts...)), nexus.Limits{Same: 9, Rounds: c.rounds}, c.of)
 		if got := string(step.Move) + " " + string(step.Role) + " " + step.Cause; got != c.want {
 			t.Errorf("%s: %+v", name, step)
 		}
@@ -46,7 +46,7 @@ func TestRegate(t *testing.T) {
 }
 
 // from is an attempt that starts from the result of another.
-func from(a *state.Attempt) *state.Attempt {
+func from(a *state.AttemptState) *state.AttemptState {
 	a.From, a.FromRound = "T1.0", 1
 	return a
 }

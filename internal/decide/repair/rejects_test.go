@@ -25,7 +25,7 @@ func TestRejects(t *testing.T) {
 		"a no for what is not there":   {false, []nexus.Finding{gone}, false},
 		"a no for what has no measure": {false, []nexus.Finding{{}}, true},
 	} {
-		if got := repair.IsRejection(nexus.ReviewGiven{Reviewed: true, Approved: c.approved, Findings: c.found}, 3); got != c.want {
+		if got := repair.IsRejection(nexus.ReviewerVerdictGiven{Reviewed: true, Approved: c.approved, Findings: c.found}, 3); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -51,12 +51,12 @@ type RepairStep struct {
 	Cause    string     // the gate that failed, "review" or "train"; empty in the first round
 	Findings []nexus.Finding
 	Outcome  nexus.Outcome // outcome of the attempt
-	Category nexus.Category
+	Category nexus.AttemptFailureCategory
 	Why      string
 }
 
-// TreeFacts are data about the tree that the worker knows and the journal does not contain.
-type TreeFacts struct {
+// AttemptTreeFacts are data about the tree that the worker knows and the journal does not contain.
+type AttemptTreeFacts struct {
 	Tested    bool // the diff has a test file
 	Untouched bool // there is no diff
 	Renamed   bool // the diff only makes the rename that the task asks for
@@ -75,44 +75,44 @@ type TreeFacts struct {
 
 	Meddled string // an existing file that a tester of criteria changed; empty: none
 
-	Asked   int         // number of people's statements to the writers, with which a verifier compares the work
-	Refused TreeRefusal // objections of earlier attempts to the same tree; zero: none
-	Ready   bool        // the author of the starting tree has nothing left to do unless the gates fail now
-	Before  bool        // the gate without a clear result had none on the base either
+	Asked   int           // number of people's statements to the writers, with which a verifier compares the work
+	Refused TreeObjection // objections of earlier attempts to the same tree; zero: none
+	Ready   bool          // the author of the starting tree has nothing left to do unless the gates fail now
+	Before  bool          // the gate without a clear result had none on the base either
 }
 
-// NextStepOf returns the next step of an attempt at a task under the limits. It depends only on its
+// NextRepairStep returns the next step of an attempt at a task under the limits. It depends only on its
 // arguments, so that a resumed attempt continues exactly where it stopped.
-func NextStepOf(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts) RepairStep {
+func NextRepairStep(t *state.TaskState, a *state.AttemptState, l nexus.Limits, facts AttemptTreeFacts) RepairStep {
 	r := a.LastRound()
 	switch {
 	case a.HandedWhy != "":
-		return beginRound(t, a, l, RepairStep{Role: firstRole(t), Cause: "train", Findings: a.Handed, Why: a.HandedWhy})
+		return beginRound(t, a, l, RepairStep{Role: firstWriterRole(t), Cause: "train", Findings: a.Handed, Why: a.HandedWhy})
 	case a.Sent != nil:
 		return continueAfterComments(t, a, l)
 	case r == nil && a.Strategy.UsesSeparateSessions():
-		return afterTestsFirstRound(t, a, l, facts)
+		return decideAfterTestsFirstRound(t, a, l, facts)
 	case r == nil && facts.Ready && !facts.Untouched:
-		return judgeStartingTree(t, a, l, RepairStep{Role: firstRole(t)})
+		return judgeStartingTree(t, a, l, RepairStep{Role: firstWriterRole(t)})
 	case r == nil:
-		return beginRound(t, a, l, RepairStep{Role: firstRole(t)})
+		return beginRound(t, a, l, RepairStep{Role: firstWriterRole(t)})
 	}
 	if r.Role == nexus.Reviser {
-		return afterRevision(t, a, l, facts)
+		return decideAfterRevision(t, a, l, facts)
 	}
 	s := a.SessionByID(r.Session)
 	switch {
 	case s == nil || !s.Over:
 		return resumeRound(a, r)
 	case r.Cause == CriteriaGate:
-		return afterCheckRound(t, a, l, s, facts)
+		return decideAfterCheckRound(t, a, l, s, facts)
 	case strings.HasPrefix(r.Cause, nexus.StepCause):
-		return afterEditRound(t, a, l, s, facts)
+		return decideAfterEditRound(t, a, l, s, facts)
 	case s.Outcome != nexus.Accepted && (s.Outcome != nexus.GaveUp || !isTestRepair(a, r)):
-		return afterUnfinishedSession(t, a, l, s, facts)
+		return decideAfterUnfinishedSession(t, a, l, s, facts)
 	case a.Strategy.UsesSeparateSessions() && a.LastSession(nexus.Coder) == nil:
-		return afterTestsFirstRound(t, a, l, facts)
-	case len(a.UnansweredComments()) > 0 && r.Verdict == nil && r.Role == firstRole(t):
+		return decideAfterTestsFirstRound(t, a, l, facts)
+	case len(a.UnansweredComments()) > 0 && r.Verdict == nil && r.Role == firstWriterRole(t):
 		return beginRound(t, a, l, RepairStep{Role: r.Role, Cause: nexus.AnswerCause})
 	case r.Verdict == nil:
 		if step, ok := handOverToTester(t, a, l, s); ok {
@@ -123,31 +123,31 @@ func NextStepOf(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts
 		}
 		return RepairStep{Move: Judge}
 	case len(r.Reviews) > 0:
-		return afterReview(t, a, l)
+		return decideAfterReview(t, a, l)
 	case !isRed(r.Verdict.State) && len(PendingFindings(a, len(a.Rounds))) > 0:
-		return beginRound(t, a, l, RepairStep{Role: firstRole(t), Cause: r.Cause, Findings: PendingFindings(a, len(a.Rounds)), Why: JudgesSummary(a, len(a.Rounds)-1)})
-	case a.Strategy == nexus.TDDSimple && r.Verdict.State == nexus.Pass && !hasRedProof(a) && !facts.Untouched && (facts.Tested || a.LastSession(nexus.Tester) != nil):
+		return beginRound(t, a, l, RepairStep{Role: firstWriterRole(t), Cause: r.Cause, Findings: PendingFindings(a, len(a.Rounds)), Why: JudgesSummary(a, len(a.Rounds)-1)})
+	case a.Strategy == nexus.TDDSimple && r.Verdict.State == nexus.Pass && !hasTestsSeenFailing(a) && !facts.Untouched && (facts.Tested || a.LastSession(nexus.Tester) != nil):
 		return proveOwnTests(t, a, l) // also if no test was written despite the request: that proves nothing
 	default:
-		return afterGates(t, a, l, facts)
+		return decideAfterGates(t, a, l, facts)
 	}
 }
 
-// afterUnfinishedSession decides after a session that did not submit. Its tree is judged before the
+// decideAfterUnfinishedSession decides after a session that did not submit. Its tree is judged before the
 // attempt ends, as a start for the next one, unless it was judged already.
-func afterUnfinishedSession(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts TreeFacts) RepairStep {
+func decideAfterUnfinishedSession(t *state.TaskState, a *state.AttemptState, l nexus.Limits, s *state.AgentSessionState, facts AttemptTreeFacts) RepairStep {
 	r := a.LastRound()
 	if step, ok := handOverToTester(t, a, l, s); ok {
 		return step
 	}
-	if r.Verdict == nil && r.Role == firstRole(t) && !facts.Untouched && !isTreeJudged(a) {
+	if r.Verdict == nil && r.Role == firstWriterRole(t) && !facts.Untouched && !isTreeJudged(a) {
 		return RepairStep{Move: Judge}
 	}
 	return RepairStep{Move: End, Outcome: s.Outcome, Category: sessionFailure(a, r, s), Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
 }
 
 // isTreeJudged reports whether the last verdict is about the present tree.
-func isTreeJudged(a *state.Attempt) bool {
+func isTreeJudged(a *state.AttemptState) bool {
 	for _, r := range slices.Backward(a.Rounds) {
 		if r.Verdict != nil {
 			return r.Verdict.Tree == a.Snapshot.Tree
@@ -157,7 +157,7 @@ func isTreeJudged(a *state.Attempt) bool {
 }
 
 // resumeRound continues a round with the same cause.
-func resumeRound(a *state.Attempt, r *state.Round) RepairStep {
+func resumeRound(a *state.AttemptState, r *state.AttemptRound) RepairStep {
 	step := RepairStep{Move: Write, Role: r.Role, Cause: r.Cause, Resume: true}
 	if r.Cause == "train" {
 		step.Findings, step.Why = r.Handed, r.HandedWhy
@@ -191,7 +191,7 @@ func resumeRound(a *state.Attempt, r *state.Round) RepairStep {
 	return step
 }
 
-func firstRole(t *state.Task) nexus.Role {
+func firstWriterRole(t *state.TaskState) nexus.Role {
 	if t.Kind == nexus.TestTask {
 		return nexus.Tester
 	}
@@ -199,7 +199,7 @@ func firstRole(t *state.Task) nexus.Role {
 }
 
 // beginRound starts a round, unless the task has used up its rounds.
-func beginRound(t *state.Task, a *state.Attempt, l nexus.Limits, s RepairStep) RepairStep {
+func beginRound(t *state.TaskState, a *state.AttemptState, l nexus.Limits, s RepairStep) RepairStep {
 	if l.Rounds > 0 && t.CountedRounds()+countNewRounds(t, a) >= l.Rounds {
 		return RepairStep{Move: End, Outcome: nexus.Exhausted, Why: fmt.Sprintf("%d rounds are used up", l.Rounds)}
 	}
@@ -208,7 +208,7 @@ func beginRound(t *state.Task, a *state.Attempt, l nexus.Limits, s RepairStep) R
 }
 
 // countNewRounds counts the rounds of a that t, a copy from the attempt's start, does not contain.
-func countNewRounds(t *state.Task, a *state.Attempt) int {
+func countNewRounds(t *state.TaskState, a *state.AttemptState) int {
 	return max(0, len(a.Rounds)-t.RoundsOf)
 }
 
@@ -219,15 +219,15 @@ const closer = 10
 
 // RoundNeedingDetail returns the number of the task's present round if its writer must receive more
 // details, or 0.
-func RoundNeedingDetail(t *state.Task, a *state.Attempt) int {
+func RoundNeedingDetail(t *state.TaskState, a *state.AttemptState) int {
 	if n := t.CountedRounds() + countNewRounds(t, a); n >= closer {
 		return n
 	}
 	return 0
 }
 
-// afterGates decides about the gates' combined result.
-func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts) RepairStep {
+// decideAfterGates decides about the gates' combined result.
+func decideAfterGates(t *state.TaskState, a *state.AttemptState, l nexus.Limits, facts AttemptTreeFacts) RepairStep {
 	r := a.LastRound()
 	v := r.Verdict
 	wantsTests := (!facts.Tested || facts.Revised) && a.LastSession(nexus.Tester) == nil && needsTests(t, a, facts)
@@ -242,11 +242,11 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts
 		if facts.Claimed {
 			return RepairStep{Move: Check}
 		}
-		return afterGreenGates(t, a, l, facts)
+		return decideAfterGreenGates(t, a, l, facts)
 	case nexus.NotRun:
-		return notRun(t, a, l, facts, wantsTests)
+		return decideGateNotRun(t, a, l, facts, wantsTests)
 	case nexus.Unverifiable, nexus.Flaky:
-		return afterUnclearGate(t, a, l, facts)
+		return decideAfterUnclearGate(t, a, l, facts)
 	case nexus.Environmental, nexus.MissingAsset: // no writer can fix that
 		return RepairStep{Move: End, Outcome: nexus.Inapplicable, Why: verdictReason(v)}
 	case nexus.Fail, nexus.Timeout, nexus.Exceeded:
@@ -255,8 +255,8 @@ func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts
 	return RepairStep{Move: End, Outcome: nexus.Unverified, Why: "the gates gave no result"}
 }
 
-// notRun decides if a deciding gate did not run.
-func notRun(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts, wantsTests bool) RepairStep {
+// decideGateNotRun decides if a deciding gate did not run.
+func decideGateNotRun(t *state.TaskState, a *state.AttemptState, l nexus.Limits, facts AttemptTreeFacts, wantsTests bool) RepairStep {
 	v := a.LastRound().Verdict
 	accept := strings.HasPrefix(v.Gate, nexus.AcceptGate)
 	if wantsTests && (isTestGate(v.Gate) || accept) {
@@ -268,42 +268,42 @@ func notRun(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts, wa
 		}
 		return repairGateFindings(t, a, l)
 	}
-	if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest && !isNoTestGuessed(t, a) {
+	if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest && !isTestNeedGuessed(t, a) {
 		if facts.Unshown != "" {
-			return afterUnshownCriterion(t, a, l, facts)
+			return decideAfterUnshownCriterion(t, a, l, facts)
 		}
 		return editOrReview(t, a, l, facts)
 	}
-	return afterUnclearGate(t, a, l, facts)
+	return decideAfterUnclearGate(t, a, l, facts)
 }
 
 // repairGateFindings starts a round in which the writer fixes the gates' findings, if that
 // may help.
-func repairGateFindings(t *state.Task, a *state.Attempt, l nexus.Limits) RepairStep {
+func repairGateFindings(t *state.TaskState, a *state.AttemptState, l nexus.Limits) RepairStep {
 	if why := StuckReason(a, l.Same); why != "" {
 		return RepairStep{Move: End, Outcome: nexus.NoProgress, Category: nexus.TestsFailing, Why: why}
 	}
 	r := a.LastRound()
-	return beginRound(t, a, l, RepairStep{Role: firstRole(t), Cause: r.Verdict.Gate, Findings: decidingFindings(r), Why: r.Verdict.Why})
+	return beginRound(t, a, l, RepairStep{Role: firstWriterRole(t), Cause: r.Verdict.Gate, Findings: decidingFindings(r), Why: r.Verdict.Why})
 }
 
 // needsTests reports whether a tester must write missing tests. People's or the plan's
 // statement that a task needs none is accepted. If only its title suggests it, the change
 // must be of that kind, and every criterion must be shown without a new test.
-func needsTests(t *state.Task, a *state.Attempt, facts TreeFacts) bool {
+func needsTests(t *state.TaskState, a *state.AttemptState, facts AttemptTreeFacts) bool {
 	if t.Kind == nexus.DocsTask || facts.Unshown == "" && isShownByReading(a) {
 		return false
 	}
-	return a.Strategy != nexus.NoTest || isNoTestGuessed(t, a) && (!facts.Renamed || facts.Unshown != "")
+	return a.Strategy != nexus.NoTest || isTestNeedGuessed(t, a) && (!facts.Renamed || facts.Unshown != "")
 }
 
-// isNoTestGuessed reports whether only the title of a task suggests that it needs no test.
-func isNoTestGuessed(t *state.Task, a *state.Attempt) bool {
+// isTestNeedGuessed reports whether only the title of a task suggests that it needs no test.
+func isTestNeedGuessed(t *state.TaskState, a *state.AttemptState) bool {
 	_, renames := RenamesOf(t.Task)
 	return a.Strategy == nexus.NoTest && t.Strategy == "" && renames
 }
 
-func verdictReason(v *nexus.VerdictGiven) string {
+func verdictReason(v *nexus.GatesVerdictGiven) string {
 	if v.Gate == "" {
 		return cmp.Or(v.Why, "no gate judged it")
 	}
@@ -313,7 +313,7 @@ func verdictReason(v *nexus.VerdictGiven) string {
 func isRed(s nexus.GateState) bool { return s.IsRed() }
 
 // decidingFindings returns the findings of the gate that decided.
-func decidingFindings(r *state.Round) []nexus.Finding {
+func decidingFindings(r *state.AttemptRound) []nexus.Finding {
 	for _, e := range r.Evidence {
 		if e.Gate == r.Verdict.Gate {
 			return e.Findings
@@ -322,8 +322,8 @@ func decidingFindings(r *state.Round) []nexus.Finding {
 	return nil
 }
 
-// afterReview decides about the last review of the round.
-func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) RepairStep {
+// decideAfterReview decides about the last review of the round.
+func decideAfterReview(t *state.TaskState, a *state.AttemptState, l nexus.Limits) RepairStep {
 	r := a.LastRound()
 	v := r.Reviews[len(r.Reviews)-1]
 	switch {
@@ -340,24 +340,26 @@ func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) RepairStep {
 	if rejected := countRejections(a, l.MajorsBlock); l.ReviewRounds > 0 && rejected >= l.ReviewRounds {
 		return RepairStep{Move: End, Outcome: nexus.Exhausted, Why: fmt.Sprintf("rejected by review %d times: %s", rejected, v.Summary)}
 	}
-	return sendBackStep(t, a, l, ReviewCause, v.Findings, v.Summary)
+	return startJudgeFixRound(t, a, l, ReviewCause, v.Findings, v.Summary)
 }
 
 // isDecisive reports whether a review has a usable result. A rejection without findings has
 // none.
-func isDecisive(v nexus.ReviewGiven) bool { return v.Reviewed && (v.Approved || len(v.Findings) > 0) }
+func isDecisive(v nexus.ReviewerVerdictGiven) bool {
+	return v.Reviewed && (v.Approved || len(v.Findings) > 0)
+}
 
 // IsRejection reports whether a review sends the work back: its findings block, or the reviewer
 // rejected it with at least one major finding. A rejection with only lesser findings does
 // not.
-func IsRejection(v nexus.ReviewGiven, majors int) bool {
+func IsRejection(v nexus.ReviewerVerdictGiven, majors int) bool {
 	return IsBlocking(v, majors) || !v.Approved && IsBlocking(v, 1)
 }
 
 // IsBlocking reports whether a review's findings forbid landing: a critical one always does,
 // major ones from the given number on, lesser ones never, and neither does one that quotes
 // code that does not exist.
-func IsBlocking(v nexus.ReviewGiven, majors int) bool {
+func IsBlocking(v nexus.ReviewerVerdictGiven, majors int) bool {
 	n := 0
 	for _, f := range v.Findings {
 		if f.Unverified != "" {
@@ -374,7 +376,7 @@ func IsBlocking(v nexus.ReviewGiven, majors int) bool {
 	return n >= max(1, majors)
 }
 
-func countRejections(a *state.Attempt, majors int) int {
+func countRejections(a *state.AttemptState, majors int) int {
 	n := 0
 	for _, r := range a.Rounds {
 		for _, v := range r.Reviews {
@@ -390,11 +392,11 @@ func countRejections(a *state.Attempt, majors int) int {
 // for the given number of times over the whole attempt, or a number of failures of one gate
 // that grew as many times in a row, or five failed builds in a row. Empty means that it may
 // continue. A limit of 0 never ends it.
-func StuckReason(a *state.Attempt, same int) string {
+func StuckReason(a *state.AttemptState, same int) string {
 	if same <= 0 {
 		return ""
 	}
-	var last *state.Round
+	var last *state.AttemptRound
 	failures, trees, grown, unbuilt := map[string]int{}, map[string]int{}, 0, 0
 	for _, r := range a.Rounds {
 		if r.Verdict == nil || r.Verdict.State == nexus.Pass {
@@ -430,8 +432,8 @@ func StuckReason(a *state.Attempt, same int) string {
 
 // countGrowingRounds returns how often in a row, at an attempt's end, the number of problems in the same
 // gate grew.
-func countGrowingRounds(a *state.Attempt) int {
-	var last *state.Round
+func countGrowingRounds(a *state.AttemptState) int {
+	var last *state.AttemptRound
 	grown := 0
 	for _, r := range a.Rounds {
 		switch {
@@ -448,8 +450,8 @@ func countGrowingRounds(a *state.Attempt) int {
 	return grown
 }
 
-// CountRed counts the findings of the gate that stopped a round.
-func CountRed(r *state.Round) int { return len(decidingFindings(r)) }
+// CountStoppingFindings counts the findings of the gate that stopped a round.
+func CountStoppingFindings(r *state.AttemptRound) int { return len(decidingFindings(r)) }
 
 // builds is the number of failed builds in a row that ends an attempt, however different they
 // are.
@@ -460,7 +462,7 @@ func isBuildGate(gate string) bool { return gate == "build" || strings.HasPrefix
 
 // LastSignature returns the signature of an attempt's last failure, or "" if its last verdict
 // was not red.
-func LastSignature(a *state.Attempt) string {
+func LastSignature(a *state.AttemptState) string {
 	for _, r := range slices.Backward(a.Rounds) {
 		if r.Verdict == nil {
 			continue

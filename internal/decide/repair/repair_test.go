@@ -20,8 +20,8 @@ const (
 )
 
 // at folds facts into an attempt at T1.
-func at(facts ...nexus.Fact) *state.Attempt {
-	a := &state.Attempt{ID: "T1.1", Task: "T1", Tier: nexus.Fast, Strategy: nexus.TestAfter}
+func at(facts ...nexus.Fact) *state.AttemptState {
+	a := &state.AttemptState{ID: "T1.1", Task: "T1", Tier: nexus.Fast, Strategy: nexus.TestAfter}
 	for _, f := range facts {
 		a.Apply(f, time.Time{})
 	}
@@ -44,22 +44,22 @@ func wrote(n int, s nexus.SessionID, cause string) []nexus.Fact {
 
 // isRed is a verdict with findings of those messages.
 func isRed(gate, tree string, messages ...string) []nexus.Fact {
-	e := nexus.Evidence{Gate: gate, Tree: tree, State: nexus.Fail}
+	e := nexus.GateEvidence{Gate: gate, Tree: tree, State: nexus.Fail}
 	for _, m := range messages {
 		e.Findings = append(e.Findings, nexus.Finding{Gate: gate, Message: m})
 	}
 	return []nexus.Fact{
-		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.Evidence{Gate: "first", Tree: tree, State: nexus.Pass}},
+		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.GateEvidence{Gate: "first", Tree: tree, State: nexus.Pass}},
 		nexus.GateJudged{Attempt: "T1.1", Evidence: e},
-		nexus.VerdictGiven{Attempt: "T1.1", Tree: tree, Gate: gate, State: nexus.Fail, Why: "it is red"},
+		nexus.GatesVerdictGiven{Attempt: "T1.1", Tree: tree, Gate: gate, State: nexus.Fail, Why: "it is red"},
 	}
 }
 
 func judgeFindings(s nexus.GateState, gate string) []nexus.Fact {
-	return []nexus.Fact{nexus.VerdictGiven{Attempt: "T1.1", Tree: "t", State: s, Gate: gate, Why: "so"}}
+	return []nexus.Fact{nexus.GatesVerdictGiven{Attempt: "T1.1", Tree: "t", State: s, Gate: gate, Why: "so"}}
 }
 
-func review(r nexus.ReviewGiven) []nexus.Fact { return []nexus.Fact{r} }
+func review(r nexus.ReviewerVerdictGiven) []nexus.Fact { return []nexus.Fact{r} }
 
 func join(parts ...[]nexus.Fact) []nexus.Fact {
 	var all []nexus.Fact
@@ -74,12 +74,12 @@ func TestNext(t *testing.T) {
 	first := wrote(1, coder, "")
 	passed := join(first, judgeFindings(nexus.Pass, ""))
 	finding := nexus.Finding{Message: "no", Severity: nexus.Major}
-	rejected := nexus.ReviewGiven{Reviewed: true, Summary: "not so", Findings: []nexus.Finding{finding}}
-	tested := repair.TreeFacts{Tested: true}
+	rejected := nexus.ReviewerVerdictGiven{Reviewed: true, Summary: "not so", Findings: []nexus.Finding{finding}}
+	tested := repair.AttemptTreeFacts{Tested: true}
 	for name, c := range map[string]struct {
 		task  nexus.Task
-		a     *state.Attempt
-		facts repair.TreeFacts
+		a     *state.AttemptState
+		facts repair.AttemptTreeFacts
 		want  repair.RepairStep
 	}{
 		"at first the coder writes":        {a: at(), want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder}},
@@ -92,7 +92,7 @@ func TestNext(t *testing.T) {
 			want: repair.RepairStep{Move: repair.Judge},
 		},
 		"then it is over": {
-			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"}, nexus.VerdictGiven{State: nexus.Pass})...),
+			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"}, nexus.GatesVerdictGiven{State: nexus.Pass})...),
 			want: repair.RepairStep{Move: repair.End, Outcome: nexus.GaveUp, Why: "cannot"},
 		},
 		"what was judged is not judged again": {
@@ -104,12 +104,12 @@ func TestNext(t *testing.T) {
 			want: repair.RepairStep{Move: repair.Judge},
 		},
 		"a session that gave up and changed nothing ends it": {
-			facts: repair.TreeFacts{Untouched: true},
+			facts: repair.AttemptTreeFacts{Untouched: true},
 			a:     at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"})...),
 			want:  repair.RepairStep{Move: repair.End, Outcome: nexus.GaveUp, Why: "cannot"},
 		},
 		"it lacks what only a person can give": {
-			facts: repair.TreeFacts{Untouched: true},
+			facts: repair.AttemptTreeFacts{Untouched: true},
 			a:     at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "no key", Needs: nexus.NeedsPerson})...),
 			want:  repair.RepairStep{Move: repair.End, Outcome: nexus.GaveUp, Category: nexus.PersonNeeded, Why: "no key"},
 		},
@@ -140,9 +140,9 @@ func TestNext(t *testing.T) {
 			a:    at(join(passed, wrote(2, tester, ""), isRed("test", "t2", "TestX"))...),
 			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "test", Findings: []nexus.Finding{{Gate: "test", Message: "TestX"}}, Why: "it is red"},
 		},
-		"approved is accepted": {a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Approved: true, Summary: "good"}))...), facts: tested, want: repair.RepairStep{Move: repair.End, Outcome: nexus.Accepted, Why: "good"}},
+		"approved is accepted": {a: at(join(passed, review(nexus.ReviewerVerdictGiven{Reviewed: true, Approved: true, Summary: "good"}))...), facts: tested, want: repair.RepairStep{Move: repair.End, Outcome: nexus.Accepted, Why: "good"}},
 		"approved with a critical finding is not": {
-			a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Approved: true, Findings: []nexus.Finding{{Message: "leak", Severity: nexus.Critical}}}))...), facts: tested,
+			a: at(join(passed, review(nexus.ReviewerVerdictGiven{Reviewed: true, Approved: true, Findings: []nexus.Finding{{Message: "leak", Severity: nexus.Critical}}}))...), facts: tested,
 			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "review", Findings: []nexus.Finding{{Message: "leak", Severity: nexus.Critical}}},
 		},
 		"rejected goes to the coder": {
@@ -150,16 +150,16 @@ func TestNext(t *testing.T) {
 			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "review", Findings: []nexus.Finding{finding}, Why: "not so"},
 		},
 		"rejected for a nit alone is accepted": {
-			a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Summary: "hm", Findings: []nexus.Finding{{Message: "name", Severity: nexus.Minor}}}))...), facts: tested,
+			a: at(join(passed, review(nexus.ReviewerVerdictGiven{Reviewed: true, Summary: "hm", Findings: []nexus.Finding{{Message: "name", Severity: nexus.Minor}}}))...), facts: tested,
 			want: repair.RepairStep{Move: repair.End, Outcome: nexus.Accepted, Why: "hm"},
 		},
 		"rejected without a finding": {
-			a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Summary: "hm"}))...), facts: tested,
+			a: at(join(passed, review(nexus.ReviewerVerdictGiven{Reviewed: true, Summary: "hm"}))...), facts: tested,
 			want: repair.RepairStep{Move: repair.Review},
 		},
-		"not reviewed is asked again": {a: at(join(passed, review(nexus.ReviewGiven{Approved: true}))...), facts: tested, want: repair.RepairStep{Move: repair.Review}},
+		"not reviewed is asked again": {a: at(join(passed, review(nexus.ReviewerVerdictGiven{Approved: true}))...), facts: tested, want: repair.RepairStep{Move: repair.Review}},
 		"not reviewed twice is no approval": {
-			a: at(join(passed, review(nexus.ReviewGiven{Approved: true}), review(nexus.ReviewGiven{Approved: true, Summary: "unread"}))...), facts: tested,
+			a: at(join(passed, review(nexus.ReviewerVerdictGiven{Approved: true}), review(nexus.ReviewerVerdictGiven{Approved: true, Summary: "unread"}))...), facts: tested,
 			want: repair.RepairStep{Move: repair.End, Outcome: nexus.Unverified, Why: "not reviewed: unread"},
 		},
 		"the second rejection is the last": {
@@ -170,20 +170,20 @@ func TestNext(t *testing.T) {
 			a: at(join(passed, review(rejected), wrote(2, coder, "review"), judgeFindings(nexus.Pass, ""))...), facts: tested, want: repair.RepairStep{Move: repair.Review},
 		},
 		"handed back by the train": {
-			a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Approved: true}), []nexus.Fact{
-				nexus.AttemptEnded{Outcome: nexus.Accepted}, nexus.TrainRefused{Findings: []nexus.Finding{finding}, Why: "red once merged", Tree: "m"}, nexus.AttemptResumed{Tree: "m"},
+			a: at(join(passed, review(nexus.ReviewerVerdictGiven{Reviewed: true, Approved: true}), []nexus.Fact{
+				nexus.AttemptEnded{Outcome: nexus.Accepted}, nexus.LandingRejected{Findings: []nexus.Finding{finding}, Why: "red once merged", Tree: "m"}, nexus.AttemptResumed{Tree: "m"},
 			})...), facts: tested,
 			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "train", Findings: []nexus.Finding{finding}, Why: "red once merged"},
 		},
 		"handed back without a word": {
-			a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Approved: true}), []nexus.Fact{
-				nexus.AttemptEnded{Outcome: nexus.Accepted}, nexus.TrainRefused{Tree: "m"}, nexus.AttemptResumed{Tree: "m"},
+			a: at(join(passed, review(nexus.ReviewerVerdictGiven{Reviewed: true, Approved: true}), []nexus.Fact{
+				nexus.AttemptEnded{Outcome: nexus.Accepted}, nexus.LandingRejected{Tree: "m"}, nexus.AttemptResumed{Tree: "m"},
 			})...), facts: tested,
 			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "train", Why: "the merged tree is red"},
 		},
 	} {
-		task := &state.Task{Task: c.task}
-		got := repair.NextStepOf(task, c.a, nexus.Limits{Same: 3, ReviewRounds: 2, Rounds: 9}, c.facts)
+		task := &state.TaskState{Task: c.task}
+		got := repair.NextRepairStep(task, c.a, nexus.Limits{Same: 3, ReviewRounds: 2, Rounds: 9}, c.facts)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
@@ -195,30 +195,30 @@ func TestNext(t *testing.T) {
 func TestRounds(t *testing.T) {
 	a := at(join(wrote(1, coder, ""), isRed("vet", "t1", "x"))...)
 	for _, c := range []struct {
-		task state.Task
+		task state.TaskState
 		over bool
 	}{
-		{state.Task{}, false},                                       // 1 of 3
-		{state.Task{Rounds: 1}, false},                              // 2 of 3: one earlier
-		{state.Task{Rounds: 2}, true},                               // 3 of 3
-		{state.Task{Rounds: 2, RoundsOf: 1}, false},                 // the copy knows of this round
-		{state.Task{Rounds: 3, RoundsOf: 1}, true},                  // 3 of 3
-		{state.Task{Rounds: 9, RoundsOf: 1, MercyRounds: 7}, false}, // 2 of 3 since the retry
+		{state.TaskState{}, false},                                       // 1 of 3
+		{state.TaskState{Rounds: 1}, false},                              // 2 of 3: one earlier
+		{state.TaskState{Rounds: 2}, true},                               // 3 of 3
+		{state.TaskState{Rounds: 2, RoundsOf: 1}, false},                 // the copy knows of this round
+		{state.TaskState{Rounds: 3, RoundsOf: 1}, true},                  // 3 of 3
+		{state.TaskState{Rounds: 9, RoundsOf: 1, MercyRounds: 7}, false}, // 2 of 3 since the retry
 	} {
-		step := repair.NextStepOf(&c.task, a, nexus.Limits{Rounds: 3, Same: 9}, repair.TreeFacts{})
+		step := repair.NextRepairStep(&c.task, a, nexus.Limits{Rounds: 3, Same: 9}, repair.AttemptTreeFacts{})
 		if over := step.Move == repair.End && step.Outcome == nexus.Exhausted; over != c.over {
 			t.Errorf("%d rounds, %d of this attempt: %+v", c.task.Rounds, c.task.RoundsOf, step)
 		}
 	}
 	green := at(join(wrote(1, coder, ""), judgeFindings(nexus.Pass, ""))...)
-	step := repair.NextStepOf(&state.Task{}, green, nexus.Limits{Rounds: 1}, repair.TreeFacts{Tested: true, Unchecked: true})
+	step := repair.NextRepairStep(&state.TaskState{}, green, nexus.Limits{Rounds: 1}, repair.AttemptTreeFacts{Tested: true, Unchecked: true})
 	if step.Move != repair.Review {
 		t.Errorf("no round is left for checks of criteria, and the work is green: %+v", step)
 	}
 }
 
 func TestStuck(t *testing.T) {
-	rounds := func(parts ...[]nexus.Fact) *state.Attempt {
+	rounds := func(parts ...[]nexus.Fact) *state.AttemptState {
 		var all []nexus.Fact
 		for i, p := range parts {
 			all = append(all, wrote(i+1, coder, "")...)
@@ -227,7 +227,7 @@ func TestStuck(t *testing.T) {
 		return at(all...)
 	}
 	for name, c := range map[string]struct {
-		a    *state.Attempt
+		a    *state.AttemptState
 		want string
 	}{
 		"twice is not thrice":     {rounds(isRed("test", "a", "x"), isRed("test", "b", "x")), ""},
@@ -257,7 +257,7 @@ func TestStuck(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 		if c.want != "" {
-			if step := repair.NextStepOf(&state.Task{}, c.a, nexus.Limits{Same: 3}, repair.TreeFacts{}); step.Outcome != nexus.NoProgress || step.Why != c.want {
+			if step := repair.NextRepairStep(&state.TaskState{}, c.a, nexus.Limits{Same: 3}, repair.AttemptTreeFacts{}); step.Outcome != nexus.NoProgress || step.Why != c.want {
 				t.Errorf("%s: %+v", name, step)
 			}
 		}
@@ -289,15 +289,15 @@ func TestSignature(t *testing.T) {
 }
 
 func TestBlocks(t *testing.T) {
-	of := func(all ...nexus.Severity) nexus.ReviewGiven {
-		var r nexus.ReviewGiven
+	of := func(all ...nexus.Severity) nexus.ReviewerVerdictGiven {
+		var r nexus.ReviewerVerdictGiven
 		for _, s := range all {
 			r.Findings = append(r.Findings, nexus.Finding{Severity: s})
 		}
 		return r
 	}
 	for _, c := range []struct {
-		r      nexus.ReviewGiven
+		r      nexus.ReviewerVerdictGiven
 		majors int
 		want   bool
 	}{
@@ -317,41 +317,41 @@ func TestBlocks(t *testing.T) {
 }
 
 func TestSum(t *testing.T) {
-	e := func(gate string, s nexus.GateState) nexus.Evidence {
-		return nexus.Evidence{Gate: gate, Tree: "t", State: s}
+	e := func(gate string, s nexus.GateState) nexus.GateEvidence {
+		return nexus.GateEvidence{Gate: gate, Tree: "t", State: s}
 	}
-	hung := func(gate string, s nexus.GateState) nexus.Evidence {
-		return nexus.Evidence{Gate: gate, Tree: "t", State: s, Hangs: true, Base: "b"}
+	hung := func(gate string, s nexus.GateState) nexus.GateEvidence {
+		return nexus.GateEvidence{Gate: gate, Tree: "t", State: s, Hangs: true, Base: "b"}
 	}
 	for name, c := range map[string]struct {
 		task     nexus.Task
-		evidence []nexus.Evidence
+		evidence []nexus.GateEvidence
 		state    nexus.GateState
 		gate     string
 	}{
 		"nothing ran":             {state: nexus.NotRun},
-		"another tree":            {evidence: []nexus.Evidence{{Gate: "test", Tree: "other", State: nexus.Pass}}, state: nexus.NotRun},
-		"all pass":                {evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.Pass)}, state: nexus.Pass, gate: "build"},
-		"one is red":              {evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.Fail)}, state: nexus.Fail, gate: "test"},
-		"no tests for code":       {evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.NotRun)}, state: nexus.NotRun, gate: "test"},
-		"no tests for docs":       {task: nexus.Task{Kind: nexus.DocsTask}, evidence: []nexus.Evidence{e("build", nexus.Pass), e("test", nexus.NotRun)}, state: nexus.Pass, gate: "build"},
-		"a criterion rests on it": {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "lint"}}}, evidence: []nexus.Evidence{e("test", nexus.Pass), e("lint", nexus.NotRun)}, state: nexus.NotRun, gate: "lint"},
-		"a step did not run":      {task: nexus.Task{Kind: nexus.DocsTask}, evidence: []nexus.Evidence{e("test", nexus.Pass), e("pipeline-docs", nexus.NotRun)}, state: nexus.Fail, gate: "pipeline-docs"},
-		"nothing rests on it":     {evidence: []nexus.Evidence{e("test", nexus.Pass), e("lint", nexus.NotRun)}, state: nexus.Pass, gate: "test"},
-		"red before unknown":      {evidence: []nexus.Evidence{e("lint", nexus.Unverifiable), e("test", nexus.Fail)}, state: nexus.Fail, gate: "test"},
-		"it hangs as before, and nothing else judges":             {evidence: []nexus.Evidence{e("build", nexus.Pass), hung("test", nexus.Timeout)}, state: nexus.Unverifiable, gate: "test"},
-		"it hangs as before, and some of its tests did not run":   {evidence: []nexus.Evidence{e("build", nexus.Pass), e("related", nexus.NotRun), hung("test", nexus.Timeout)}, state: nexus.Unverifiable, gate: "test"},
-		"it hangs as before, and some of its tests pass":          {evidence: []nexus.Evidence{e("build", nexus.Pass), e("related", nexus.Pass), hung("test", nexus.Timeout)}, state: nexus.Pass, gate: "build"},
-		"it hangs as before, and some of another tree's pass":     {evidence: []nexus.Evidence{e("build", nexus.Pass), {Gate: "related", State: nexus.Pass, Tree: "other"}, hung("test", nexus.Timeout)}, state: nexus.Unverifiable, gate: "test"},
-		"it does not exit as before, and a criterion passes":      {evidence: []nexus.Evidence{hung("test-api", nexus.Environmental), e(nexus.AcceptGate+"x", nexus.Pass)}, state: nexus.Pass, gate: nexus.AcceptGate + "x"},
-		"it hangs as before, and a criterion rests on it":         {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "test"}}}, evidence: []nexus.Evidence{e("related", nexus.Pass), hung("test", nexus.Timeout)}, state: nexus.Unverifiable, gate: "test"},
-		"it does not exit as before, and a criterion rests on it": {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "test"}}}, evidence: []nexus.Evidence{e("related", nexus.Pass), hung("test", nexus.Environmental)}, state: nexus.Pass, gate: "related"},
-		"it does not exit as before, and nothing else judges":     {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "test"}}}, evidence: []nexus.Evidence{e("build", nexus.Pass), hung("test", nexus.Environmental)}, state: nexus.Unverifiable, gate: "test"},
-		"it hangs as before, and something is red":                {evidence: []nexus.Evidence{e("related", nexus.Pass), hung("test", nexus.Timeout), e(nexus.AcceptGate+"x", nexus.Fail)}, state: nexus.Fail, gate: nexus.AcceptGate + "x"},
-		"it hangs, and did not before":                            {evidence: []nexus.Evidence{e("related", nexus.Pass), e("test", nexus.Timeout)}, state: nexus.Timeout, gate: "test"},
-		"an unknown state is worse":                               {evidence: []nexus.Evidence{e("test", nexus.Pass), e("lint", "odd")}, state: "odd", gate: "lint"},
+		"another tree":            {evidence: []nexus.GateEvidence{{Gate: "test", Tree: "other", State: nexus.Pass}}, state: nexus.NotRun},
+		"all pass":                {evidence: []nexus.GateEvidence{e("build", nexus.Pass), e("test", nexus.Pass)}, state: nexus.Pass, gate: "build"},
+		"one is red":              {evidence: []nexus.GateEvidence{e("build", nexus.Pass), e("test", nexus.Fail)}, state: nexus.Fail, gate: "test"},
+		"no tests for code":       {evidence: []nexus.GateEvidence{e("build", nexus.Pass), e("test", nexus.NotRun)}, state: nexus.NotRun, gate: "test"},
+		"no tests for docs":       {task: nexus.Task{Kind: nexus.DocsTask}, evidence: []nexus.GateEvidence{e("build", nexus.Pass), e("test", nexus.NotRun)}, state: nexus.Pass, gate: "build"},
+		"a criterion rests on it": {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "lint"}}}, evidence: []nexus.GateEvidence{e("test", nexus.Pass), e("lint", nexus.NotRun)}, state: nexus.NotRun, gate: "lint"},
+		"a step did not run":      {task: nexus.Task{Kind: nexus.DocsTask}, evidence: []nexus.GateEvidence{e("test", nexus.Pass), e("pipeline-docs", nexus.NotRun)}, state: nexus.Fail, gate: "pipeline-docs"},
+		"nothing rests on it":     {evidence: []nexus.GateEvidence{e("test", nexus.Pass), e("lint", nexus.NotRun)}, state: nexus.Pass, gate: "test"},
+		"red before unknown":      {evidence: []nexus.GateEvidence{e("lint", nexus.Unverifiable), e("test", nexus.Fail)}, state: nexus.Fail, gate: "test"},
+		"it hangs as before, and nothing else judges":             {evidence: []nexus.GateEvidence{e("build", nexus.Pass), hung("test", nexus.Timeout)}, state: nexus.Unverifiable, gate: "test"},
+		"it hangs as before, and some of its tests did not run":   {evidence: []nexus.GateEvidence{e("build", nexus.Pass), e("related", nexus.NotRun), hung("test", nexus.Timeout)}, state: nexus.Unverifiable, gate: "test"},
+		"it hangs as before, and some of its tests pass":          {evidence: []nexus.GateEvidence{e("build", nexus.Pass), e("related", nexus.Pass), hung("test", nexus.Timeout)}, state: nexus.Pass, gate: "build"},
+		"it hangs as before, and some of another tree's pass":     {evidence: []nexus.GateEvidence{e("build", nexus.Pass), {Gate: "related", State: nexus.Pass, Tree: "other"}, hung("test", nexus.Timeout)}, state: nexus.Unverifiable, gate: "test"},
+		"it does not exit as before, and a criterion passes":      {evidence: []nexus.GateEvidence{hung("test-api", nexus.Environmental), e(nexus.AcceptGate+"x", nexus.Pass)}, state: nexus.Pass, gate: nexus.AcceptGate + "x"},
+		"it hangs as before, and a criterion rests on it":         {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "test"}}}, evidence: []nexus.GateEvidence{e("related", nexus.Pass), hung("test", nexus.Timeout)}, state: nexus.Unverifiable, gate: "test"},
+		"it does not exit as before, and a criterion rests on it": {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "test"}}}, evidence: []nexus.GateEvidence{e("related", nexus.Pass), hung("test", nexus.Environmental)}, state: nexus.Pass, gate: "related"},
+		"it does not exit as before, and nothing else judges":     {task: nexus.Task{Criteria: []nexus.Criterion{{Check: "test"}}}, evidence: []nexus.GateEvidence{e("build", nexus.Pass), hung("test", nexus.Environmental)}, state: nexus.Unverifiable, gate: "test"},
+		"it hangs as before, and something is red":                {evidence: []nexus.GateEvidence{e("related", nexus.Pass), hung("test", nexus.Timeout), e(nexus.AcceptGate+"x", nexus.Fail)}, state: nexus.Fail, gate: nexus.AcceptGate + "x"},
+		"it hangs, and did not before":                            {evidence: []nexus.GateEvidence{e("related", nexus.Pass), e("test", nexus.Timeout)}, state: nexus.Timeout, gate: "test"},
+		"an unknown state is worse":                               {evidence: []nexus.GateEvidence{e("test", nexus.Pass), e("lint", "odd")}, state: "odd", gate: "lint"},
 	} {
-		got := repair.SumVerdict("T1.1", c.task, "t", c.evidence)
+		got := repair.CombineVerdict("T1.1", c.task, "t", c.evidence)
 		if got.State != c.state || got.Gate != c.gate || got.Tree != "t" || got.Attempt != "T1.1" {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -364,12 +364,12 @@ func TestSum(t *testing.T) {
 func TestResumeGivesTheSameStep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := with(rapid.SampledFrom(append(nexus.Strategies(), nexus.TestAfter)).Draw(t, "strategy"))
-		task := &state.Task{Task: nexus.Task{ID: "T1", Kind: rapid.SampledFrom([]nexus.TaskKind{"", nexus.TestTask, nexus.DocsTask}).Draw(t, "kind")}}
+		task := &state.TaskState{Task: nexus.Task{ID: "T1", Kind: rapid.SampledFrom([]nexus.TaskKind{"", nexus.TestTask, nexus.DocsTask}).Draw(t, "kind")}}
 		limits := nexus.Limits{Rounds: 12, Same: rapid.IntRange(2, 3).Draw(t, "same"), ReviewRounds: 3, MajorsBlock: 1}
-		facts := repair.TreeFacts{Tested: rapid.Bool().Draw(t, "tested")}
-		now := func(live *state.Attempt) repair.RepairStep {
-			step := repair.NextStepOf(task, live, limits, facts)
-			if diff := cmp.Diff(step, repair.NextStepOf(task, live.Clone(), limits, facts)); diff != "" {
+		facts := repair.AttemptTreeFacts{Tested: rapid.Bool().Draw(t, "tested")}
+		now := func(live *state.AttemptState) repair.RepairStep {
+			step := repair.NextRepairStep(task, live, limits, facts)
+			if diff := cmp.Diff(step, repair.NextRepairStep(task, live.Clone(), limits, facts)); diff != "" {
 				t.Fatalf("a resumed attempt takes another step:\n%s", diff)
 			}
 			return step
@@ -390,25 +390,25 @@ func TestResumeGivesTheSameStep(t *testing.T) {
 					return
 				}
 				a.Apply(nexus.AttemptEnded{Outcome: nexus.Accepted}, time.Time{})
-				a.Apply(nexus.TrainRefused{Why: "red once merged", Findings: []nexus.Finding{{Message: "x"}}}, time.Time{})
+				a.Apply(nexus.LandingRejected{Why: "red once merged", Findings: []nexus.Finding{{Message: "x"}}}, time.Time{})
 				a.Apply(nexus.AttemptResumed{}, time.Time{})
 			case repair.Write:
 				begin(t, a, step, now)
 			case repair.Judge:
 				s := rapid.SampledFrom([]nexus.GateState{nexus.Pass, nexus.Fail, nexus.Fail, nexus.Timeout, nexus.NotRun}).Draw(t, "state")
-				e := nexus.Evidence{Gate: "test", Tree: fmt.Sprint(n), State: s, Findings: []nexus.Finding{{Message: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "message")}}}
+				e := nexus.GateEvidence{Gate: "test", Tree: fmt.Sprint(n), State: s, Findings: []nexus.Finding{{Message: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "message")}}}
 				a.Apply(nexus.GateJudged{Evidence: e}, time.Time{})
-				a.Apply(nexus.VerdictGiven{State: s, Gate: "test", Tree: e.Tree, Why: "so"}, time.Time{})
+				a.Apply(nexus.GatesVerdictGiven{State: s, Gate: "test", Tree: e.Tree, Why: "so"}, time.Time{})
 			case repair.Check, repair.Forgo, repair.Afresh, repair.Reproduce, repair.Regate: // nobody claims, reports or retries anything here
 				t.Fatal("checks are tried that nobody named")
 			case repair.Prove:
-				p := rapid.SampledFrom([]nexus.TestProof{nexus.ProofRed, nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone}).Draw(t, "proof")
+				p := rapid.SampledFrom([]nexus.TestProofResult{nexus.ProofRed, nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone}).Draw(t, "proof")
 				a.Apply(proved(p)[0], time.Time{})
 			case repair.Verify:
-				a.Apply(verified(rapid.SampledFrom([]nexus.Category{"", nexus.VerifierRejected}).Draw(t, "category"))[0], time.Time{})
+				a.Apply(verified(rapid.SampledFrom([]nexus.AttemptFailureCategory{"", nexus.VerifierRejected}).Draw(t, "category"))[0], time.Time{})
 			case repair.Review:
 				ok := rapid.Bool().Draw(t, "approved")
-				r := nexus.ReviewGiven{Reviewed: rapid.IntRange(0, 3).Draw(t, "reviewed") > 0, Approved: ok, Summary: "as seen"}
+				r := nexus.ReviewerVerdictGiven{Reviewed: rapid.IntRange(0, 3).Draw(t, "reviewed") > 0, Approved: ok, Summary: "as seen"}
 				if !ok {
 					r.Findings = []nexus.Finding{{Message: "no"}}
 				}
@@ -419,13 +419,13 @@ func TestResumeGivesTheSameStep(t *testing.T) {
 }
 
 // begin has a round, and asks for the step after each of its facts.
-func begin(t *rapid.T, a *state.Attempt, step repair.RepairStep, now func(*state.Attempt) repair.RepairStep) {
+func begin(t *rapid.T, a *state.AttemptState, step repair.RepairStep, now func(*state.AttemptState) repair.RepairStep) {
 	id := nexus.SessionID("T1.1/" + string(step.Role) + ".1")
 	round := []nexus.Fact{nexus.RoundStarted{Role: step.Role, Cause: step.Cause, Session: id}}
 	if a.SessionByID(id) == nil {
 		round = append(round, nexus.SessionStarted{Session: id, Role: step.Role})
 	}
-	round = append(round, nexus.PromptSent{Session: id, Message: "m"}, nexus.TurnTaken{Session: id, Turn: 1, Message: "m"})
+	round = append(round, nexus.PromptSent{Session: id, Message: "m"}, nexus.ModelTurnRecorded{Session: id, Turn: 1, Message: "m"})
 	want := step
 	want.Resume, want.Outcome = true, ""
 	for _, f := range round {

@@ -13,13 +13,13 @@ import (
 // stand is where an attempt stands, with all that its next step depends on.
 type stand struct {
 	task   nexus.Task
-	a      *state.Attempt
+	a      *state.AttemptState
 	limits nexus.Limits
-	facts  repair.TreeFacts
+	facts  repair.AttemptTreeFacts
 }
 
 func (s stand) next() repair.RepairStep {
-	return repair.NextStepOf(&state.Task{Task: s.task}, s.a, s.limits, s.facts)
+	return repair.NextRepairStep(&state.TaskState{Task: s.task}, s.a, s.limits, s.facts)
 }
 
 // row returns the row of the table that a stand is in.
@@ -82,11 +82,11 @@ func (s stand) where() string {
 
 // judgedBefore reports whether the tree as it is was judged in an earlier round.
 func (s stand) judgedBefore() bool {
-	return s.a.Snapshot.Tree != "" && slices.ContainsFunc(s.a.Rounds, func(r *state.Round) bool { return r.Verdict != nil && r.Verdict.Tree == s.a.Snapshot.Tree })
+	return s.a.Snapshot.Tree != "" && slices.ContainsFunc(s.a.Rounds, func(r *state.AttemptRound) bool { return r.Verdict != nil && r.Verdict.Tree == s.a.Snapshot.Tree })
 }
 
 // unfinished names a stand after a session that did not submit.
-func (s stand) unfinished(r *state.Round, session *state.Session) string {
+func (s stand) unfinished(r *state.AttemptRound, session *state.AgentSessionState) string {
 	name := "the " + string(r.Role) + " ended as " + string(session.Outcome)
 	if coded := s.a.Strategy == nexus.TDDStrict && s.a.LastSession(nexus.Coder) != nil; coded && session.Outcome == nexus.GaveUp && (r.Cause == repair.ReviewCause || r.Cause == repair.VerifyGate) {
 		name += verdictReason(r.Cause)
@@ -105,7 +105,7 @@ func verdictReason(cause string) string {
 }
 
 // before names a stand before there is any work but tests.
-func (s stand) before(r *state.Round) string {
+func (s stand) before(r *state.AttemptRound) string {
 	switch {
 	case r.Proof == nil && len(r.Broken) > 0:
 		return "the tester touched code"
@@ -116,7 +116,7 @@ func (s stand) before(r *state.Round) string {
 }
 
 // proof names what was seen of tests, and whether for the last time.
-func (s stand) proof(r *state.Round) string {
+func (s stand) proof(r *state.AttemptRound) string {
 	n, last := 0, s.limits.Same
 	for _, o := range s.a.Rounds {
 		if o.Proof != nil && o.Proof.Proof == r.Proof.Proof {
@@ -133,7 +133,7 @@ func (s stand) proof(r *state.Round) string {
 	}
 }
 
-func (s stand) reviewed(r *state.Round) string {
+func (s stand) reviewed(r *state.AttemptRound) string {
 	v, said := r.Reviews[len(r.Reviews)-1], 0
 	for _, o := range s.a.Rounds {
 		for _, v := range o.Reviews {
@@ -159,7 +159,7 @@ func (s stand) reviewed(r *state.Round) string {
 }
 
 // judged names a stand by what the gates said, and who read it after them.
-func (s stand) judged(r *state.Round) string {
+func (s stand) judged(r *state.AttemptRound) string {
 	v := r.Verdict
 	name := "gates say " + string(v.State)
 	if v.State == nexus.Pass {
@@ -168,8 +168,8 @@ func (s stand) judged(r *state.Round) string {
 	if strings.HasPrefix(v.Gate, nexus.AcceptGate) {
 		name = "criteria say " + string(v.State)
 	}
-	told := slices.ContainsFunc(s.a.Rounds, func(o *state.Round) bool { return o.Cause == v.Gate })
-	if e := nexus.EvidenceOf(r.Evidence, v.Gate); e.Gate != "" && !v.State.IsRed() && v.State != nexus.Pass && !told {
+	told := slices.ContainsFunc(s.a.Rounds, func(o *state.AttemptRound) bool { return o.Cause == v.Gate })
+	if e := nexus.EvidenceOfGate(r.Evidence, v.Gate); e.Gate != "" && !v.State.IsRed() && v.State != nexus.Pass && !told {
 		name += ", which its author was not told"
 	}
 	untested := ""
@@ -219,7 +219,7 @@ func (s stand) judged(r *state.Round) string {
 }
 
 // checked names a stand after a round that was for checks of criteria.
-func (s stand) checked(r *state.Round, session *state.Session) string {
+func (s stand) checked(r *state.AttemptRound, session *state.AgentSessionState) string {
 	green := s.a.Rounds[len(s.a.Rounds)-2].Verdict.Tree
 	back := s.a.Snapshot.Tree == green
 	switch {
@@ -251,7 +251,7 @@ func (s stand) stuck() string {
 }
 
 // read names what a verifier said.
-func (s stand) read(r *state.Round) string {
+func (s stand) read(r *state.AttemptRound) string {
 	said, no := "", 0
 	for _, o := range s.a.Rounds {
 		if o.Verified != nil && o.Verified.Category != "" {
@@ -282,7 +282,7 @@ func (s stand) read(r *state.Round) string {
 
 // approvedBefore reports whether the last verdict before this round was a yes to its
 // tree.
-func (s stand) approvedBefore(r *state.Round) bool {
+func (s stand) approvedBefore(r *state.AttemptRound) bool {
 	yes := false
 	for _, o := range s.a.Rounds[:len(s.a.Rounds)-1] {
 		if v := o.Verified; v != nil && v.Read {
@@ -319,7 +319,7 @@ func (s stand) does(step repair.RepairStep, habit string) [][]nexus.Fact {
 		}
 		all := [][]nexus.Fact{ends(nexus.Accepted), ends(nexus.GaveUp), ends(nexus.Exhausted), ends(nexus.Stopped)}
 		if step.Role == nexus.Tester && s.a.Strategy.UsesSeparateSessions() {
-			all = append(all, join(ends(nexus.Accepted), one(nexus.IsolationBroken{Attempt: "T1.1", Role: nexus.Tester, Files: []string{"a.go"}})))
+			all = append(all, join(ends(nexus.Accepted), one(nexus.RoleIsolationViolated{Attempt: "T1.1", Role: nexus.Tester, Files: []string{"a.go"}})))
 		}
 		return all
 	case repair.Judge:
@@ -327,14 +327,14 @@ func (s stand) does(step repair.RepairStep, habit string) [][]nexus.Fact {
 	case repair.Check, repair.Forgo, repair.Afresh, repair.Reproduce, repair.Regate: // nobody claims, reports or retries anything here
 	case repair.Prove:
 		var all [][]nexus.Fact
-		for _, p := range []nexus.TestProof{nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone, nexus.ProofUnsure} {
+		for _, p := range []nexus.TestProofResult{nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone, nexus.ProofUnsure} {
 			all = append(all, proved(p))
 		}
 		return all
 	case repair.Verify:
-		return [][]nexus.Fact{verified(""), verified(nexus.VerifierRejected), one(nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Why: "no verdict"})}
+		return [][]nexus.Fact{verified(""), verified(nexus.VerifierRejected), one(nexus.VerifierVerdictGiven{Attempt: "T1.1", Tree: "t", Why: "no verdict"})}
 	case repair.Review:
-		r := nexus.ReviewGiven{Attempt: "T1.1", Tree: "t"}
+		r := nexus.ReviewerVerdictGiven{Attempt: "T1.1", Tree: "t"}
 		yes, no, nit := r, r, r
 		yes.Reviewed, yes.Approved, yes.Summary = true, true, "good"
 		no.Reviewed, no.Summary, no.Findings = true, "bad", []nexus.Finding{{Severity: nexus.Critical, Message: "bad"}}
@@ -345,7 +345,7 @@ func (s stand) does(step repair.RepairStep, habit string) [][]nexus.Fact {
 		if step.Outcome == nexus.Accepted && s.a.Refusals == 0 {
 			return [][]nexus.Fact{{
 				nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted},
-				nexus.TrainRefused{Task: "T1", Attempt: "T1.1", Why: "red once merged", Tree: "m"},
+				nexus.LandingRejected{Task: "T1", Attempt: "T1.1", Why: "red once merged", Tree: "m"},
 				nexus.AttemptResumed{Attempt: "T1.1", Tree: "m"},
 			}}
 		}
@@ -359,7 +359,7 @@ func (s stand) judges(habit string, n int) [][]nexus.Fact {
 	var all [][]nexus.Fact
 	tree := fmt.Sprintf("t%d", n)
 	say := func(v nexus.GateState, gate string) []nexus.Fact {
-		return []nexus.Fact{nexus.VerdictGiven{Attempt: "T1.1", Tree: tree, State: v, Gate: gate, Why: "so"}}
+		return []nexus.Fact{nexus.GatesVerdictGiven{Attempt: "T1.1", Tree: tree, State: v, Gate: gate, Why: "so"}}
 	}
 	messages := []string{"want 1, have 2"}
 	switch habit {

@@ -14,11 +14,11 @@ import (
 
 // weighs is a round whose work a verifier judged: with findings it refused it.
 func weighs(findings ...nexus.Finding) []nexus.Fact {
-	f := nexus.WorkVerified{Read: true, Findings: findings, Why: "no"}
+	f := nexus.VerifierVerdictGiven{Read: true, Findings: findings, Why: "no"}
 	if len(findings) > 0 {
 		f.Category = nexus.VerifierRejected
 	}
-	return []nexus.Fact{nexus.VerdictGiven{State: nexus.Pass, Tree: "t"}, f}
+	return []nexus.Fact{nexus.GatesVerdictGiven{State: nexus.Pass, Tree: "t"}, f}
 }
 
 // TestWhatStandsInTheEnd is what the judges named last, and nothing where they
@@ -26,8 +26,8 @@ func weighs(findings ...nexus.Finding) []nexus.Fact {
 func TestWhatStandsInTheEnd(t *testing.T) {
 	f, g := nexus.Finding{File: "a.go", Message: "it leaks"}, nexus.Finding{File: "b.go", Message: "it waits"}
 	first, second := wroteWith(1, nexus.Coder, nexus.Accepted), wroteWith(2, nexus.Coder, nexus.Accepted)
-	fine := []nexus.Fact{nexus.VerdictGiven{State: nexus.Pass, Tree: "t"}, nexus.ReviewGiven{Reviewed: true, Approved: true, Findings: []nexus.Finding{g}}}
-	unread := []nexus.Fact{nexus.VerdictGiven{State: nexus.Pass, Tree: "t"}, nexus.WorkVerified{Findings: []nexus.Finding{g}}, nexus.ReviewGiven{SendsBack: true, Findings: []nexus.Finding{g}}}
+	fine := []nexus.Fact{nexus.GatesVerdictGiven{State: nexus.Pass, Tree: "t"}, nexus.ReviewerVerdictGiven{Reviewed: true, Approved: true, Findings: []nexus.Finding{g}}}
+	unread := []nexus.Fact{nexus.GatesVerdictGiven{State: nexus.Pass, Tree: "t"}, nexus.VerifierVerdictGiven{Findings: []nexus.Finding{g}}, nexus.ReviewerVerdictGiven{SendsBack: true, Findings: []nexus.Finding{g}}}
 	for name, c := range map[string]struct {
 		facts    []nexus.Fact
 		review   []nexus.Finding
@@ -65,17 +65,17 @@ func TestAnswersAreOfTheirFinding(t *testing.T) {
 	a := strict(join(first, gateEvidence(f, g), wroteWith(2, nexus.Coder, nexus.Accepted, disputed, fixed))...)
 	for message, c := range map[string]struct {
 		f    nexus.Finding
-		want []repair.AuthorReply
+		want []repair.WriterFindingAnswer
 	}{
-		"the first":  {f, []repair.AuthorReply{{Role: nexus.Coder, FindingAnswer: disputed}}},
-		"the second": {g, []repair.AuthorReply{{Role: nexus.Coder, FindingAnswer: fixed}}},
+		"the first":  {f, []repair.WriterFindingAnswer{{Role: nexus.Coder, FindingAnswer: disputed}}},
+		"the second": {g, []repair.WriterFindingAnswer{{Role: nexus.Coder, FindingAnswer: fixed}}},
 		"no such":    {moved, nil},
 	} {
-		if diff := cmp.Diff(c.want, repair.RepliesTo(a, repair.ReviewCause, c.f)); diff != "" {
+		if diff := cmp.Diff(c.want, repair.AnswersToFinding(a, repair.ReviewCause, c.f)); diff != "" {
 			t.Errorf("%s: %s", message, diff)
 		}
 	}
-	if got := repair.RepliesTo(strict(first...), repair.ReviewCause, f); got != nil {
+	if got := repair.AnswersToFinding(strict(first...), repair.ReviewCause, f); got != nil {
 		t.Errorf("nobody judged: %v", got)
 	}
 	for name, c := range map[string]struct {
@@ -109,7 +109,7 @@ func TestBothSidesOfADispute(t *testing.T) {
 	l := limits()
 	l.ReviewRounds, l.Rounds = 0, 0
 	a := strict(join(wroteWith(1, nexus.Coder, nexus.Accepted), weighs(f), fix(2), weighs(f), fix(3), weighs(f))...)
-	step := repair.NextStepOf(&state.Task{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}, a, l, repair.TreeFacts{Tested: true})
+	step := repair.NextRepairStep(&state.TaskState{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}, a, l, repair.AttemptTreeFacts{Tested: true})
 	want := "the author and the verifier disagreed twice. The verifier: the second line is missing. The author: one is asked for"
 	if step.Category != nexus.Disputed || step.Why != want {
 		t.Errorf("%+v", step)
@@ -119,7 +119,7 @@ func TestBothSidesOfADispute(t *testing.T) {
 	ofGate, coded := late, late
 	ofGate.Gate, coded.Code = "lint", "early"
 	a = strict(join(wroteWith(1, nexus.Coder, nexus.Accepted), gateEvidence(f, late, ofGate, coded))...)
-	step = repair.NextStepOf(&state.Task{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}, a, l, repair.TreeFacts{Tested: true})
+	step = repair.NextRepairStep(&state.TaskState{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}, a, l, repair.AttemptTreeFacts{Tested: true})
 	a.Apply(nexus.RoundStarted{Round: 2, Role: nexus.Coder, Cause: repair.ReviewCause}, a.Began)
 	if got := repair.WriterFindings(a, 1); step.Role != nexus.Coder || !slices.Equal(got, []nexus.Finding{f, ofGate, coded}) {
 		t.Errorf("%s is told %v", step.Role, got)
@@ -139,8 +139,8 @@ func TestCloserFromTheTenthRoundOn(t *testing.T) {
 		"after another chance":    {rounds: 15, of: 2, now: 2, mercy: 6, want: 0},
 		"fewer than it knows of ": {rounds: 10, of: 3, now: 1, want: 10},
 	} {
-		task := &state.Task{Rounds: c.rounds, RoundsOf: c.of, MercyRounds: c.mercy}
-		if got := repair.RoundNeedingDetail(task, &state.Attempt{Rounds: make([]*state.Round, c.now)}); got != c.want {
+		task := &state.TaskState{Rounds: c.rounds, RoundsOf: c.of, MercyRounds: c.mercy}
+		if got := repair.RoundNeedingDetail(task, &state.AttemptState{Rounds: make([]*state.AttemptRound, c.now)}); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -149,23 +149,23 @@ func TestCloserFromTheTenthRoundOn(t *testing.T) {
 // TestWhatBlocksIsSaid names what agents said stands in the way, and what of it only
 // a person can take away.
 func TestWhatBlocksIsSaid(t *testing.T) {
-	gave := func(c nexus.Category) *state.Attempt {
-		return &state.Attempt{ID: "T1.1", Outcome: nexus.GaveUp, Category: c, Why: "there is no API key"}
+	gave := func(c nexus.AttemptFailureCategory) *state.AttemptState {
+		return &state.AttemptState{ID: "T1.1", Outcome: nexus.GaveUp, Category: c, Why: "there is no API key"}
 	}
-	asked := &nexus.ReplanAsked{Reason: "two readings", Blockers: []string{"the owner must decide"}}
+	asked := &nexus.ReplanRequested{Reason: "two readings", Blockers: []string{"the owner must decide"}}
 	for name, c := range map[string]struct {
-		a    *state.Attempt
-		ask  *nexus.ReplanAsked
+		a    *state.AttemptState
+		ask  *nexus.ReplanRequested
 		want string
 	}{
 		"it gave up":           {gave(""), nil, "there is no API key"},
 		"it needs a person":    {gave(nexus.PersonNeeded), nil, "there is no API key!"},
-		"it wants a plan":      {&state.Attempt{ID: "T1.1", Outcome: nexus.Exhausted, Why: "time"}, asked, "two readings, the owner must decide!"},
+		"it wants a plan":      {&state.AttemptState{ID: "T1.1", Outcome: nexus.Exhausted, Why: "time"}, asked, "two readings, the owner must decide!"},
 		"both":                 {gave(nexus.PersonNeeded), asked, "there is no API key!, two readings, the owner must decide!"},
-		"it ended another way": {&state.Attempt{ID: "T1.1", Outcome: nexus.Exhausted, Category: nexus.PersonNeeded, Why: "time"}, nil, ""},
+		"it ended another way": {&state.AttemptState{ID: "T1.1", Outcome: nexus.Exhausted, Category: nexus.PersonNeeded, Why: "time"}, nil, ""},
 	} {
-		task := &state.Task{Task: nexus.Task{ID: "T1"}, Status: nexus.Running, Attempts: []*state.Attempt{c.a}, Replan: c.ask}
-		r := repair.AssessTask(state.New("r"), task)
+		task := &state.TaskState{Task: nexus.Task{ID: "T1"}, Status: nexus.Running, Attempts: []*state.AttemptState{c.a}, Replan: c.ask}
+		r := repair.AssessTask(state.NewState("r"), task)
 		var got []string
 		for _, b := range r.Blockers {
 			text := b.Text
@@ -186,21 +186,21 @@ func TestWhatBlocksIsSaid(t *testing.T) {
 // TestWhyTheGatesFailIsCounted where the gate that decides does not say it.
 func TestWhyTheGatesFailIsCounted(t *testing.T) {
 	one := nexus.Finding{Message: "x"}
-	for want, e := range map[string]nexus.Evidence{
+	for want, e := range map[string]nexus.GateEvidence{
 		"0 findings": {Gate: "lint", State: nexus.Fail, Tree: "t"},
 		"1 finding":  {Gate: "lint", State: nexus.Fail, Tree: "t", Findings: []nexus.Finding{one}},
 		"2 findings": {Gate: "lint", State: nexus.Fail, Tree: "t", Findings: []nexus.Finding{one, one}},
 		"it broke":   {Gate: "lint", State: nexus.Fail, Tree: "t", Findings: []nexus.Finding{one}, Why: "it broke"},
 		"":           {Gate: "lint", State: nexus.Pass, Tree: "t", Findings: []nexus.Finding{one}},
 	} {
-		if v := repair.SumVerdict("T1.1", nexus.Task{ID: "T1"}, "t", []nexus.Evidence{e}); v.Why != want {
+		if v := repair.CombineVerdict("T1.1", nexus.Task{ID: "T1"}, "t", []nexus.GateEvidence{e}); v.Why != want {
 			t.Errorf("%q, want %q", v.Why, want)
 		}
 	}
 	for state, over := range map[nexus.GateState]nexus.GateState{
 		nexus.Environmental: nexus.Flaky, nexus.MissingAsset: nexus.Unverifiable, nexus.Flaky: nexus.Pass, nexus.Timeout: nexus.Environmental, nexus.Fail: nexus.Exceeded,
 	} {
-		v := repair.SumVerdict("T1.1", nexus.Task{ID: "T1"}, "t", []nexus.Evidence{{Gate: "a", State: over, Tree: "t"}, {Gate: "b", State: state, Tree: "t"}, {Gate: "c", State: over, Tree: "t"}})
+		v := repair.CombineVerdict("T1.1", nexus.Task{ID: "T1"}, "t", []nexus.GateEvidence{{Gate: "a", State: over, Tree: "t"}, {Gate: "b", State: state, Tree: "t"}, {Gate: "c", State: over, Tree: "t"}})
 		if v.State != state || v.Gate != "b" {
 			t.Errorf("%s beside %s: %+v", state, over, v)
 		}
@@ -215,23 +215,23 @@ func TestWhatRunsProve(t *testing.T) {
 	again := old
 	again.Message, again.File = "got 2", "elsewhere.py"
 	for name, c := range map[string]struct {
-		before, now nexus.Evidence
-		want        nexus.TestProof
+		before, now nexus.GateEvidence
+		want        nexus.TestProofResult
 		why         string
 	}{
-		"no end":           {now: nexus.Evidence{Gate: "test", State: nexus.Timeout, Why: "1m is over"}, want: nexus.ProofBroken, why: "1m is over"},
-		"too much":         {now: nexus.Evidence{Gate: "test", State: nexus.Exceeded}, want: nexus.ProofBroken, why: "the tests use too much"},
-		"cannot be loaded": {now: nexus.Evidence{Gate: "test", State: nexus.NotRun, Findings: []nexus.Finding{load}}, want: nexus.ProofRed},
-		"nor before":       {nexus.Evidence{Gate: "test", Findings: []nexus.Finding{load}}, nexus.Evidence{Gate: "test", State: nexus.NotRun, Findings: []nexus.Finding{load}}, nexus.ProofGreen, ""},
-		"red before":       {nexus.Evidence{Gate: "test", Findings: []nexus.Finding{old}}, nexus.Evidence{Gate: "test", State: nexus.Fail, Findings: []nexus.Finding{again}}, nexus.ProofGreen, ""},
-		"in another gate":  {nexus.Evidence{Gate: "e2e", Findings: []nexus.Finding{old}}, nexus.Evidence{Gate: "test", State: nexus.Fail, Findings: []nexus.Finding{old}}, nexus.ProofRed, ""},
+		"no end":           {now: nexus.GateEvidence{Gate: "test", State: nexus.Timeout, Why: "1m is over"}, want: nexus.ProofBroken, why: "1m is over"},
+		"too much":         {now: nexus.GateEvidence{Gate: "test", State: nexus.Exceeded}, want: nexus.ProofBroken, why: "the tests use too much"},
+		"cannot be loaded": {now: nexus.GateEvidence{Gate: "test", State: nexus.NotRun, Findings: []nexus.Finding{load}}, want: nexus.ProofRed},
+		"nor before":       {nexus.GateEvidence{Gate: "test", Findings: []nexus.Finding{load}}, nexus.GateEvidence{Gate: "test", State: nexus.NotRun, Findings: []nexus.Finding{load}}, nexus.ProofGreen, ""},
+		"red before":       {nexus.GateEvidence{Gate: "test", Findings: []nexus.Finding{old}}, nexus.GateEvidence{Gate: "test", State: nexus.Fail, Findings: []nexus.Finding{again}}, nexus.ProofGreen, ""},
+		"in another gate":  {nexus.GateEvidence{Gate: "e2e", Findings: []nexus.Finding{old}}, nexus.GateEvidence{Gate: "test", State: nexus.Fail, Findings: []nexus.Finding{old}}, nexus.ProofRed, ""},
 		"something else was": {
-			nexus.Evidence{Gate: "test", Findings: []nexus.Finding{{File: "a.py", Message: "no"}}},
-			nexus.Evidence{Gate: "test", State: nexus.NotRun, Findings: []nexus.Finding{load}},
+			nexus.GateEvidence{Gate: "test", Findings: []nexus.Finding{{File: "a.py", Message: "no"}}},
+			nexus.GateEvidence{Gate: "test", State: nexus.NotRun, Findings: []nexus.Finding{load}},
 			nexus.ProofRed, "",
 		},
 	} {
-		p := repair.ProveTests(files, []nexus.Evidence{c.before}, []nexus.Evidence{c.now})
+		p := repair.ProveTests(files, []nexus.GateEvidence{c.before}, []nexus.GateEvidence{c.now})
 		if p.Proof != c.want || c.why != "" && (len(p.Findings) != 1 || p.Findings[0].Message != c.why || p.Findings[0].Gate != "test") {
 			t.Errorf("%s: %+v", name, p)
 		}
@@ -241,21 +241,21 @@ func TestWhatRunsProve(t *testing.T) {
 // TestSuggestionsComeFirst: what a person suggested is done without an agent, judged, and
 // then the author is told the rest.
 func TestSuggestionsComeFirst(t *testing.T) {
-	task := &state.Task{Task: nexus.Task{ID: "T1"}}
-	next := func(a *state.Attempt) repair.RepairStep {
-		return repair.NextStepOf(task, a, limits(), repair.TreeFacts{Tested: true})
+	task := &state.TaskState{Task: nexus.Task{ID: "T1"}}
+	next := func(a *state.AttemptState) repair.RepairStep {
+		return repair.NextRepairStep(task, a, limits(), repair.AttemptTreeFacts{Tested: true})
 	}
 	a := strict(wroteWith(1, nexus.Coder, nexus.Accepted)...)
-	a.Apply(nexus.WorkReturned{Why: "c1, c2", Tell: true, Apply: []nexus.Comment{{ID: "c1"}}}, a.Began)
+	a.Apply(nexus.WorkReturnedToAuthor{Why: "c1, c2", Tell: true, Apply: []nexus.ReviewComment{{ID: "c1"}}}, a.Began)
 	if s := next(a); s.Move != repair.Apply || s.Cause != nexus.ApplyCause || s.Why != "c1, c2" {
 		t.Errorf("first: %+v", s)
 	}
-	a.Apply(nexus.CommentsApplied{Applied: []string{"c1"}}, a.Began)
+	a.Apply(nexus.SuggestionsApplied{Applied: []string{"c1"}}, a.Began)
 	if s := next(a); s.Move != repair.Write || s.Role != nexus.Coder || s.Cause != nexus.PersonCause || s.Why != "c1, c2" {
 		t.Errorf("then: %+v", s)
 	}
 	told := strict(wroteWith(1, nexus.Coder, nexus.Accepted)...)
-	told.Apply(nexus.WorkReturned{Why: "c2", Tell: true}, a.Began)
+	told.Apply(nexus.WorkReturnedToAuthor{Why: "c2", Tell: true}, a.Began)
 	if s := next(told); s.Move != repair.Write || s.Cause != nexus.PersonCause {
 		t.Errorf("nothing was suggested: %+v", s)
 	}
@@ -265,11 +265,11 @@ func TestSuggestionsComeFirst(t *testing.T) {
 	if s := next(alone); s.Move != repair.Judge {
 		t.Errorf("not judged: %+v", s)
 	}
-	alone.Apply(nexus.VerdictGiven{State: nexus.Pass, Tree: "t2"}, a.Began)
+	alone.Apply(nexus.GatesVerdictGiven{State: nexus.Pass, Tree: "t2"}, a.Began)
 	if s := next(alone); s.Move != repair.Review {
 		t.Errorf("green: %+v", s)
 	}
-	alone.Apply(nexus.ReviewGiven{Reviewed: true, Approved: true, Summary: "good"}, a.Began)
+	alone.Apply(nexus.ReviewerVerdictGiven{Reviewed: true, Approved: true, Summary: "good"}, a.Began)
 	if s := next(alone); s.Move != repair.End || s.Outcome != nexus.Accepted {
 		t.Errorf("approved: %+v", s)
 	}
@@ -279,8 +279,8 @@ func TestSuggestionsComeFirst(t *testing.T) {
 func TestABlockedRoundSaysWhy(t *testing.T) {
 	a := strict(wroteWith(1, nexus.Coder, nexus.GaveUp)...)
 	a.Apply(nexus.RoundStarted{Round: 2, Role: nexus.Tester, Cause: repair.BlockedCause, Session: "tester"}, a.Began)
-	task := &state.Task{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}
-	if s := repair.NextStepOf(task, a, limits(), repair.TreeFacts{Tested: true}); !s.Resume || s.Role != nexus.Tester || s.Why != "it lacks a test" {
+	task := &state.TaskState{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}
+	if s := repair.NextRepairStep(task, a, limits(), repair.AttemptTreeFacts{Tested: true}); !s.Resume || s.Role != nexus.Tester || s.Why != "it lacks a test" {
 		t.Errorf("%+v", s)
 	}
 }

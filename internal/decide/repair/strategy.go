@@ -21,7 +21,7 @@ func integrationTags() []string { return []string{"ui", "layout", "cli", "integr
 // comes first, then the run's, then a plugin's proposal. By default it is the strict strategy
 // if a fault would be expensive: for complex tasks, and for tasks about security or a public
 // API. It is no-test for a pure rename.
-func ChooseStrategy(r nexus.Routing, t nexus.Task, routed nexus.TaskRouted) (chosen nexus.Strategy, why string) {
+func ChooseStrategy(r nexus.StartTierRules, t nexus.Task, routed nexus.StartTierChosen) (chosen nexus.WritingStrategy, why string) {
 	c := routed.Complexity
 	risk := route.RiskWord(t)
 	rename, renames := RenamesOf(t)
@@ -56,7 +56,7 @@ func ChooseStrategy(r nexus.Routing, t nexus.Task, routed nexus.TaskRouted) (cho
 // NextStrategy returns the strategy of a task's next attempt. After an attempt in which a
 // role broke the isolation of the strict strategy, or in which its tester wrote no test, the
 // next attempts are lite.
-func NextStrategy(t *state.Task) nexus.Strategy {
+func NextStrategy(t *state.TaskState) nexus.WritingStrategy {
 	s := cmp.Or(t.Course, t.Strategy, nexus.TestAfter)
 	for _, a := range t.Attempts[min(max(t.Mercy, t.Turned), len(t.Attempts)):] {
 		switch a.Category {
@@ -72,7 +72,7 @@ func NextStrategy(t *state.Task) nexus.Strategy {
 
 // LowerStrategy returns the less strict strategy to try after a strategy failed at every
 // tier, or false if there is none.
-func LowerStrategy(s nexus.Strategy) (nexus.Strategy, bool) {
+func LowerStrategy(s nexus.WritingStrategy) (nexus.WritingStrategy, bool) {
 	switch s {
 	case nexus.TDDStrict:
 		return nexus.TDDLite, true
@@ -83,9 +83,9 @@ func LowerStrategy(s nexus.Strategy) (nexus.Strategy, bool) {
 	}
 }
 
-// FileRule returns a function that reports why a role may not write a file in an attempt with
+// FileWriteRule returns a function that reports why a role may not write a file in an attempt with
 // a strategy, or nil if the strategy forbids no file.
-func FileRule(s nexus.Strategy, role nexus.Role) func(file string) error {
+func FileWriteRule(s nexus.WritingStrategy, role nexus.Role) func(file string) error {
 	switch {
 	case s != nexus.TDDStrict:
 		return nil
@@ -111,7 +111,7 @@ func FileRule(s nexus.Strategy, role nexus.Role) func(file string) error {
 // MayWriteBeyondRights reports whether a strategy allows a role more files than the role's own rule: a
 // tester may write a file that only re-exports names, and, without file restrictions, the
 // stubs that its tests need.
-func MayWriteBeyondRights(s nexus.Strategy, role nexus.Role) bool {
+func MayWriteBeyondRights(s nexus.WritingStrategy, role nexus.Role) bool {
 	return s.UsesSeparateSessions() && role == nexus.Tester
 }
 

@@ -11,24 +11,24 @@ import (
 
 // TestChosenStrategy says which strategy a task gets, and why.
 func TestChosenStrategy(t *testing.T) {
-	plain := nexus.TaskRouted{Complexity: nexus.Simple}
+	plain := nexus.StartTierChosen{Complexity: nexus.Simple}
 	for name, c := range map[string]struct {
 		task   nexus.Task
-		routed nexus.TaskRouted
-		want   nexus.Strategy
+		routed nexus.StartTierChosen
+		want   nexus.WritingStrategy
 		why    string
 	}{
 		"docs":            {nexus.Task{Kind: nexus.DocsTask, Title: "Check the password"}, plain, nexus.TestAfter, "it is a task of kind docs"},
 		"tests":           {nexus.Task{Kind: nexus.TestTask, Title: "Check the password"}, plain, nexus.TestAfter, "it is a task of kind test"},
 		"a rename":        {nexus.Task{Title: "Rename oldName to newName"}, plain, nexus.NoTest, "it renames oldName to newName, and tests are needed only if the change does more"},
 		"a risk":          {nexus.Task{Title: "Check the password"}, plain, nexus.TDDStrict, `it says "password"`},
-		"complex":         {nexus.Task{Title: "Draw"}, nexus.TaskRouted{Complexity: nexus.Complex}, nexus.TDDStrict, "it is complex"},
-		"for experts":     {nexus.Task{Title: "Draw"}, nexus.TaskRouted{Complexity: nexus.Expert}, nexus.TDDStrict, "it is expert"},
+		"complex":         {nexus.Task{Title: "Draw"}, nexus.StartTierChosen{Complexity: nexus.Complex}, nexus.TDDStrict, "it is complex"},
+		"for experts":     {nexus.Task{Title: "Draw"}, nexus.StartTierChosen{Complexity: nexus.Expert}, nexus.TDDStrict, "it is expert"},
 		"simple":          {nexus.Task{Title: "Draw"}, plain, nexus.TestAfter, "it is simple, and nothing in it is about security or a public API"},
-		"seen on screen":  {nexus.Task{Title: "Draw", Tags: []string{"go", "UI"}}, nexus.TaskRouted{Complexity: nexus.Complex}, nexus.TDDLite, "it is complex, and has the tag UI"},
-		"of another kind": {nexus.Task{Title: "Draw", Tags: []string{"go"}}, nexus.TaskRouted{Complexity: nexus.Complex}, nexus.TDDStrict, "it is complex"},
+		"seen on screen":  {nexus.Task{Title: "Draw", Tags: []string{"go", "UI"}}, nexus.StartTierChosen{Complexity: nexus.Complex}, nexus.TDDLite, "it is complex, and has the tag UI"},
+		"of another kind": {nexus.Task{Title: "Draw", Tags: []string{"go"}}, nexus.StartTierChosen{Complexity: nexus.Complex}, nexus.TDDStrict, "it is complex"},
 	} {
-		if got, why := repair.ChooseStrategy(nexus.Routing{}, c.task, c.routed); got != c.want || why != c.why {
+		if got, why := repair.ChooseStrategy(nexus.StartTierRules{}, c.task, c.routed); got != c.want || why != c.why {
 			t.Errorf("%s: %s, as %s", name, got, why)
 		}
 	}
@@ -37,21 +37,21 @@ func TestChosenStrategy(t *testing.T) {
 // TestStrategyOfTheNextAttempt lowers the strict one where its roles could not be kept
 // apart, counting only attempts that count.
 func TestStrategyOfTheNextAttempt(t *testing.T) {
-	broke := []*state.Attempt{{Category: nexus.IsolationViolation}, {}}
+	broke := []*state.AttemptState{{Category: nexus.IsolationViolation}, {}}
 	for name, c := range map[string]struct {
-		task state.Task
-		want nexus.Strategy
+		task state.TaskState
+		want nexus.WritingStrategy
 	}{
-		"nothing is said":      {state.Task{}, nexus.TestAfter},
-		"the plan":             {state.Task{Task: nexus.Task{Strategy: nexus.TDDSimple}}, nexus.TDDSimple},
-		"it was chosen since":  {state.Task{Task: nexus.Task{Strategy: nexus.TDDSimple}, Course: nexus.TDDStrict}, nexus.TDDStrict},
-		"isolation was broken": {state.Task{Course: nexus.TDDStrict, Attempts: broke}, nexus.TDDLite},
-		"no test was written":  {state.Task{Course: nexus.TDDStrict, Attempts: []*state.Attempt{{Category: nexus.GreenfieldNoTests}}}, nexus.TDDLite},
-		"tests failed":         {state.Task{Course: nexus.TDDStrict, Attempts: []*state.Attempt{{Category: nexus.TestsFailing}}}, nexus.TDDStrict},
-		"of another strategy":  {state.Task{Course: nexus.TDDSimple, Attempts: broke}, nexus.TDDSimple},
-		"before a new chance":  {state.Task{Course: nexus.TDDStrict, Attempts: broke, Mercy: 1}, nexus.TDDStrict},
-		"before it was chosen": {state.Task{Course: nexus.TDDStrict, Attempts: broke, Turned: 1}, nexus.TDDStrict},
-		"after many were lost": {state.Task{Course: nexus.TDDStrict, Attempts: broke, Mercy: 5}, nexus.TDDStrict},
+		"nothing is said":      {state.TaskState{}, nexus.TestAfter},
+		"the plan":             {state.TaskState{Task: nexus.Task{Strategy: nexus.TDDSimple}}, nexus.TDDSimple},
+		"it was chosen since":  {state.TaskState{Task: nexus.Task{Strategy: nexus.TDDSimple}, Course: nexus.TDDStrict}, nexus.TDDStrict},
+		"isolation was broken": {state.TaskState{Course: nexus.TDDStrict, Attempts: broke}, nexus.TDDLite},
+		"no test was written":  {state.TaskState{Course: nexus.TDDStrict, Attempts: []*state.AttemptState{{Category: nexus.GreenfieldNoTests}}}, nexus.TDDLite},
+		"tests failed":         {state.TaskState{Course: nexus.TDDStrict, Attempts: []*state.AttemptState{{Category: nexus.TestsFailing}}}, nexus.TDDStrict},
+		"of another strategy":  {state.TaskState{Course: nexus.TDDSimple, Attempts: broke}, nexus.TDDSimple},
+		"before a new chance":  {state.TaskState{Course: nexus.TDDStrict, Attempts: broke, Mercy: 1}, nexus.TDDStrict},
+		"before it was chosen": {state.TaskState{Course: nexus.TDDStrict, Attempts: broke, Turned: 1}, nexus.TDDStrict},
+		"after many were lost": {state.TaskState{Course: nexus.TDDStrict, Attempts: broke, Mercy: 5}, nexus.TDDStrict},
 	} {
 		if got := repair.NextStrategy(&c.task); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
@@ -61,7 +61,7 @@ func TestStrategyOfTheNextAttempt(t *testing.T) {
 
 // TestLowerStrategy ends at tests after the work.
 func TestLowerStrategy(t *testing.T) {
-	for s, want := range map[nexus.Strategy]nexus.Strategy{
+	for s, want := range map[nexus.WritingStrategy]nexus.WritingStrategy{
 		nexus.TDDStrict: nexus.TDDLite, nexus.TDDLite: nexus.TestAfter, nexus.TDDSimple: nexus.TestAfter, nexus.TestAfter: "", nexus.NoTest: "",
 	} {
 		got, ok := repair.LowerStrategy(s)
@@ -101,7 +101,7 @@ func TestWhoMayWriteWhat(t *testing.T) {
 				want = ""
 			}
 			var err error
-			if rule := repair.FileRule(s, c.role); rule != nil {
+			if rule := repair.FileWriteRule(s, c.role); rule != nil {
 				err = rule(c.file)
 			}
 			if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), c.file)) {

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// SumVerdict combines the gates' results for a task's tree. A failure takes precedence over a
+// CombineVerdict combines the gates' results for a task's tree. A failure takes precedence over a
 // gate without a clear result, and that over a gate that did not run. A gate that did not run
 // is not a pass: it decides if it contains the tests of a task that needs them, if one of the
 // task's criteria depends on it, or if nothing else passed. A gate that was skipped because
@@ -18,13 +18,13 @@ import (
 // installed. A gate that hangs as it did on the base has no result. It is ignored if affected
 // tests, or a criterion's, passed, and either all of its own passed too or no criterion
 // depends on it.
-func SumVerdict(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []nexus.Evidence) nexus.VerdictGiven {
-	v := nexus.VerdictGiven{Attempt: attempt, Tree: tree, State: nexus.NotRun, Why: "no gate judged it"}
+func CombineVerdict(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []nexus.GateEvidence) nexus.GatesVerdictGiven {
+	v := nexus.GatesVerdictGiven{Attempt: attempt, Tree: tree, State: nexus.NotRun, Why: "no gate judged it"}
 	best := decisiveRank(v.State, false)
-	others := slices.ContainsFunc(evidence, func(e nexus.Evidence) bool {
+	others := slices.ContainsFunc(evidence, func(e nexus.GateEvidence) bool {
 		return e.Tree == tree && e.Passed() && (isRelatedGate(e.Gate) || strings.HasPrefix(e.Gate, nexus.AcceptGate))
 	})
-	tested := slices.ContainsFunc(evidence, func(e nexus.Evidence) bool { return e.Tree == tree && e.Passed() && isTestGate(e.Gate) })
+	tested := slices.ContainsFunc(evidence, func(e nexus.GateEvidence) bool { return e.Tree == tree && e.Passed() && isTestGate(e.Gate) })
 	for _, e := range evidence {
 		if e.Tree != tree || e.Optional || e.Apart {
 			continue
@@ -95,7 +95,7 @@ func isRelatedGate(gate string) bool { return gate == "related" || strings.HasPr
 // isTestGate reports whether a gate runs all tests, of the project or of a package.
 func isTestGate(gate string) bool { return gate == "test" || strings.HasPrefix(gate, "test-") }
 
-func evidenceText(e nexus.Evidence) string {
+func evidenceText(e nexus.GateEvidence) string {
 	if e.State == nexus.Pass {
 		return ""
 	}

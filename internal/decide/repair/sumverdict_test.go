@@ -15,7 +15,7 @@ func TestACriterionThatDidNotRunIsNotMet(t *testing.T) {
 	name := nexus.AcceptGate + "go test -run TestNotWritten ./..."
 	for _, kind := range []nexus.TaskKind{nexus.CodeTask, nexus.DocsTask, nexus.TestTask} {
 		task := nexus.Task{ID: "T1", Kind: kind, Strategy: nexus.TestAfter}
-		v := repair.SumVerdict("T1.1", task, "t", []nexus.Evidence{
+		v := repair.CombineVerdict("T1.1", task, "t", []nexus.GateEvidence{
 			{Gate: "build", State: nexus.Pass, Tree: "t"},
 			{Gate: "test", State: nexus.Pass, Tree: "t"},
 			{Gate: name, State: nexus.NotRun, Tree: "t", Why: "no tests to run"},
@@ -23,12 +23,12 @@ func TestACriterionThatDidNotRunIsNotMet(t *testing.T) {
 		if v.State != nexus.NotRun || v.Gate != name {
 			t.Errorf("%s: %+v", kind, v)
 		}
-		a := &state.Attempt{
+		a := &state.AttemptState{
 			ID: "T1.1", Strategy: nexus.TestAfter,
-			Rounds:   []*state.Round{{RoundStarted: nexus.RoundStarted{Role: nexus.Coder, Session: "T1.1/coder.1"}, Verdict: &v}},
-			Sessions: []*state.Session{{SessionStarted: nexus.SessionStarted{Session: "T1.1/coder.1", Role: nexus.Coder}, Over: true, Outcome: nexus.Accepted}},
+			Rounds:   []*state.AttemptRound{{RoundStarted: nexus.RoundStarted{Role: nexus.Coder, Session: "T1.1/coder.1"}, Verdict: &v}},
+			Sessions: []*state.AgentSessionState{{SessionStarted: nexus.SessionStarted{Session: "T1.1/coder.1", Role: nexus.Coder}, Over: true, Outcome: nexus.Accepted}},
 		}
-		s := repair.NextStepOf(&state.Task{Task: task}, a, nexus.Limits{Same: 3}, repair.TreeFacts{Tested: true})
+		s := repair.NextRepairStep(&state.TaskState{Task: task}, a, nexus.Limits{Same: 3}, repair.AttemptTreeFacts{Tested: true})
 		if s.Move != repair.Write || s.Cause != name || s.Why != "no tests to run" {
 			t.Errorf("%s: %+v", kind, s)
 		}
@@ -55,7 +55,7 @@ func TestAPackageThatCannotRunIsNoGateOfOthers(t *testing.T) {
 		if gate == "test elsewhere" {
 			tree, gate = "u", "test"
 		}
-		v := repair.SumVerdict("T1.1", nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it works", Check: c.check}}}, "t", []nexus.Evidence{
+		v := repair.CombineVerdict("T1.1", nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it works", Check: c.check}}}, "t", []nexus.GateEvidence{
 			{Gate: "build", State: nexus.Pass, Tree: "t"}, {Gate: gate, State: c.state, Tree: tree}, {Gate: "test-docs", State: nexus.NotRun, Tree: "t"},
 		})
 		if v.State != c.want {
@@ -67,17 +67,17 @@ func TestAPackageThatCannotRunIsNoGateOfOthers(t *testing.T) {
 // TestAGateThatIsLeftOutDecidesNothing keeps the tests of a package that the change
 // cannot break from deciding, whatever else passed, but makes no pass of them.
 func TestAGateThatIsLeftOutDecidesNothing(t *testing.T) {
-	apart := nexus.Evidence{Gate: "test-b", State: nexus.NotRun, Tree: "t", Apart: true, Why: "package b does not need what changed: a"}
+	apart := nexus.GateEvidence{Gate: "test-b", State: nexus.NotRun, Tree: "t", Apart: true, Why: "package b does not need what changed: a"}
 	for name, c := range map[string]struct {
-		others []nexus.Evidence
+		others []nexus.GateEvidence
 		want   nexus.GateState
 	}{
-		"a build passed": {[]nexus.Evidence{{Gate: "build", State: nexus.Pass, Tree: "t"}}, nexus.Pass},
-		"tests passed":   {[]nexus.Evidence{{Gate: "test-a", State: nexus.Pass, Tree: "t"}}, nexus.Pass},
-		"one is red":     {[]nexus.Evidence{{Gate: "lint", State: nexus.Fail, Tree: "t"}}, nexus.Fail},
+		"a build passed": {[]nexus.GateEvidence{{Gate: "build", State: nexus.Pass, Tree: "t"}}, nexus.Pass},
+		"tests passed":   {[]nexus.GateEvidence{{Gate: "test-a", State: nexus.Pass, Tree: "t"}}, nexus.Pass},
+		"one is red":     {[]nexus.GateEvidence{{Gate: "lint", State: nexus.Fail, Tree: "t"}}, nexus.Fail},
 		"nothing else":   {nil, nexus.NotRun},
 	} {
-		v := repair.SumVerdict("T1.1", nexus.Task{ID: "T1"}, "t", append(c.others, apart))
+		v := repair.CombineVerdict("T1.1", nexus.Task{ID: "T1"}, "t", append(c.others, apart))
 		if v.State != c.want || v.Gate == apart.Gate {
 			t.Errorf("%s: %+v", name, v)
 		}
@@ -87,22 +87,22 @@ func TestAGateThatIsLeftOutDecidesNothing(t *testing.T) {
 // TestTheLastFailure is that of the last round that was judged, and none where
 // that was green.
 func TestTheLastFailure(t *testing.T) {
-	none, other := &state.Round{}, nexus.Finding{Gate: "lint", File: "a.go", Message: "no"}
-	red := &state.Round{Verdict: &nexus.VerdictGiven{State: nexus.Fail, Gate: "lint"}, Evidence: []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Findings: []nexus.Finding{other}}}}
-	green := &state.Round{Verdict: &nexus.VerdictGiven{State: nexus.Pass}}
+	none, other := &state.AttemptRound{}, nexus.Finding{Gate: "lint", File: "a.go", Message: "no"}
+	red := &state.AttemptRound{Verdict: &nexus.GatesVerdictGiven{State: nexus.Fail, Gate: "lint"}, Evidence: []nexus.GateEvidence{{Gate: "lint", State: nexus.Fail, Findings: []nexus.Finding{other}}}}
+	green := &state.AttemptRound{Verdict: &nexus.GatesVerdictGiven{State: nexus.Pass}}
 	want := repair.FailureSignature("lint", []nexus.Finding{other})
 	for name, c := range map[string]struct {
-		rounds []*state.Round
+		rounds []*state.AttemptRound
 		want   string
 	}{
-		"nothing yet": {nil, ""}, "not judged": {[]*state.Round{none}, ""}, "red": {[]*state.Round{red}, want},
-		"red, then not judged": {[]*state.Round{green, red, none}, want}, "green": {[]*state.Round{red, green}, ""}, "green, then not judged": {[]*state.Round{red, green, none}, ""},
+		"nothing yet": {nil, ""}, "not judged": {[]*state.AttemptRound{none}, ""}, "red": {[]*state.AttemptRound{red}, want},
+		"red, then not judged": {[]*state.AttemptRound{green, red, none}, want}, "green": {[]*state.AttemptRound{red, green}, ""}, "green, then not judged": {[]*state.AttemptRound{red, green, none}, ""},
 	} {
-		if got := repair.LastSignature(&state.Attempt{Rounds: c.rounds}); got != c.want {
+		if got := repair.LastSignature(&state.AttemptState{Rounds: c.rounds}); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := repair.CountRed(red); got != 1 {
+	if got := repair.CountStoppingFindings(red); got != 1 {
 		t.Errorf("%d findings", got)
 	}
 }

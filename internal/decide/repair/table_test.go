@@ -47,7 +47,7 @@ func (p *player) play(t *testing.T, text string) string {
 		}
 		if word == "?" {
 			has := func(what string) bool { return slices.Contains(strings.Fields(rest), what) }
-			p.facts = repair.TreeFacts{Tested: has("tested"), Untouched: has("untouched"), Unchecked: has("unchecked"), Claimed: has("claimed"), Revised: has("revised")}
+			p.facts = repair.AttemptTreeFacts{Tested: has("tested"), Untouched: has("untouched"), Unchecked: has("unchecked"), Claimed: has("claimed"), Revised: has("revised")}
 			if has("independent") {
 				p.facts.Independent = []int{1}
 			}
@@ -69,7 +69,7 @@ func (p *player) play(t *testing.T, text string) string {
 		case nexus.TaskPlanned:
 			p.task = f.Task
 		case nexus.AttemptStarted:
-			p.a = &state.Attempt{ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy}
+			p.a = &state.AttemptState{ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy}
 		default:
 			p.a.Apply(f, time.Time{})
 		}
@@ -136,7 +136,7 @@ func (s stand) visit(habit string, steps int, meets func(stand)) {
 func reachable(steps int) map[string]bool {
 	rows := map[string]bool{}
 	for _, s := range kinds() {
-		for _, s.facts = range []repair.TreeFacts{{}, {Tested: true}, {Untouched: true}} {
+		for _, s.facts = range []repair.AttemptTreeFacts{{}, {Tested: true}, {Untouched: true}} {
 			for _, habit := range []string{"failure", "tree", "more"} {
 				s.visit(habit, steps, func(s stand) { rows[s.row()] = true })
 			}

@@ -17,14 +17,14 @@ const (
 	VerifyGate = "verify"
 )
 
-// afterTestsFirstRound decides until the tests that judge the work exist and were seen to fail: only
+// decideAfterTestsFirstRound decides until the tests that judge the work exist and were seen to fail: only
 // then is the code written.
-func afterTestsFirstRound(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts) RepairStep {
+func decideAfterTestsFirstRound(t *state.TaskState, a *state.AttemptState, l nexus.Limits, facts AttemptTreeFacts) RepairStep {
 	r := a.LastRound()
 	switch {
 	case r == nil && a.From != "" && !facts.Tested:
 		return RepairStep{Move: Afresh, Why: "it has no tests, and tests come first now"}
-	case r == nil && a.From != "" && a.Proof != nil && !hasRedProof(a):
+	case r == nil && a.From != "" && a.Proof != nil && !hasTestsSeenFailing(a):
 		return RepairStep{Move: Afresh, Why: "its tests do not fail without the work in its current form: " + cmp.Or(a.Proof.Why, string(a.Proof.Proof))}
 	case r == nil && !facts.Tested:
 		return beginRound(t, a, l, RepairStep{Role: nexus.Tester})
@@ -46,7 +46,7 @@ func afterTestsFirstRound(t *state.Task, a *state.Attempt, l nexus.Limits, facts
 }
 
 // brokeStrictRules reports whether a role changed a file that the strict strategy forbids.
-func brokeStrictRules(a *state.Attempt, r *state.Round) bool {
+func brokeStrictRules(a *state.AttemptState, r *state.AttemptRound) bool {
 	if a.Strategy != nexus.TDDStrict {
 		return false
 	}
@@ -60,7 +60,7 @@ func brokeStrictRules(a *state.Attempt, r *state.Round) bool {
 
 // fixUnprovenTests starts a round in which a role fixes tests that prove nothing, if that may help.
 // A role is asked for a test at most twice.
-func fixUnprovenTests(t *state.Task, a *state.Attempt, l nexus.Limits, role nexus.Role) RepairStep {
+func fixUnprovenTests(t *state.TaskState, a *state.AttemptState, l nexus.Limits, role nexus.Role) RepairStep {
 	p := a.Proof
 	why := cmp.Or(p.Why, "the new tests prove nothing: "+string(p.Proof))
 	n := 0
@@ -84,7 +84,7 @@ func fixUnprovenTests(t *state.Task, a *state.Attempt, l nexus.Limits, role nexu
 }
 
 // proveOwnTests returns the step that proves the tests that came with the work.
-func proveOwnTests(t *state.Task, a *state.Attempt, l nexus.Limits) RepairStep {
+func proveOwnTests(t *state.TaskState, a *state.AttemptState, l nexus.Limits) RepairStep {
 	if a.LastRound().Proof == nil {
 		return RepairStep{Move: Prove}
 	}
@@ -95,7 +95,7 @@ func proveOwnTests(t *state.Task, a *state.Attempt, l nexus.Limits) RepairStep {
 // the tests were written first, if the change touches its tests and gates, if only reading
 // can show a criterion, or if a verifier refused the work before; then a reviewer. Without a
 // verdict the gates decide, unless the change touched them or a refusal is still valid.
-func verifyOrReview(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts) RepairStep {
+func verifyOrReview(t *state.TaskState, a *state.AttemptState, l nexus.Limits, facts AttemptTreeFacts) RepairStep {
 	r := a.LastRound()
 	v := r.Verified
 	stands, reading := isRefusedByVerifier(t, a), isShownByReading(a)
@@ -129,20 +129,20 @@ func verifyOrReview(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeF
 	if n := countRefusals(a); l.ReviewRounds > 0 && n >= l.ReviewRounds {
 		return RepairStep{Move: End, Outcome: nexus.Exhausted, Category: v.Category, Why: fmt.Sprintf("rejected by the verifier %d times: %s", n, v.Why)}
 	}
-	return sendBackStep(t, a, l, VerifyGate, v.Findings, v.Why)
+	return startJudgeFixRound(t, a, l, VerifyGate, v.Findings, v.Why)
 }
 
 // isShownByReading reports whether a criterion of the last tree is about comments or documents,
 // which a verifier judges instead of tests.
-func isShownByReading(a *state.Attempt) bool {
+func isShownByReading(a *state.AttemptState) bool {
 	r := a.LastRound()
-	return r.Verdict != nil && r.Verdict.Tree == a.Weighed.Tree && slices.ContainsFunc(a.Weighed.Criteria, func(s nexus.CriterionShown) bool { return s.By == nexus.ReadBearing })
+	return r.Verdict != nil && r.Verdict.Tree == a.Weighed.Tree && slices.ContainsFunc(a.Weighed.Criteria, func(s nexus.CriterionGateEvidence) bool { return s.By == nexus.ReadBearing })
 }
 
 // isApprovedBefore reports whether a verifier approved the same tree in an earlier round, for
 // example if only a reviewer's finding was disputed since. The verifier is not paid again
 // then, unless people asked for something since.
-func isApprovedBefore(t *state.Task, a *state.Attempt, facts TreeFacts) bool {
+func isApprovedBefore(t *state.TaskState, a *state.AttemptState, facts AttemptTreeFacts) bool {
 	r := a.LastRound()
 	for _, o := range slices.Backward(a.Rounds[:len(a.Rounds)-1]) {
 		if v := o.Verified; v != nil && v.Read {
@@ -154,7 +154,7 @@ func isApprovedBefore(t *state.Task, a *state.Attempt, facts TreeFacts) bool {
 
 // isRefusedByVerifier reports whether a verifier refused the work on a task, in this or an earlier
 // attempt, and no verifier has approved it since.
-func isRefusedByVerifier(t *state.Task, a *state.Attempt) bool {
+func isRefusedByVerifier(t *state.TaskState, a *state.AttemptState) bool {
 	for _, r := range slices.Backward(a.Rounds) {
 		if v := r.Verified; v != nil && v.Read {
 			return v.Category != ""
@@ -163,10 +163,12 @@ func isRefusedByVerifier(t *state.Task, a *state.Attempt) bool {
 	return len(t.Refused) > 0
 }
 
-// hasRedProof reports whether tests of the attempt were seen to fail.
-func hasRedProof(a *state.Attempt) bool { return a.Proof != nil && a.Proof.Proof == nexus.ProofRed }
+// hasTestsSeenFailing reports whether tests of the attempt were seen to fail.
+func hasTestsSeenFailing(a *state.AttemptState) bool {
+	return a.Proof != nil && a.Proof.Proof == nexus.ProofRed
+}
 
-func countRefusals(a *state.Attempt) int {
+func countRefusals(a *state.AttemptState) int {
 	n := 0
 	for _, r := range a.Rounds {
 		if r.Verified != nil && r.Verified.Category != "" {
@@ -178,7 +180,7 @@ func countRefusals(a *state.Attempt) int {
 
 // sessionFailure returns the category of a session that did not submit. A tester that cannot write
 // tests without touching code counts like one that touched it.
-func sessionFailure(a *state.Attempt, r *state.Round, s *state.Session) nexus.Category {
+func sessionFailure(a *state.AttemptState, r *state.AttemptRound, s *state.AgentSessionState) nexus.AttemptFailureCategory {
 	switch o := s.Outcome; {
 	case o == nexus.GaveUp && s.Needs == nexus.NeedsPerson:
 		return nexus.PersonNeeded

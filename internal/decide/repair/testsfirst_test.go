@@ -11,14 +11,14 @@ import (
 )
 
 // with folds facts into an attempt with a strategy.
-func with(s nexus.Strategy, facts ...nexus.Fact) *state.Attempt {
+func with(s nexus.WritingStrategy, facts ...nexus.Fact) *state.AttemptState {
 	a := at(facts...)
 	a.Strategy = s
 	return a
 }
 
-func proved(p nexus.TestProof) []nexus.Fact {
-	f := nexus.TestsProved{Attempt: "T1.1", Tree: "t", Proof: p}
+func proved(p nexus.TestProofResult) []nexus.Fact {
+	f := nexus.TestsRunWithoutWork{Attempt: "T1.1", Tree: "t", Proof: p}
 	if p != nexus.ProofRed {
 		f.Why = "they are " + string(p)
 	}
@@ -26,15 +26,15 @@ func proved(p nexus.TestProof) []nexus.Fact {
 }
 
 func brokeStrictRules(files ...string) []nexus.Fact {
-	return []nexus.Fact{nexus.IsolationBroken{Attempt: "T1.1", Role: nexus.Tester, Files: files}}
+	return []nexus.Fact{nexus.RoleIsolationViolated{Attempt: "T1.1", Role: nexus.Tester, Files: files}}
 }
 
 func suspect() []nexus.Fact {
 	return []nexus.Fact{nexus.TamperSuspected{Attempt: "T1.1", Tree: "t", Findings: []nexus.Finding{{Gate: "tamper", Message: "a test is gone"}}}}
 }
 
-func verified(c nexus.Category) []nexus.Fact {
-	f := nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Read: true, Category: c, Why: "as seen"}
+func verified(c nexus.AttemptFailureCategory) []nexus.Fact {
+	f := nexus.VerifierVerdictGiven{Attempt: "T1.1", Tree: "t", Read: true, Category: c, Why: "as seen"}
 	if c != "" {
 		f.Findings = []nexus.Finding{{Gate: "verify", Message: "mend it"}}
 	}
@@ -48,8 +48,8 @@ func TestTestsFirst(t *testing.T) {
 	red := join(first, proved(nexus.ProofRed))
 	done := join(red, wrote(2, coder, ""))
 	green := join(done, judgeFindings(nexus.Pass, ""))
-	tested := repair.TreeFacts{Tested: true}
-	again := func(n int, p nexus.TestProof) []nexus.Fact {
+	tested := repair.AttemptTreeFacts{Tested: true}
+	again := func(n int, p nexus.TestProofResult) []nexus.Fact {
 		all := join(first, proved(p))
 		for i := 2; i <= n; i++ {
 			all = join(all, wrote(i, tester, "proof"), proved(p))
@@ -59,8 +59,8 @@ func TestTestsFirst(t *testing.T) {
 	mend := repair.RepairStep{Move: repair.Write, Role: nexus.Tester, Cause: "proof"}
 	mending := func(why string) repair.RepairStep { s := mend; s.Why = why; return s }
 	for name, c := range map[string]struct {
-		a     *state.Attempt
-		facts repair.TreeFacts
+		a     *state.AttemptState
+		facts repair.AttemptTreeFacts
 		want  repair.RepairStep
 	}{
 		"the tester writes first":            {a: with(strict), want: repair.RepairStep{Move: repair.Write, Role: nexus.Tester}},
@@ -100,7 +100,7 @@ func TestTestsFirst(t *testing.T) {
 		"green, and the verifier sees": {a: with(strict, green...), facts: tested, want: repair.RepairStep{Move: repair.Verify}},
 		"verified, and it is reviewed": {a: with(strict, join(green, verified(""))...), facts: tested, want: repair.RepairStep{Move: repair.Review}},
 		"no verdict, and the gates decide": {
-			a: with(strict, append(green, nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Why: "no verdict"})...), facts: tested, want: repair.RepairStep{Move: repair.Review},
+			a: with(strict, append(green, nexus.VerifierVerdictGiven{Attempt: "T1.1", Tree: "t", Why: "no verdict"})...), facts: tested, want: repair.RepairStep{Move: repair.Review},
 		},
 		"what the verifier names is mended": {
 			a: with(strict, join(green, verified(nexus.VerifierRejected))...), facts: tested,
@@ -139,7 +139,7 @@ func TestTestsFirst(t *testing.T) {
 			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "verify", Findings: []nexus.Finding{{Gate: "verify", Message: "mend it"}}, Why: "as seen"},
 		},
 		"nobody says whether it is right": {
-			a: with(nexus.TestAfter, append(join(wrote(1, coder, ""), suspect(), judgeFindings(nexus.Pass, "")), nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Why: "no verdict"})...), facts: tested,
+			a: with(nexus.TestAfter, append(join(wrote(1, coder, ""), suspect(), judgeFindings(nexus.Pass, "")), nexus.VerifierVerdictGiven{Attempt: "T1.1", Tree: "t", Why: "no verdict"})...), facts: tested,
 			want: repair.RepairStep{Move: repair.End, Outcome: nexus.Unverified, Category: nexus.VerifierRejected, Why: "it changes its own tests or gates, and no verifier approved that: no verdict"},
 		},
 		"red, and it is mended first": {
@@ -147,25 +147,25 @@ func TestTestsFirst(t *testing.T) {
 			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "test", Why: "so"},
 		},
 		"green, and checks of criteria are tried": {
-			a: with(nexus.TestAfter, join(wrote(1, coder, ""), judgeFindings(nexus.Pass, ""))...), facts: repair.TreeFacts{Tested: true, Claimed: true}, want: repair.RepairStep{Move: repair.Check},
+			a: with(nexus.TestAfter, join(wrote(1, coder, ""), judgeFindings(nexus.Pass, ""))...), facts: repair.AttemptTreeFacts{Tested: true, Claimed: true}, want: repair.RepairStep{Move: repair.Check},
 		},
-		"after three sessions too": {a: with(strict, green...), facts: repair.TreeFacts{Tested: true, Claimed: true}, want: repair.RepairStep{Move: repair.Check}},
+		"after three sessions too": {a: with(strict, green...), facts: repair.AttemptTreeFacts{Tested: true, Claimed: true}, want: repair.RepairStep{Move: repair.Check}},
 		"red, and nothing is tried": {
-			a: with(nexus.TestAfter, join(wrote(1, coder, ""), judgeFindings(nexus.Fail, "test"))...), facts: repair.TreeFacts{Tested: true, Claimed: true},
+			a: with(nexus.TestAfter, join(wrote(1, coder, ""), judgeFindings(nexus.Fail, "test"))...), facts: repair.AttemptTreeFacts{Tested: true, Claimed: true},
 			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "test", Why: "so"},
 		},
 		"a criterion is to get a check": {
-			a: with(nexus.TestAfter, join(wrote(1, coder, ""), judgeFindings(nexus.Pass, ""))...), facts: repair.TreeFacts{Tested: true, Unchecked: true}, want: repair.RepairStep{Move: repair.Write, Role: nexus.Tester, Cause: "criteria"},
+			a: with(nexus.TestAfter, join(wrote(1, coder, ""), judgeFindings(nexus.Pass, ""))...), facts: repair.AttemptTreeFacts{Tested: true, Unchecked: true}, want: repair.RepairStep{Move: repair.Write, Role: nexus.Tester, Cause: "criteria"},
 		},
 		"and a tester is asked once": {
-			a: with(nexus.TestAfter, join(wrote(1, coder, ""), judgeFindings(nexus.Pass, ""), wrote(2, tester, ""), judgeFindings(nexus.Pass, ""))...), facts: repair.TreeFacts{Tested: true, Unchecked: true}, want: repair.RepairStep{Move: repair.Review},
+			a: with(nexus.TestAfter, join(wrote(1, coder, ""), judgeFindings(nexus.Pass, ""), wrote(2, tester, ""), judgeFindings(nexus.Pass, ""))...), facts: repair.AttemptTreeFacts{Tested: true, Unchecked: true}, want: repair.RepairStep{Move: repair.Review},
 		},
 		"simple: no test": {a: with(simple, join(wrote(1, coder, ""), judgeFindings(nexus.Pass, ""))...), want: repair.RepairStep{Move: repair.Write, Role: nexus.Tester}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			task := &state.Task{Task: nexus.Task{ID: "T1"}}
+			task := &state.TaskState{Task: nexus.Task{ID: "T1"}}
 			limits := nexus.Limits{Rounds: 50, Same: 3, ReviewRounds: 2, MajorsBlock: 1}
-			if diff := cmp.Diff(c.want, repair.NextStepOf(task, c.a, limits, c.facts)); diff != "" {
+			if diff := cmp.Diff(c.want, repair.NextRepairStep(task, c.a, limits, c.facts)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -177,8 +177,8 @@ func TestTestsFirst(t *testing.T) {
 // and whoever refused it in which attempt.
 func TestRefusedBefore(t *testing.T) {
 	green := join(wrote(1, coder, ""), judgeFindings(nexus.Pass, ""))
-	unread := []nexus.Fact{nexus.WorkVerified{Attempt: "T1.2", Tree: "t", Why: "no verdict"}}
-	for _, way := range []nexus.Strategy{nexus.TestAfter, nexus.NoTest} {
+	unread := []nexus.Fact{nexus.VerifierVerdictGiven{Attempt: "T1.2", Tree: "t", Why: "no verdict"}}
+	for _, way := range []nexus.WritingStrategy{nexus.TestAfter, nexus.NoTest} {
 		for name, c := range map[string]struct {
 			facts []nexus.Fact
 			want  repair.RepairStep
@@ -194,8 +194,8 @@ func TestRefusedBefore(t *testing.T) {
 				join(green, verified(""), wrote(2, coder, "review"), judgeFindings(nexus.Pass, "")), repair.RepairStep{Move: repair.Review},
 			},
 		} {
-			task := &state.Task{Task: nexus.Task{ID: "T1"}, Refused: []state.Refusal{{Attempt: "T1.1", Why: "the key is fixed"}}}
-			got := repair.NextStepOf(task, with(way, c.facts...), nexus.Limits{}, repair.TreeFacts{Tested: true})
+			task := &state.TaskState{Task: nexus.Task{ID: "T1"}, Refused: []state.VerifierRejection{{Attempt: "T1.1", Why: "the key is fixed"}}}
+			got := repair.NextRepairStep(task, with(way, c.facts...), nexus.Limits{}, repair.AttemptTreeFacts{Tested: true})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s, %s: -want +got\n%s", way, name, diff)
 			}

@@ -23,16 +23,16 @@ import (
 // continuations is how often the time of a task may start again.
 const continuations = 2
 
-// WorkerFacts are data that only the task's worker knows.
-type WorkerFacts struct {
+// WorkerTaskFacts are data that only the task's worker knows.
+type WorkerTaskFacts struct {
 	Worked    time.Duration // time of work on it that counts against its cap
 	Beside    []string      // files that it changes without declaring them
 	Divisible bool          // it may be split
 }
 
-// NextStep returns the decision before a step of an attempt, or nil, and the resulting step. Only
+// DecideReplanStep returns the decision before a step of an attempt, or nil, and the resulting step. Only
 // a new round can be prevented: work in progress is finished, and judged.
-func NextStep(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts, step repair.RepairStep) (*nexus.ReplanDecided, repair.RepairStep) {
+func DecideReplanStep(t *state.TaskState, a *state.AttemptState, l nexus.Limits, seen WorkerTaskFacts, step repair.RepairStep) (*nexus.ReplanDecided, repair.RepairStep) {
 	if step.Move != repair.Write || step.Resume {
 		return nil, step
 	}
@@ -42,7 +42,7 @@ func NextStep(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts,
 		if len(crossed) == 0 {
 			return nil, step
 		}
-		d = decideUnderway(t, a, l, seen, crossed)
+		d = replanRunningAttempt(t, a, l, seen, crossed)
 		return d, stepAfterDecision(*d, step)
 	}
 	return nil, stepAfterDecision(*d, step) // the process that recorded it died
@@ -57,7 +57,7 @@ func stepAfterDecision(d nexus.ReplanDecided, step repair.RepairStep) repair.Rep
 }
 
 // EndingDecision returns the decision that ends an attempt, or nil if it may continue.
-func EndingDecision(t *state.Task, a *state.Attempt) *nexus.ReplanDecided {
+func EndingDecision(t *state.TaskState, a *state.AttemptState) *nexus.ReplanDecided {
 	for _, d := range slices.Backward(t.CountedReplans()) {
 		if d.Attempt == a.ID && d.Course != nexus.CourseContinue {
 			return &d
@@ -68,7 +68,7 @@ func EndingDecision(t *state.Task, a *state.Attempt) *nexus.ReplanDecided {
 
 // CrossedThresholds returns the thresholds that a task has reached since the last decision about them.
 // Each counts again at each multiple of itself.
-func CrossedThresholds(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts) []nexus.CrossedThreshold {
+func CrossedThresholds(t *state.TaskState, a *state.AttemptState, l nexus.Limits, seen WorkerTaskFacts) []nexus.CrossedThreshold {
 	var all []nexus.CrossedThreshold
 	add := func(of nexus.ReplanThreshold, n, limit int64, format string, args ...any) {
 		if limit <= 0 || n/limit <= decidedMultiple(t, a, of) {
@@ -89,7 +89,7 @@ func CrossedThresholds(t *state.Task, a *state.Attempt, l nexus.Limits, seen Wor
 	rounds := t.CountedRounds() + max(0, len(a.Rounds)-t.RoundsOf)
 	add(nexus.OverRounds, int64(rounds), RoundThreshold(l), "%d of its %d rounds are used", rounds, l.Rounds)
 	if n := len(seen.Beside); r.Files > 0 && n > r.Files {
-		add(nexus.OverFiles, int64(n-1), int64(r.Files), "it changes %d files that it does not declare: %s", n, listSome(seen.Beside))
+		add(nexus.OverFiles, int64(n-1), int64(r.Files), "it changes %d files that it does not declare: %s", n, joinFirstFiles(seen.Beside))
 	}
 	red := countRedRounds(a)
 	add(nexus.OverFailures, int64(red), int64(r.Failures), "%d rounds in a row failed", red)
@@ -102,7 +102,7 @@ func RoundThreshold(l nexus.Limits) int64 {
 }
 
 // estimatedTime returns the estimated time of a task, or 0 if there is none.
-func estimatedTime(t *state.Task) time.Duration {
+func estimatedTime(t *state.TaskState) time.Duration {
 	if t.Route != nil && t.Route.Estimate != nil {
 		return time.Duration(t.Route.Estimate.Likely.Seconds) * time.Second
 	}
@@ -111,7 +111,7 @@ func estimatedTime(t *state.Task) time.Duration {
 
 // decidedMultiple returns the highest multiple of a threshold for which there was a decision: of the
 // task, or of the attempt if each attempt counts separately.
-func decidedMultiple(t *state.Task, a *state.Attempt, of nexus.ReplanThreshold) int64 {
+func decidedMultiple(t *state.TaskState, a *state.AttemptState, of nexus.ReplanThreshold) int64 {
 	own := of == nexus.OverFiles || of == nexus.OverFailures
 	n := int64(0)
 	for _, d := range t.CountedReplans() {
@@ -128,7 +128,7 @@ func decidedMultiple(t *state.Task, a *state.Attempt, of nexus.ReplanThreshold) 
 }
 
 // countRedRounds counts the failed rounds in a row at an attempt's end.
-func countRedRounds(a *state.Attempt) int {
+func countRedRounds(a *state.AttemptState) int {
 	n := 0
 	for _, r := range a.Rounds {
 		switch {
@@ -142,8 +142,8 @@ func countRedRounds(a *state.Attempt) int {
 	return n
 }
 
-// decideUnderway decides how a task with an attempt in progress continues.
-func decideUnderway(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts, crossed []nexus.CrossedThreshold) *nexus.ReplanDecided {
+// replanRunningAttempt decides how a task with an attempt in progress continues.
+func replanRunningAttempt(t *state.TaskState, a *state.AttemptState, l nexus.Limits, seen WorkerTaskFacts, crossed []nexus.CrossedThreshold) *nexus.ReplanDecided {
 	d := &nexus.ReplanDecided{Task: t.ID, Attempt: a.ID, Crossed: crossed, Course: nexus.CourseContinue}
 	course, how := repair.TrendOf(a)
 	again := slices.ContainsFunc(crossed, func(c nexus.CrossedThreshold) bool { return decidedMultiple(t, a, c.Threshold) > 0 })
@@ -165,7 +165,7 @@ func decideUnderway(t *state.Task, a *state.Attempt, l nexus.Limits, seen Worker
 	}
 	d.Why = how
 	for _, c := range wanted {
-		if isOpenTo(c, t, l, seen) {
+		if canContinueBy(c, t, l, seen) {
 			d.Course = c
 			return d
 		}
@@ -178,7 +178,7 @@ func decideUnderway(t *state.Task, a *state.Attempt, l nexus.Limits, seen Worker
 }
 
 // hasPassed reports whether the gates pass the result of the last round.
-func hasPassed(a *state.Attempt) bool {
+func hasPassed(a *state.AttemptState) bool {
 	for _, r := range slices.Backward(a.Rounds) {
 		if r.Verdict != nil {
 			return r.Verdict.State == nexus.Pass
@@ -187,8 +187,8 @@ func hasPassed(a *state.Attempt) bool {
 	return false
 }
 
-// isOpenTo reports whether a task can continue in a certain way.
-func isOpenTo(c nexus.TaskContinuation, t *state.Task, l nexus.Limits, seen WorkerFacts) bool {
+// canContinueBy reports whether a task can continue in a certain way.
+func canContinueBy(c nexus.TaskContinuation, t *state.TaskState, l nexus.Limits, seen WorkerTaskFacts) bool {
 	if c != nexus.CourseEscalate {
 		return seen.Divisible
 	}
@@ -203,7 +203,7 @@ func isOpenTo(c nexus.TaskContinuation, t *state.Task, l nexus.Limits, seen Work
 // DecideAfterEnd decides how a task continues whose last attempt ended because its time was
 // used up, or because its agent gave up. It returns nil in other cases, or if there is a
 // decision.
-func DecideAfterEnd(s *state.State, t *state.Task, a *state.Attempt, late bool) *nexus.ReplanDecided {
+func DecideAfterEnd(s *state.State, t *state.TaskState, a *state.AttemptState, late bool) *nexus.ReplanDecided {
 	if s.Limits.Replan == (nexus.ReplanLimits{}) {
 		return nil
 	}
@@ -214,7 +214,7 @@ func DecideAfterEnd(s *state.State, t *state.Task, a *state.Attempt, late bool) 
 	switch r := t.Replan; {
 	case late:
 		cross(nexus.OverTime, fmt.Sprintf("its time of %s is used up", s.Limits.TaskTime))
-		d.Course, d.Why, d.Anew = decideOvertime(s, t, a)
+		d.Course, d.Why, d.Anew = replanOvertime(s, t, a)
 	case a.Outcome != nexus.GaveUp:
 		return nil
 	case r != nil && len(r.Blockers) > 0:
@@ -240,9 +240,9 @@ func DecideAfterEnd(s *state.State, t *state.Task, a *state.Attempt, late bool) 
 	return &d
 }
 
-// decideOvertime decides how a task continues whose time is used up: from the present work, with
+// replanOvertime decides how a task continues whose time is used up: from the present work, with
 // new time, while that made progress; otherwise with another plan.
-func decideOvertime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.TaskContinuation, why string, anew bool) {
+func replanOvertime(s *state.State, t *state.TaskState, a *state.AttemptState) (course nexus.TaskContinuation, why string, anew bool) {
 	n := 0
 	for _, d := range t.CountedReplans() {
 		if d.Anew {
@@ -250,7 +250,7 @@ func decideOvertime(s *state.State, t *state.Task, a *state.Attempt) (course nex
 		}
 	}
 	best, kept := state.BestTree(t.Attempts[min(t.Fresh, len(t.Attempts)):])
-	further := mayHelpWithMoreTime(a.Outcome) && kept && best.Attempt == a.ID && (a.From == "" || a.Snapshot.Tree != startedFrom(s, a))
+	further := mayHelpWithMoreTime(a.Outcome) && kept && best.Attempt == a.ID && (a.From == "" || a.Snapshot.Tree != startingTreeOf(s, a))
 	switch {
 	case further && n < continuations && (s.Limits.Rounds <= 0 || t.CountedRounds() < s.Limits.Rounds):
 		return nexus.CourseContinue, fmt.Sprintf("the next attempt continues from round %d of %s", best.Round, best.Attempt), true
@@ -273,7 +273,7 @@ func mayHelpWithMoreTime(o nexus.Outcome) bool {
 
 // ContinuesFromLast reports whether the next attempt at a task continues from the tree of the last
 // one, by the decision when its time was used up.
-func ContinuesFromLast(t *state.Task) bool {
+func ContinuesFromLast(t *state.TaskState) bool {
 	a := t.CurrentAttempt()
 	if a == nil || a.Stage != state.Over || !mayHelpWithMoreTime(a.Outcome) {
 		return false
@@ -286,15 +286,15 @@ func ContinuesFromLast(t *state.Task) bool {
 	return false
 }
 
-// startedFrom returns the tree of the round with which an attempt began, or "" if unknown.
-func startedFrom(s *state.State, a *state.Attempt) string {
+// startingTreeOf returns the tree of the round with which an attempt began, or "" if unknown.
+func startingTreeOf(s *state.State, a *state.AttemptState) string {
 	if old := s.AttemptByID(a.From); old != nil && len(old.Rounds) == a.FromRound {
 		return old.Snapshot.Tree
 	}
 	return ""
 }
 
-func noProgressReason(a *state.Attempt, n int) string {
+func noProgressReason(a *state.AttemptState, n int) string {
 	if !mayHelpWithMoreTime(a.Outcome) {
 		return "its last attempt did not end because time ran out: " + cmp.Or(a.Why, string(a.Outcome))
 	}
@@ -306,7 +306,7 @@ func noProgressReason(a *state.Attempt, n int) string {
 
 // DecideBlocked decides how a task continues that needs a task that will not land. It returns
 // nil in other cases, or if there is a decision.
-func DecideBlocked(s *state.State, t *state.Task) *nexus.ReplanDecided {
+func DecideBlocked(s *state.State, t *state.TaskState) *nexus.ReplanDecided {
 	if s.Limits.Replan == (nexus.ReplanLimits{}) || t.Status != nexus.Pending {
 		return nil
 	}
@@ -348,8 +348,8 @@ func DecisionText(d nexus.ReplanDecided) string {
 	return crossedText(d.Crossed) + ": " + what + ", as " + d.Why
 }
 
-// listSome names the first files of many.
-func listSome(files []string) string {
+// joinFirstFiles names the first files of many.
+func joinFirstFiles(files []string) string {
 	const most = 8
 	if more := len(files) - most; more > 0 {
 		return strings.Join(files[:most], ", ") + fmt.Sprintf(" and %d more", more)

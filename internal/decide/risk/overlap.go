@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// PlanOverlap is a part that two tasks of a plan share and that no text defines exactly.
-type PlanOverlap struct {
+// UndefinedTaskInterface is a part that two tasks of a plan share and that no text defines exactly.
+type UndefinedTaskInterface struct {
 	Task  nexus.TaskID // the task that uses it
 	Other nexus.TaskID // the task that creates it
 	Text  string
@@ -24,7 +24,7 @@ const HowTo = "name the interface, the schema or the format with its exact form 
 // interface or the data of another (a tie api or schema), and they have no name in common,
 // nor with a task that both wait for; or one names a thing that another says it creates, and
 // does not wait for it. It uses the texts alone, and refuses nothing.
-func FindOverlaps(tasks []nexus.Task) []PlanOverlap {
+func FindOverlaps(tasks []nexus.Task) []UndefinedTaskInterface {
 	at := map[nexus.TaskID]int{}
 	names, made := make([][]string, len(tasks)), make([][]string, len(tasks))
 	for i, t := range tasks {
@@ -32,13 +32,13 @@ func FindOverlaps(tasks []nexus.Task) []PlanOverlap {
 		names[i], made[i] = mentionedNames(t), producedNames(t)
 	}
 	before := prerequisitesOf(tasks, at)
-	var all []PlanOverlap
+	var all []UndefinedTaskInterface
 	for i, t := range tasks {
 		for _, id := range t.Prerequisites() {
 			j, ok := at[id]
 			if tie := t.Ties[id]; ok && j != i && (tie == nexus.TieAPI || tie == nexus.TieSchema) && !shareName(names, i, j, before) {
 				text := fmt.Sprintf("it relies on what %s makes (%s), and no name is in both: the contract is open", id, tie)
-				all = append(all, PlanOverlap{t.ID, id, text})
+				all = append(all, UndefinedTaskInterface{t.ID, id, text})
 			}
 		}
 		for j, o := range tasks {
@@ -47,7 +47,7 @@ func FindOverlaps(tasks []nexus.Task) []PlanOverlap {
 			}
 			for _, name := range made[j] {
 				if slices.Contains(names[i], name) && !slices.Contains(made[i], name) && !isFixedBefore(name, names, i, j, before) {
-					all = append(all, PlanOverlap{t.ID, o.ID, fmt.Sprintf("it names %s, which %s makes, and does not wait for it", name, o.ID)})
+					all = append(all, UndefinedTaskInterface{t.ID, o.ID, fmt.Sprintf("it names %s, which %s makes, and does not wait for it", name, o.ID)})
 					break
 				}
 			}
@@ -188,7 +188,7 @@ func matchedName(m []string) string {
 
 // OpenOverlaps returns the [FindOverlaps] of a plan, unless it has too many tasks to compare all
 // pairs.
-func OpenOverlaps(tasks []nexus.Task) []PlanOverlap {
+func OpenOverlaps(tasks []nexus.Task) []UndefinedTaskInterface {
 	if len(tasks) > mostMeet {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// IdentifiedRisk is a risk of a plan, found in its texts. It refuses nothing.
-type IdentifiedRisk struct {
+// IdentifiedPlanRisk is a risk of a plan, found in its texts. It refuses nothing.
+type IdentifiedPlanRisk struct {
 	Task        nexus.TaskID `json:"task,omitzero"` // empty: the plan as a whole
 	Text        string       `json:"text"`
 	Probability RiskLevel    `json:"probability"`
@@ -44,11 +44,11 @@ var (
 )
 
 // PlanRisks returns the risks of a plan, in the order of its tasks.
-func PlanRisks(p nexus.Plan) (all []IdentifiedRisk) {
+func PlanRisks(p nexus.Plan) (all []IdentifiedPlanRisk) {
 	critical := 0
 	for _, t := range p.Tasks {
 		add := func(probability, impact RiskLevel, mitigation, format string, args ...any) {
-			all = append(all, IdentifiedRisk{t.ID, fmt.Sprintf(format, args...), probability, impact, mitigation})
+			all = append(all, IdentifiedPlanRisk{t.ID, fmt.Sprintf(format, args...), probability, impact, mitigation})
 		}
 		if n := len(t.Needs) + len(t.Wants); n > riskyNeeds {
 			add(Medium, Medium, "let it need fewer, or split it", "it needs %d tasks: each of them can hold it up", n)
@@ -71,11 +71,11 @@ func PlanRisks(p nexus.Plan) (all []IdentifiedRisk) {
 		}
 	}
 	for _, m := range OpenOverlaps(p.Tasks) {
-		all = append(all, IdentifiedRisk{m.Task, m.Text, Medium, High, HowTo})
+		all = append(all, IdentifiedPlanRisk{m.Task, m.Text, Medium, High, HowTo})
 	}
 	if critical > riskyCritical {
 		text := fmt.Sprintf("%d tasks are critical: their order says little", critical)
-		all = append(all, IdentifiedRisk{"", text, Medium, Medium, "keep critical for what all else depends on"})
+		all = append(all, IdentifiedPlanRisk{"", text, Medium, Medium, "keep critical for what all else depends on"})
 	}
 	return all
 }

@@ -21,7 +21,7 @@ func TestReader(t *testing.T) {
 		{"nobody can", "a/one", "", "a/one", "no other model"},
 		{"a slash in the name", "router/x/one", "router/y/one other/x", "other/x", "another provider"},
 	} {
-		got, why := route.ChooseReader(c.author, strings.Fields(c.can))
+		got, why := route.ChooseReviewModel(c.author, strings.Fields(c.can))
 		if got != c.want || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %s, %q", c.name, got, why)
 		}
@@ -34,7 +34,7 @@ func TestReaderIsAnother(t *testing.T) {
 	model := rapid.SampledFrom([]string{"a/1", "a/2", "b/1", "b/2", "c/1"})
 	rapid.Check(t, func(t *rapid.T) {
 		author, can := model.Draw(t, "author"), rapid.SliceOf(model).Draw(t, "can")
-		got, why := route.ChooseReader(author, can)
+		got, why := route.ChooseReviewModel(author, can)
 		others := slices.DeleteFunc(slices.Clone(can), func(c string) bool { return c == author })
 		if why == "" || got == author && len(others) > 0 || got != author && !slices.Contains(others, got) {
 			t.Fatalf("%s of %v reads %s (%s)", got, can, author, why)

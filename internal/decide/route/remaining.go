@@ -18,7 +18,7 @@ type RemainingTime struct {
 
 // UsualGateTime returns the median duration of a gate in this run, or in earlier runs if it did not
 // run in this one. 0 is unknown.
-func (h *RunStats) UsualGateTime(s *state.State, gate string) time.Duration {
+func (h *PastRunStatistics) UsualGateTime(s *state.State, gate string) time.Duration {
 	if own := medianDuration(s.GateDurations(gate)); own > 0 || h == nil {
 		return own
 	}
@@ -38,20 +38,20 @@ func medianDuration(all []time.Duration) time.Duration {
 // tasks that landed in it and before it. If these are too few, the times are unknown. The
 // run's range is the middle of many simulated ends: one in ten is earlier, and one in ten
 // later. See [runSimulation].
-func (h *RunStats) RemainingTimes(s *state.State, now time.Time) (run RemainingTime, tasks map[nexus.TaskID]RemainingTime) {
+func (h *PastRunStatistics) RemainingTimes(s *state.State, now time.Time) (run RemainingTime, tasks map[nexus.TaskID]RemainingTime) {
 	tasks = map[nexus.TaskID]RemainingTime{}
 	known := h.withRun(s)
 	if len(known.landed) < enough {
 		return run, tasks
 	}
-	x := &nexus.EstimateBasis{Paces: known.TaskPaces()}
+	x := &nexus.EstimateBasis{Paces: known.EstimateCalibrations()}
 	r := runSimulation{parallel: max(s.Limits.Parallel, 1), lag: medianDuration(known.lags), graph: s.Graph}
 	for _, t := range s.Tasks {
 		status := s.StatusOf(t)
 		if status.HasEnded() || status == nexus.Blocked {
 			continue
 		}
-		next := &pendingTask{task: t, boards: status == nexus.Boarding, underway: t.IsUnderway(), rank: s.Rank(t.ID), urgency: s.TaskUrgency(t.ID)}
+		next := &simulatedTask{task: t, boards: status == nexus.Boarding, underway: t.IsUnderway(), rank: s.Rank(t.ID), urgency: s.TaskUrgency(t.ID)}
 		next.took = timeDistributionOf(x, t, s.TaskWorkTime(t, now))
 		if r.tasks = append(r.tasks, next); next.took.gone > 0 && !next.boards {
 			tasks[t.ID] = RemainingTime{next.took.remainingAt(0.1), next.took.remainingAt(0.9)}
@@ -66,28 +66,28 @@ func (h *RunStats) RemainingTimes(s *state.State, now time.Time) (run RemainingT
 }
 
 // withRun returns the statistics with a run that has not ended.
-func (h *RunStats) withRun(s *state.State) *RunStats {
-	var all RunStats
-	all.Add(s)
+func (h *PastRunStatistics) withRun(s *state.State) *PastRunStatistics {
+	var all PastRunStatistics
+	all.AddRun(s)
 	if h != nil {
 		all.landed, all.lags, all.rests = slices.Concat(h.landed, all.landed), slices.Concat(h.lags, all.lags), slices.Concat(h.rests, all.rests)
 	}
 	return &all
 }
 
-// timeDistribution is the distribution of a task's remaining time: the total time is
+// remainingTimeDistribution is the distribution of a task's remaining time: the total time is
 // log-normal, and not shorter than the elapsed time.
-type timeDistribution struct {
+type remainingTimeDistribution struct {
 	middle, wide float64 // of the logarithm of seconds
 	shared       float64 // the part of wide that is an error of the estimate, which all tasks share
 	gone         time.Duration
 }
 
 // timeDistributionOf returns the distribution for a task with some time of work.
-func timeDistributionOf(x *nexus.EstimateBasis, t *state.Task, gone time.Duration) timeDistribution {
-	c, tier := startOf(t)
+func timeDistributionOf(x *nexus.EstimateBasis, t *state.TaskState, gone time.Duration) remainingTimeDistribution {
+	c, tier := complexityAndStartTier(t)
 	e := EstimateTask(x, t.Task, c, tier)
-	d := timeDistribution{middle: math.Log(float64(max(1, e.Likely.Seconds))), gone: gone}
+	d := remainingTimeDistribution{middle: math.Log(float64(max(1, e.Likely.Seconds))), gone: gone}
 	if p, ok := paceOfSimilarTasks(x, stack.MainStack(t.Files), tier); ok {
 		d.setFromPace(float64(ruleOfThumbTime(t.Task, c))/float64(time.Second), p)
 	} else {
@@ -98,7 +98,7 @@ func timeDistributionOf(x *nexus.EstimateBasis, t *state.Task, gone time.Duratio
 }
 
 // setFromPace computes the same as [EstimateTask], without rounding to seconds.
-func (d *timeDistribution) setFromPace(thumb float64, p nexus.TaskPace) {
+func (d *remainingTimeDistribution) setFromPace(thumb float64, p nexus.EstimateCalibration) {
 	at := func(rule float64, past int64) float64 {
 		return math.Log(thumb * blendEstimates(rule, float64(past)/1000, p.Tasks))
 	}
@@ -107,12 +107,12 @@ func (d *timeDistribution) setFromPace(thumb float64, p nexus.TaskPace) {
 }
 
 // remainingAt returns the remaining time that is not exceeded in a share of all cases.
-func (d timeDistribution) remainingAt(share float64) time.Duration {
+func (d remainingTimeDistribution) remainingAt(share float64) time.Duration {
 	return d.shiftedRemainingAt(share, 0, d.wide)
 }
 
 // shiftedRemainingAt returns the same with another mean and spread.
-func (d timeDistribution) shiftedRemainingAt(share, shift, wide float64) time.Duration {
+func (d remainingTimeDistribution) shiftedRemainingAt(share, shift, wide float64) time.Duration {
 	sure := 0.0 // the share of cases that are already excluded
 	if d.gone > 0 {
 		sure = min(0.99, normalShareBelow((math.Log(d.gone.Seconds())-d.middle-shift)/wide))

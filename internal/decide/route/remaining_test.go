@@ -12,21 +12,21 @@ import (
 
 // landedRun is a run whose tasks took so many minutes.
 func landedRun(minutes ...int) *state.State {
-	s := state.New("old")
+	s := state.NewState("old")
 	for i, d := range minutes {
-		s.Tasks = append(s.Tasks, &state.Task{Task: nexus.Task{ID: nexus.TaskID(fmt.Sprint("T", i))}, Landed: &nexus.TrainLanded{}, Worked: time.Duration(d) * time.Minute})
+		s.Tasks = append(s.Tasks, &state.TaskState{Task: nexus.Task{ID: nexus.TaskID(fmt.Sprint("T", i))}, Landed: &nexus.LandingCompleted{}, Worked: time.Duration(d) * time.Minute})
 	}
 	return s
 }
 
 // TestLeftOver says how long a run will still take, or that is unknown.
 func TestLeftOver(t *testing.T) {
-	var past, few route.RunStats
-	past.Add(landedRun(8, 9, 10, 10, 11, 12))
-	few.Add(landedRun(8, 9))
+	var past, few route.PastRunStatistics
+	past.AddRun(landedRun(8, 9, 10, 10, 11, 12))
+	few.AddRun(landedRun(8, 9))
 	left := map[string]route.RemainingTime{}
 	for name, c := range map[string]struct {
-		past   *route.RunStats
+		past   *route.PastRunStatistics
 		worked time.Duration // on the first of two tasks
 		needs  bool          // the second task needs it
 		wants  bool          // the second task wants it
@@ -46,7 +46,7 @@ func TestLeftOver(t *testing.T) {
 		if c.wants {
 			second.Wants = []nexus.TaskID{"T1"}
 		}
-		s := state.New("r")
+		s := state.NewState("r")
 		for i, f := range []nexus.Fact{
 			nexus.GoalAccepted{Base: "b0", Limits: nexus.DefaultLimits()},
 			nexus.RunStarted{},
@@ -89,12 +89,12 @@ func TestLeftOver(t *testing.T) {
 // TestLeftUrgent begins tasks in the rehearsal as the scheduler does: the most urgent
 // first. So the long task comes last, and the run takes longer.
 func TestLeftUrgent(t *testing.T) {
-	var past route.RunStats
-	past.Add(landedRun(8, 9, 10, 10, 11, 12))
+	var past route.PastRunStatistics
+	past.AddRun(landedRun(8, 9, 10, 10, 11, 12))
 	left := func(p nexus.Priority) route.RemainingTime {
 		limits := nexus.DefaultLimits()
 		limits.Parallel = 2
-		s := state.New("r")
+		s := state.NewState("r")
 		for i, f := range []nexus.Fact{
 			nexus.GoalAccepted{Base: "b0", Limits: limits},
 			nexus.RunStarted{},

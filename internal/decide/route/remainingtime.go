@@ -23,16 +23,16 @@ const (
 // durations come from a fixed sequence and are not random: the same state gives the same
 // result.
 type runSimulation struct {
-	tasks    []*pendingTask
+	tasks    []*simulatedTask
 	parallel int
 	lag      time.Duration    // time until accepted work has landed
 	graph    *graph.TaskGraph // defines the tasks that conflict
 }
 
-// pendingTask is a task that has not landed.
-type pendingTask struct {
-	task     *state.Task
-	took     timeDistribution
+// simulatedTask is a task that has not landed.
+type simulatedTask struct {
+	task     *state.TaskState
+	took     remainingTimeDistribution
 	boards   bool // it is accepted
 	underway bool
 	rank     int
@@ -45,13 +45,13 @@ type pendingTask struct {
 // is a little more than eight in ten, because the simulations contain no failures.
 func (r *runSimulation) remainingTime() RemainingTime {
 	plays := min(mostPlays, max(fewPlays, allPlayed/len(r.tasks)))
-	first := func(p *pendingTask) int {
+	first := func(p *simulatedTask) int {
 		if p.underway || p.boards {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(r.tasks, func(a, b *pendingTask) int { // in the order in which they begin
+	slices.SortStableFunc(r.tasks, func(a, b *simulatedTask) int { // in the order in which they begin
 		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(b.urgency, a.urgency), cmp.Compare(b.rank, a.rank))
 	})
 	ends := make([]time.Duration, plays)
@@ -73,14 +73,14 @@ func (r *runSimulation) remainingTime() RemainingTime {
 // simulateOnce returns the time of the last landing. Tasks begin as the scheduler starts
 // them.
 func (r *runSimulation) simulateOnce() time.Duration {
-	at := map[nexus.TaskID]*pendingTask{}
+	at := map[nexus.TaskID]*simulatedTask{}
 	for _, p := range r.tasks {
 		p.at = -1
 		at[p.task.ID] = p
 	}
 	now, last := time.Duration(0), time.Duration(0)
 	wait := slices.Clone(r.tasks)
-	var flying []*pendingTask // tasks that have begun and not landed
+	var flying []*simulatedTask // tasks that have begun and not landed
 	for len(wait) > 0 {
 		wait, flying = r.beginTasks(wait, flying, at, now)
 		for _, p := range flying {
@@ -91,13 +91,13 @@ func (r *runSimulation) simulateOnce() time.Duration {
 			return last // the remaining tasks never begin
 		}
 		now = next
-		flying = slices.DeleteFunc(flying, func(p *pendingTask) bool { return p.at <= now })
+		flying = slices.DeleteFunc(flying, func(p *simulatedTask) bool { return p.at <= now })
 	}
 	return last
 }
 
 // beginTasks starts tasks while slots are free, and returns the waiting and the started ones.
-func (r *runSimulation) beginTasks(wait, flying []*pendingTask, at map[nexus.TaskID]*pendingTask, now time.Duration) (kept, begun []*pendingTask) {
+func (r *runSimulation) beginTasks(wait, flying []*simulatedTask, at map[nexus.TaskID]*simulatedTask, now time.Duration) (kept, begun []*simulatedTask) {
 	busy := 0
 	for _, p := range flying {
 		if p.at-r.lag > now {
@@ -109,7 +109,7 @@ func (r *runSimulation) beginTasks(wait, flying []*pendingTask, at map[nexus.Tas
 		if busy >= r.parallel {
 			return append(kept, wait[i:]...), flying
 		}
-		if !isReady(p, at, now) || r.conflictsWithRunning(p, flying) {
+		if !areNeedsLanded(p, at, now) || r.conflictsWithRunning(p, flying) {
 			kept = append(kept, p)
 			continue
 		}
@@ -122,7 +122,7 @@ func (r *runSimulation) beginTasks(wait, flying []*pendingTask, at map[nexus.Tas
 }
 
 // nextEventTime returns the time of the next event: work ends or lands.
-func (r *runSimulation) nextEventTime(flying []*pendingTask, now time.Duration) (at time.Duration, ok bool) {
+func (r *runSimulation) nextEventTime(flying []*simulatedTask, now time.Duration) (at time.Duration, ok bool) {
 	for _, p := range flying {
 		for _, t := range []time.Duration{p.at - r.lag, p.at} {
 			if t > now && (!ok || t < at) {
@@ -133,12 +133,12 @@ func (r *runSimulation) nextEventTime(flying []*pendingTask, now time.Duration) 
 	return at, ok
 }
 
-func (r *runSimulation) conflictsWithRunning(p *pendingTask, flying []*pendingTask) bool {
-	return r.graph != nil && slices.ContainsFunc(flying, func(o *pendingTask) bool { return r.graph.HasConflict(p.task.ID, o.task.ID) })
+func (r *runSimulation) conflictsWithRunning(p *simulatedTask, flying []*simulatedTask) bool {
+	return r.graph != nil && slices.ContainsFunc(flying, func(o *simulatedTask) bool { return r.graph.HasConflict(p.task.ID, o.task.ID) })
 }
 
-// isReady reports whether the tasks that a task needs or wants have landed by now.
-func isReady(p *pendingTask, at map[nexus.TaskID]*pendingTask, now time.Duration) bool {
+// areNeedsLanded reports whether the tasks that a task needs or wants have landed by now.
+func areNeedsLanded(p *simulatedTask, at map[nexus.TaskID]*simulatedTask, now time.Duration) bool {
 	for _, id := range p.task.Prerequisites() {
 		if n := at[id]; n != nil && (n.at < 0 || n.at > now) {
 			return false

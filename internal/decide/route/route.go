@@ -26,13 +26,13 @@ const (
 	Budget   = "budget"   // not a strategy: money runs out, and tasks that have not begun start at a lower tier
 )
 
-// StrategyNames returns the strategies that people can put into an order. [WithPlugins] adds one
+// StrategyNames returns the strategies that people can put into an order. [PutPluginsFirst] adds one
 // more.
 func StrategyNames() []string { return []string{Manual, Adaptive, Model, Keyword} }
 
-// WithPlugins returns an order in which plugins come first, after the values in the plan,
+// PutPluginsFirst returns an order in which plugins come first, after the values in the plan,
 // which come from a person or the planner.
-func WithPlugins(order []string) []string {
+func PutPluginsFirst(order []string) []string {
 	at := 0
 	if len(order) > 0 && order[0] == Manual {
 		at = 1
@@ -40,35 +40,35 @@ func WithPlugins(order []string) []string {
 	return slices.Insert(slices.Clone(order), at, Plugin)
 }
 
-// tierFunc answers for a task, or returns false if it has no answer. [RouteTask] fills in By and
+// startTierFunc answers for a task, or returns false if it has no answer. [ChooseStartTier] fills in By and
 // Task.
-type tierFunc func(t nexus.Task) (nexus.TaskRouted, bool)
+type startTierFunc func(t nexus.Task) (nexus.StartTierChosen, bool)
 
-// RouteTask consults the strategies of a routing in their order. Told is the answer of a model
+// ChooseStartTier consults the strategies of a routing in their order. Told is the answer of a model
 // or a plugin about the task, or nil.
-func RouteTask(r nexus.Routing, t nexus.Task, told *nexus.Route) nexus.TaskRouted {
+func ChooseStartTier(r nexus.StartTierRules, t nexus.Task, told *nexus.ComplexityRating) nexus.StartTierChosen {
 	for _, name := range r.Order {
 		if f, ok := strategyByName(name, r, told)(t); ok {
-			return completeRoute(f, name, r, t)
+			return completeTierChoice(f, name, r, t)
 		}
 	}
 	f, _ := keywordTier(t)
-	return completeRoute(f, Keyword, r, t)
+	return completeTierChoice(f, Keyword, r, t)
 }
 
-// NeedsAnswer reports whether a model or a plugin must be asked about a task because no earlier
+// NeedsComplexityAnswer reports whether a model or a plugin must be asked about a task because no earlier
 // strategy in the order answers.
-func NeedsAnswer(r nexus.Routing, t nexus.Task) bool {
+func NeedsComplexityAnswer(r nexus.StartTierRules, t nexus.Task) bool {
 	return isAskedFirst(r, t, Plugin) || isAskedFirst(r, t, Model)
 }
 
 // NeedsPlugin reports whether plugins must be asked about a task.
-func NeedsPlugin(r nexus.Routing, t nexus.Task) bool { return isAskedFirst(r, t, Plugin) }
+func NeedsPlugin(r nexus.StartTierRules, t nexus.Task) bool { return isAskedFirst(r, t, Plugin) }
 
 // NeedsModel reports whether a model must be asked about a task that no plugin has answered.
-func NeedsModel(r nexus.Routing, t nexus.Task) bool { return isAskedFirst(r, t, Model) }
+func NeedsModel(r nexus.StartTierRules, t nexus.Task) bool { return isAskedFirst(r, t, Model) }
 
-func isAskedFirst(r nexus.Routing, t nexus.Task, asked string) bool {
+func isAskedFirst(r nexus.StartTierRules, t nexus.Task, asked string) bool {
 	for _, name := range r.Order {
 		if name == asked {
 			return true
@@ -80,7 +80,7 @@ func isAskedFirst(r nexus.Routing, t nexus.Task, asked string) bool {
 	return false
 }
 
-func strategyByName(name string, r nexus.Routing, told *nexus.Route) tierFunc {
+func strategyByName(name string, r nexus.StartTierRules, told *nexus.ComplexityRating) startTierFunc {
 	switch name {
 	case Manual:
 		return manualTier(r)
@@ -96,16 +96,16 @@ func strategyByName(name string, r nexus.Routing, told *nexus.Route) tierFunc {
 	}
 }
 
-// completeRoute completes an answer: the tier follows from the complexity unless the strategy chose
+// completeTierChoice completes an answer: the tier follows from the complexity unless the strategy chose
 // one.
-func completeRoute(f nexus.TaskRouted, by string, r nexus.Routing, t nexus.Task) nexus.TaskRouted {
+func completeTierChoice(f nexus.StartTierChosen, by string, r nexus.StartTierRules, t nexus.Task) nexus.StartTierChosen {
 	f.Task, f.By = t.ID, cmp.Or(f.By, by)
-	f.Tier = cmp.Or(f.Tier, TierOf(r, f.Complexity))
+	f.Tier = cmp.Or(f.Tier, StartTierOf(r, f.Complexity))
 	return f
 }
 
-// TierOf returns the starting tier of a complexity.
-func TierOf(r nexus.Routing, c nexus.Complexity) nexus.Tier {
+// StartTierOf returns the starting tier of a complexity.
+func StartTierOf(r nexus.StartTierRules, c nexus.Complexity) nexus.Tier {
 	if t := r.Tiers[c]; t != "" {
 		return t
 	}
@@ -120,10 +120,10 @@ func TierOf(r nexus.Routing, c nexus.Complexity) nexus.Tier {
 }
 
 // manualTier uses the plan's values for the task, or the run's for its kind.
-func manualTier(r nexus.Routing) tierFunc {
-	return func(t nexus.Task) (nexus.TaskRouted, bool) {
+func manualTier(r nexus.StartTierRules) startTierFunc {
+	return func(t nexus.Task) (nexus.StartTierChosen, bool) {
 		looks, _ := keywordTier(t)
-		f := nexus.TaskRouted{Complexity: cmp.Or(t.Complexity, looks.Complexity), Tier: t.Tier}
+		f := nexus.StartTierChosen{Complexity: cmp.Or(t.Complexity, looks.Complexity), Tier: t.Tier}
 		kind := cmp.Or(t.Kind, nexus.CodeTask)
 		switch {
 		case t.Tier != "":
@@ -133,19 +133,19 @@ func manualTier(r nexus.Routing) tierFunc {
 		case r.Kinds[kind] != "":
 			f.Tier, f.Why = r.Kinds[kind], fmt.Sprintf("tasks of kind %s start there", kind)
 		default:
-			return nexus.TaskRouted{}, false
+			return nexus.StartTierChosen{}, false
 		}
 		return f, true
 	}
 }
 
 // answeredTier uses the answer of a model or a plugin.
-func answeredTier(told *nexus.Route) tierFunc {
-	return func(nexus.Task) (nexus.TaskRouted, bool) {
+func answeredTier(told *nexus.ComplexityRating) startTierFunc {
+	return func(nexus.Task) (nexus.StartTierChosen, bool) {
 		if told == nil || !told.Complexity.IsKnown() {
-			return nexus.TaskRouted{}, false
+			return nexus.StartTierChosen{}, false
 		}
-		f := nexus.TaskRouted{Complexity: told.Complexity, Why: cmp.Or(told.Why, "no reason given")}
+		f := nexus.StartTierChosen{Complexity: told.Complexity, Why: cmp.Or(told.Why, "no reason given")}
 		if told.Plugin != "" {
 			f.By, f.Tier, f.Strategy = Plugin+" "+told.Plugin, told.Tier, told.Strategy
 		}

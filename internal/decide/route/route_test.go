@@ -37,7 +37,7 @@ func TestKeywords(t *testing.T) {
 		{"eight criteria", nexus.Task{Criteria: criteria(8)}, nexus.Medium},
 		{"nine criteria", nexus.Task{Criteria: criteria(9)}, nexus.Complex},
 	} {
-		got := route.RouteTask(nexus.Routing{Order: []string{route.Keyword}}, c.task, nil)
+		got := route.ChooseStartTier(nexus.StartTierRules{Order: []string{route.Keyword}}, c.task, nil)
 		if got.Complexity != c.want || got.By != route.Keyword || got.Why == "" {
 			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
 		}
@@ -45,17 +45,17 @@ func TestKeywords(t *testing.T) {
 }
 
 func TestFirstThatAnswersWins(t *testing.T) {
-	past := []nexus.PastTries{
+	past := []nexus.PastAttemptCounts{
 		{Complexity: nexus.Simple, Tier: nexus.Fast, Tries: 8, Failed: 8},
 		{Complexity: nexus.Simple, Tier: nexus.Balanced, Tries: 2},
 	}
-	told := &nexus.Route{Complexity: nexus.Expert, Why: "it is"}
-	all := nexus.Routing{Order: route.StrategyNames(), Past: past, Kinds: map[nexus.TaskKind]nexus.Tier{nexus.DocsTask: nexus.Balanced}}
+	told := &nexus.ComplexityRating{Complexity: nexus.Expert, Why: "it is"}
+	all := nexus.StartTierRules{Order: route.StrategyNames(), Past: past, Kinds: map[nexus.TaskKind]nexus.Tier{nexus.DocsTask: nexus.Balanced}}
 	for _, c := range []struct {
 		name    string
-		routing nexus.Routing
+		routing nexus.StartTierRules
 		task    nexus.Task
-		told    *nexus.Route
+		told    *nexus.ComplexityRating
 		by      string
 		tier    nexus.Tier
 	}{
@@ -63,13 +63,13 @@ func TestFirstThatAnswersWins(t *testing.T) {
 		{"the plan's complexity", all, nexus.Task{Complexity: nexus.Medium}, told, route.Manual, nexus.Balanced},
 		{"its kind", all, nexus.Task{Kind: nexus.DocsTask}, told, route.Manual, nexus.Balanced},
 		{"history", all, nexus.Task{}, told, route.Adaptive, nexus.Balanced},
-		{"a model", nexus.Routing{Order: route.StrategyNames()}, nexus.Task{}, told, route.Model, nexus.Strong},
-		{"a model that says nothing", nexus.Routing{Order: route.StrategyNames()}, nexus.Task{}, nil, route.Keyword, nexus.Fast},
-		{"a model that says nonsense", nexus.Routing{Order: route.StrategyNames()}, nexus.Task{}, &nexus.Route{Complexity: "odd"}, route.Keyword, nexus.Fast},
-		{"nobody", nexus.Routing{Order: []string{route.Manual}}, nexus.Task{}, told, route.Keyword, nexus.Fast},
-		{"own table", nexus.Routing{Tiers: map[nexus.Complexity]nexus.Tier{nexus.Simple: nexus.Strong}}, nexus.Task{}, nil, route.Keyword, nexus.Strong},
+		{"a model", nexus.StartTierRules{Order: route.StrategyNames()}, nexus.Task{}, told, route.Model, nexus.Strong},
+		{"a model that says nothing", nexus.StartTierRules{Order: route.StrategyNames()}, nexus.Task{}, nil, route.Keyword, nexus.Fast},
+		{"a model that says nonsense", nexus.StartTierRules{Order: route.StrategyNames()}, nexus.Task{}, &nexus.ComplexityRating{Complexity: "odd"}, route.Keyword, nexus.Fast},
+		{"nobody", nexus.StartTierRules{Order: []string{route.Manual}}, nexus.Task{}, told, route.Keyword, nexus.Fast},
+		{"own table", nexus.StartTierRules{Tiers: map[nexus.Complexity]nexus.Tier{nexus.Simple: nexus.Strong}}, nexus.Task{}, nil, route.Keyword, nexus.Strong},
 	} {
-		got := route.RouteTask(c.routing, c.task, c.told)
+		got := route.ChooseStartTier(c.routing, c.task, c.told)
 		if got.By != c.by || got.Tier != c.tier || got.Why == "" {
 			t.Errorf("%s: %+v, want %s by %s", c.name, got, c.tier, c.by)
 		}
@@ -79,8 +79,8 @@ func TestFirstThatAnswersWins(t *testing.T) {
 // TestAdaptive holds the rule that history decides from ten tries on, by what
 // a landed task costs in the end.
 func TestAdaptive(t *testing.T) {
-	past := func(fast, fastFailed, balanced, balancedFailed int) nexus.Routing {
-		return nexus.Routing{Order: []string{route.Adaptive, route.Keyword}, Past: []nexus.PastTries{
+	past := func(fast, fastFailed, balanced, balancedFailed int) nexus.StartTierRules {
+		return nexus.StartTierRules{Order: []string{route.Adaptive, route.Keyword}, Past: []nexus.PastAttemptCounts{
 			{Complexity: nexus.Simple, Tier: nexus.Fast, Tries: fast, Failed: fastFailed},
 			{Complexity: nexus.Simple, Tier: nexus.Balanced, Tries: balanced, Failed: balancedFailed},
 			{Complexity: nexus.Expert, Tier: nexus.Strong, Tries: 1000},
@@ -88,7 +88,7 @@ func TestAdaptive(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		r    nexus.Routing
+		r    nexus.StartTierRules
 		by   string
 		tier nexus.Tier
 	}{
@@ -98,7 +98,7 @@ func TestAdaptive(t *testing.T) {
 		{"fast never succeeds", past(10, 10, 10, 0), route.Adaptive, nexus.Balanced},
 		{"neither does", past(10, 10, 10, 10), route.Adaptive, nexus.Strong},
 	} {
-		if got := route.RouteTask(c.r, nexus.Task{}, nil); got.By != c.by || got.Tier != c.tier {
+		if got := route.ChooseStartTier(c.r, nexus.Task{}, nil); got.By != c.by || got.Tier != c.tier {
 			t.Errorf("%s: %+v, want %s by %s", c.name, got, c.tier, c.by)
 		}
 	}
@@ -107,15 +107,15 @@ func TestAdaptive(t *testing.T) {
 func TestNeedsModel(t *testing.T) {
 	order := []string{route.Manual, route.Model, route.Keyword}
 	for _, c := range []struct {
-		r    nexus.Routing
+		r    nexus.StartTierRules
 		task nexus.Task
 		want bool
 	}{
-		{nexus.Routing{Order: order}, nexus.Task{}, true},
-		{nexus.Routing{Order: order}, nexus.Task{Tier: nexus.Fast}, false},
-		{nexus.Routing{Order: []string{route.Keyword, route.Model}}, nexus.Task{}, false},
-		{nexus.Routing{}, nexus.Task{}, false},
-		{nexus.Routing{Order: route.WithPlugins(order)}, nexus.Task{}, true},
+		{nexus.StartTierRules{Order: order}, nexus.Task{}, true},
+		{nexus.StartTierRules{Order: order}, nexus.Task{Tier: nexus.Fast}, false},
+		{nexus.StartTierRules{Order: []string{route.Keyword, route.Model}}, nexus.Task{}, false},
+		{nexus.StartTierRules{}, nexus.Task{}, false},
+		{nexus.StartTierRules{Order: route.PutPluginsFirst(order)}, nexus.Task{}, true},
 	} {
 		if got := route.NeedsModel(c.r, c.task); got != c.want {
 			t.Errorf("%v of %+v: %v", c.r.Order, c.task, got)
@@ -128,12 +128,12 @@ func TestNeedsModel(t *testing.T) {
 func TestAlwaysAnswers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		task := nexus.Task{ID: "T1", Title: rapid.String().Draw(t, "title"), Brief: rapid.String().Draw(t, "brief")}
-		r := nexus.Routing{Order: rapid.SliceOf(rapid.SampledFrom(append(route.StrategyNames(), "odd"))).Draw(t, "order")}
-		got := route.RouteTask(r, task, nil)
+		r := nexus.StartTierRules{Order: rapid.SliceOf(rapid.SampledFrom(append(route.StrategyNames(), "odd"))).Draw(t, "order")}
+		got := route.ChooseStartTier(r, task, nil)
 		if !got.Complexity.IsKnown() || !got.Tier.IsKnown() || strings.TrimSpace(got.Why) == "" || got.Task != "T1" {
 			t.Fatalf("%+v", got)
 		}
-		if d := cmp.Diff(got, route.RouteTask(r, task, nil)); d != "" {
+		if d := cmp.Diff(got, route.ChooseStartTier(r, task, nil)); d != "" {
 			t.Fatal(d)
 		}
 	})
@@ -142,32 +142,32 @@ func TestAlwaysAnswers(t *testing.T) {
 // TestPlugins lets a plugin propose, after the plan and before all others. Who is
 // asked whether is told apart: what a plugin said is not a model's word.
 func TestPlugins(t *testing.T) {
-	order := route.WithPlugins([]string{route.Manual, route.Model, route.Keyword})
-	r := nexus.Routing{Order: order, Tiers: map[nexus.Complexity]nexus.Tier{nexus.Medium: nexus.Strong}}
-	said := &nexus.Route{Complexity: nexus.Medium, Why: "so", Plugin: "p", Strategy: nexus.TDDSimple}
+	order := route.PutPluginsFirst([]string{route.Manual, route.Model, route.Keyword})
+	r := nexus.StartTierRules{Order: order, Tiers: map[nexus.Complexity]nexus.Tier{nexus.Medium: nexus.Strong}}
+	said := &nexus.ComplexityRating{Complexity: nexus.Medium, Why: "so", Plugin: "p", Strategy: nexus.TDDSimple}
 	for name, c := range map[string]struct {
 		task nexus.Task
-		told *nexus.Route
-		want nexus.TaskRouted
+		told *nexus.ComplexityRating
+		want nexus.StartTierChosen
 	}{
-		"the tier follows": {nexus.Task{}, said, nexus.TaskRouted{Complexity: nexus.Medium, Tier: nexus.Strong, By: "plugin p", Why: "so", Strategy: nexus.TDDSimple}},
+		"the tier follows": {nexus.Task{}, said, nexus.StartTierChosen{Complexity: nexus.Medium, Tier: nexus.Strong, By: "plugin p", Why: "so", Strategy: nexus.TDDSimple}},
 		"its own tier": {
 			nexus.Task{},
-			&nexus.Route{Complexity: nexus.Medium, Tier: nexus.Fast, Plugin: "p", Why: "so"},
-			nexus.TaskRouted{Complexity: nexus.Medium, Tier: nexus.Fast, By: "plugin p", Why: "so"},
+			&nexus.ComplexityRating{Complexity: nexus.Medium, Tier: nexus.Fast, Plugin: "p", Why: "so"},
+			nexus.StartTierChosen{Complexity: nexus.Medium, Tier: nexus.Fast, By: "plugin p", Why: "so"},
 		},
-		"the plan wins":   {nexus.Task{Tier: nexus.Balanced}, said, nexus.TaskRouted{Complexity: nexus.Simple, Tier: nexus.Balanced, By: route.Manual, Why: "the plan says balanced"}},
-		"nothing is said": {nexus.Task{}, nil, nexus.TaskRouted{Complexity: nexus.Simple, Tier: nexus.Fast, By: route.Keyword, Why: "no keyword says otherwise"}},
-		"a model's word":  {nexus.Task{}, &nexus.Route{Complexity: nexus.Expert, Why: "so"}, nexus.TaskRouted{Complexity: nexus.Expert, Tier: nexus.Strong, By: route.Model, Why: "so"}},
+		"the plan wins":   {nexus.Task{Tier: nexus.Balanced}, said, nexus.StartTierChosen{Complexity: nexus.Simple, Tier: nexus.Balanced, By: route.Manual, Why: "the plan says balanced"}},
+		"nothing is said": {nexus.Task{}, nil, nexus.StartTierChosen{Complexity: nexus.Simple, Tier: nexus.Fast, By: route.Keyword, Why: "no keyword says otherwise"}},
+		"a model's word":  {nexus.Task{}, &nexus.ComplexityRating{Complexity: nexus.Expert, Why: "so"}, nexus.StartTierChosen{Complexity: nexus.Expert, Tier: nexus.Strong, By: route.Model, Why: "so"}},
 	} {
-		if d := cmp.Diff(c.want, route.RouteTask(r, c.task, c.told)); d != "" {
+		if d := cmp.Diff(c.want, route.ChooseStartTier(r, c.task, c.told)); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
-	if route.NeedsAnswer(r, nexus.Task{Tier: nexus.Fast}) || !route.NeedsPlugin(r, nexus.Task{}) || route.NeedsPlugin(nexus.Routing{Order: []string{route.Model}}, nexus.Task{}) {
+	if route.NeedsComplexityAnswer(r, nexus.Task{Tier: nexus.Fast}) || !route.NeedsPlugin(r, nexus.Task{}) || route.NeedsPlugin(nexus.StartTierRules{Order: []string{route.Model}}, nexus.Task{}) {
 		t.Error("the wrong ones are asked")
 	}
-	if d := cmp.Diff([]string{route.Plugin, route.Keyword}, route.WithPlugins([]string{route.Keyword})); d != "" {
+	if d := cmp.Diff([]string{route.Plugin, route.Keyword}, route.PutPluginsFirst([]string{route.Keyword})); d != "" {
 		t.Error(d)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // unless its outcome says otherwise.
 func ran(t *testing.T, c nexus.Complexity, tries ...any) *state.State {
 	t.Helper()
-	s := state.New("r")
+	s := state.NewState("r")
 	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	seq := int64(0)
 	put := func(facts ...nexus.Fact) {
@@ -42,23 +42,23 @@ func ran(t *testing.T, c nexus.Complexity, tries ...any) *state.State {
 		id := nexus.TaskID(fmt.Sprint("T", i))
 		attempt := nexus.AttemptID(id + ".1")
 		session := nexus.SessionID(attempt + "/coder.1")
-		put(nexus.TaskRouted{Task: id, Complexity: c, Tier: nexus.Fast, By: "keyword", Why: "so"},
+		put(nexus.StartTierChosen{Task: id, Complexity: c, Tier: nexus.Fast, By: "keyword", Why: "so"},
 			nexus.AttemptStarted{Attempt: attempt, Task: id, Tier: nexus.Fast, Base: tip})
 		switch try := try.(type) {
 		case int: // dollars of a task that lands
 			money := nexus.Money(try) * nexus.Dollar
 			put(nexus.SessionStarted{Session: session, Attempt: attempt, Role: nexus.Coder},
-				nexus.BudgetReserved{ID: string(session), Task: id, Session: session, Money: money}, nexus.BudgetSpent{ID: string(session), Money: money})
+				nexus.BudgetReserved{ID: string(session), Task: id, Session: session, Money: money}, nexus.BudgetSettled{ID: string(session), Money: money})
 			at = at.Add(time.Duration(try) * time.Minute)
 			next := fmt.Sprint("c", i+1)
 			put(nexus.AttemptEnded{Attempt: attempt, Outcome: nexus.Accepted, Commit: "x"},
-				nexus.TrainBoarded{Task: id, Attempt: attempt}, nexus.TrainDeparted{Task: id, Attempt: attempt, Onto: tip},
-				nexus.TrainLanded{Task: id, Attempt: attempt, Parent: tip, Commit: next})
+				nexus.LandingQueued{Task: id, Attempt: attempt}, nexus.LandingStarted{Task: id, Attempt: attempt, Onto: tip},
+				nexus.LandingCompleted{Task: id, Attempt: attempt, Parent: tip, Commit: next})
 			tip = next
 		case nexus.Outcome:
 			put(nexus.AttemptEnded{Attempt: attempt, Outcome: try})
 		case string:
-			put(nexus.AttemptBroken{Attempt: attempt, Why: try})
+			put(nexus.AttemptInfrastructureFailed{Attempt: attempt, Why: try})
 		}
 	}
 	return s
@@ -72,8 +72,8 @@ func ask(tasks ...nexus.Task) route.EstimateInput {
 	}
 	return route.EstimateInput{
 		Tasks: tasks, Parallel: 1, Most: 5 * nexus.Dollar,
-		Route: func(t nexus.Task) nexus.TaskRouted {
-			return nexus.TaskRouted{Complexity: cmp.Or(t.Complexity, nexus.Simple), Tier: cmp.Or(t.Tier, nexus.Fast)}
+		Route: func(t nexus.Task) nexus.StartTierChosen {
+			return nexus.StartTierChosen{Complexity: cmp.Or(t.Complexity, nexus.Simple), Tier: cmp.Or(t.Tier, nexus.Fast)}
 		},
 		Price: func(_ nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
 			return nexus.Money(u.TotalTokens()), t.Tier == nexus.Fast
@@ -84,31 +84,31 @@ func ask(tasks ...nexus.Task) route.EstimateInput {
 // TestThumb holds the rule of thumb, which stands where too few tasks landed.
 func TestThumb(t *testing.T) {
 	const turn = 1500 + 12_000 + 500
-	var h route.RunStats
+	var h route.PastRunStatistics
 	for name, c := range map[string]struct {
 		ask  route.EstimateInput
-		want nexus.Estimate
+		want nexus.PlanEstimate
 	}{
-		"by complexity": {ask(nexus.Task{}), nexus.Estimate{
-			Work: 15, Minutes: 15, Money: 25 * turn, Low: nexus.EstimateBound{Minutes: 5, Money: 25 * turn / 3}, High: nexus.EstimateBound{Minutes: 45, Money: 75 * turn}, Thumb: 1,
+		"by complexity": {ask(nexus.Task{}), nexus.PlanEstimate{
+			Work: 15, Minutes: 15, Money: 25 * turn, Low: nexus.PlanEstimateBound{Minutes: 5, Money: 25 * turn / 3}, High: nexus.PlanEstimateBound{Minutes: 45, Money: 75 * turn}, Thumb: 1,
 		}},
-		"by the plan's minutes": {ask(nexus.Task{Minutes: 30, Complexity: nexus.Expert}), nexus.Estimate{
-			Work: 30, Minutes: 30, Money: 40 * turn, Low: nexus.EstimateBound{Minutes: 10, Money: 40 * turn / 3}, High: nexus.EstimateBound{Minutes: 90, Money: 120 * turn}, Thumb: 1,
+		"by the plan's minutes": {ask(nexus.Task{Minutes: 30, Complexity: nexus.Expert}), nexus.PlanEstimate{
+			Work: 30, Minutes: 30, Money: 40 * turn, Low: nexus.PlanEstimateBound{Minutes: 10, Money: 40 * turn / 3}, High: nexus.PlanEstimateBound{Minutes: 90, Money: 120 * turn}, Thumb: 1,
 		}},
-		"without a price": {ask(nexus.Task{}, nexus.Task{Tier: nexus.Strong}), nexus.Estimate{
-			Work: 30, Minutes: 30, Low: nexus.EstimateBound{Minutes: 10}, High: nexus.EstimateBound{Minutes: 90}, Thumb: 2, Unpriced: 1,
+		"without a price": {ask(nexus.Task{}, nexus.Task{Tier: nexus.Strong}), nexus.PlanEstimate{
+			Work: 30, Minutes: 30, Low: nexus.PlanEstimateBound{Minutes: 10}, High: nexus.PlanEstimateBound{Minutes: 90}, Thumb: 2, Unpriced: 1,
 		}},
-		"harder": {ask(nexus.Task{Complexity: nexus.Medium}, nexus.Task{Complexity: nexus.Complex}, nexus.Task{Complexity: nexus.Expert}), nexus.Estimate{
-			Work: 125, Minutes: 125, Money: (35 + 50 + 70) * turn, Low: nexus.EstimateBound{Minutes: 42, Money: 35*turn/3 + 50*turn/3 + 70*turn/3},
-			High: nexus.EstimateBound{Minutes: 375, Money: 155 * 3 * turn}, Thumb: 3,
+		"harder": {ask(nexus.Task{Complexity: nexus.Medium}, nexus.Task{Complexity: nexus.Complex}, nexus.Task{Complexity: nexus.Expert}), nexus.PlanEstimate{
+			Work: 125, Minutes: 125, Money: (35 + 50 + 70) * turn, Low: nexus.PlanEstimateBound{Minutes: 42, Money: 35*turn/3 + 50*turn/3 + 70*turn/3},
+			High: nexus.PlanEstimateBound{Minutes: 375, Money: 155 * 3 * turn}, Thumb: 3,
 		}},
-		"nothing": {ask(), nexus.Estimate{}},
+		"nothing": {ask(), nexus.PlanEstimate{}},
 	} {
 		c.want.Most = 5 * nexus.Dollar
 		if got := h.Estimate(c.ask); len(got.Tasks) > 0 {
 			c.want.Confidence = nexus.LowConfidence
 		}
-		if d := gocmp.Diff(c.want, h.Estimate(c.ask), cmpopts.IgnoreFields(nexus.Estimate{}, "Tasks")); d != "" {
+		if d := gocmp.Diff(c.want, h.Estimate(c.ask), cmpopts.IgnoreFields(nexus.PlanEstimate{}, "Tasks")); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
@@ -120,7 +120,7 @@ func TestEstimateSideBySide(t *testing.T) {
 	for parallel, minutes := range map[int]int{0: 45, 1: 45, 2: 30, 8: 30} { // 20 after 10, and 15 apart
 		a := ask(nexus.Task{Minutes: 10}, nexus.Task{Minutes: 20, Needs: []nexus.TaskID{"N1"}}, nexus.Task{})
 		a.Parallel = parallel
-		var h route.RunStats
+		var h route.PastRunStatistics
 		if e := h.Estimate(a); e.Work != 45 || e.Minutes != minutes || e.High.Minutes != 3*minutes {
 			t.Errorf("%d at once: %+v", parallel, e)
 		}
@@ -128,12 +128,12 @@ func TestEstimateSideBySide(t *testing.T) {
 }
 
 func TestEstimateFromThePast(t *testing.T) {
-	var h route.RunStats
-	h.Add(ran(t, nexus.Simple, 1, 2))
+	var h route.PastRunStatistics
+	h.AddRun(ran(t, nexus.Simple, 1, 2))
 	if e := h.Estimate(ask(nexus.Task{})); e.Thumb != 1 || e.Samples != 0 || e.Minutes != 15 {
 		t.Errorf("two tasks say nothing yet: %+v", e)
 	}
-	h.Add(ran(t, nexus.Medium, 10))
+	h.AddRun(ran(t, nexus.Medium, 10))
 	three := h.Estimate(ask(nexus.Task{}))
 	if three.Thumb != 0 || three.Samples != 3 || three.Confidence != nexus.MediumConfidence || three.Minutes >= 15 {
 		t.Errorf("from three tasks: %+v", three)
@@ -142,7 +142,7 @@ func TestEstimateFromThePast(t *testing.T) {
 		t.Errorf("a harder task takes longer: %+v", e)
 	}
 	for range 4 {
-		h.Add(ran(t, nexus.Simple, 3, 3, 3, 4, 3))
+		h.AddRun(ran(t, nexus.Simple, 3, 3, 3, 4, 3))
 	}
 	e := h.Estimate(ask(nexus.Task{}, nexus.Task{Tier: nexus.Strong})) // whose price nobody needs to know
 	if e.Samples != 23 || e.Thumb+e.Unpriced > 0 || e.Minutes > 8 || e.Minutes < 5 {
@@ -160,11 +160,11 @@ func TestEstimateFromThePast(t *testing.T) {
 // TestEstimateByStackAndTier holds that a task is compared with those like it, and
 // with others where too few are.
 func TestEstimateByStackAndTier(t *testing.T) {
-	x := &nexus.EstimateBasis{Paces: []nexus.TaskPace{
-		{Tasks: 9, Time: nexus.ValueRange{Low: 900, Likely: 1000, High: 1100}},
-		{Tier: nexus.Fast, Tasks: 6, Time: nexus.ValueRange{Low: 1800, Likely: 2000, High: 2200}},
-		{Stack: "go", Tasks: 5, Time: nexus.ValueRange{Low: 2700, Likely: 3000, High: 3300}},
-		{Stack: "go", Tier: nexus.Fast, Tasks: 3, Time: nexus.ValueRange{Low: 3600, Likely: 4000, High: 4400}},
+	x := &nexus.EstimateBasis{Paces: []nexus.EstimateCalibration{
+		{Tasks: 9, Time: nexus.EstimateRange{Low: 900, Likely: 1000, High: 1100}},
+		{Tier: nexus.Fast, Tasks: 6, Time: nexus.EstimateRange{Low: 1800, Likely: 2000, High: 2200}},
+		{Stack: "go", Tasks: 5, Time: nexus.EstimateRange{Low: 2700, Likely: 3000, High: 3300}},
+		{Stack: "go", Tier: nexus.Fast, Tasks: 3, Time: nexus.EstimateRange{Low: 3600, Likely: 4000, High: 4400}},
 	}}
 	for _, c := range []struct {
 		file string
@@ -190,8 +190,8 @@ func TestEstimateByStackAndTier(t *testing.T) {
 // TestPartsAddUp holds that what an estimate is made of adds up to it.
 func TestPartsAddUp(t *testing.T) {
 	x := &nexus.EstimateBasis{
-		Rates: map[nexus.Tier]nexus.TurnRate{nexus.Fast: {Writer: 1000, Reviewer: 3000}},
-		Paces: []nexus.TaskPace{{Tasks: 4, Paid: 4, Time: nexus.ValueRange{Low: 100, Likely: 300, High: 900}, Money: nexus.ValueRange{Low: 100, Likely: 2000, High: 9000}}},
+		Rates: map[nexus.Tier]nexus.TierTurnCost{nexus.Fast: {Writer: 1000, Reviewer: 3000}},
+		Paces: []nexus.EstimateCalibration{{Tasks: 4, Paid: 4, Time: nexus.EstimateRange{Low: 100, Likely: 300, High: 900}, Money: nexus.EstimateRange{Low: 100, Likely: 2000, High: 9000}}},
 	}
 	for name, c := range map[string]struct {
 		task nexus.Task
@@ -209,7 +209,7 @@ func TestPartsAddUp(t *testing.T) {
 	} {
 		e := route.EstimateTask(c.x, c.task, c.hard, nexus.Fast)
 		var what []string
-		var sum nexus.Cost
+		var sum nexus.TimeAndMoney
 		for _, p := range e.Parts {
 			what = append(what, p.What)
 			sum.Seconds, sum.Money = sum.Seconds+p.Seconds, sum.Money+p.Money
@@ -226,9 +226,9 @@ func TestPartsAddUp(t *testing.T) {
 // TestEstimateFromUnpaidWork holds that work without a known price tells how
 // long it took, and not that it costs nothing.
 func TestEstimateFromUnpaidWork(t *testing.T) {
-	var h route.RunStats
-	h.Add(ran(t, nexus.Simple, 0, 0, 0, 0))
-	var thumb route.RunStats
+	var h route.PastRunStatistics
+	h.AddRun(ran(t, nexus.Simple, 0, 0, 0, 0))
+	var thumb route.PastRunStatistics
 	want := thumb.Estimate(ask(nexus.Task{})).Money
 	if e := h.Estimate(ask(nexus.Task{})); e.Money != want || e.Samples != 4 || e.Thumb != 1 || e.Minutes >= 15 {
 		t.Errorf("%+v, want money %s", e, want)

@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// addRequested adds work to the run. A single task joins the plan at once.
-func addRequested(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+// settleAddRequest adds work to the run. A single task joins the plan at once.
+func settleAddRequest(s *state.State, r state.PendingRequest, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	a := s.AdditionBySeq(r.Seq)
 	switch {
 	case a == nil:
@@ -42,14 +42,14 @@ func addRequested(s *state.State, r state.Request, no func(string, ...any) []nex
 }
 
 // withdrawAddition removes an addition on which no work has begun: an item that is no longer wanted.
-func withdrawAddition(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+func withdrawAddition(s *state.State, r state.PendingRequest, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	switch a := s.BacklogAddition(r.Item); {
 	case a == nil:
 		return no("%s was not added to the run", r.Item)
 	case a.IsDone() || a.Attempt != "":
 		return no("work on %s has started: skip its tasks", r.Item)
 	default:
-		return yes(nexus.AdditionFailed{Request: a.Seq, Why: "taken back by " + requesterName(r), By: requesterName(r)})
+		return yes(nexus.AdditionPlanningFailed{Request: a.Seq, Why: "taken back by " + requesterName(r), By: requesterName(r)})
 	}
 }
 
@@ -85,7 +85,7 @@ func decideAddition(s *state.State, a *state.RunAddition, now time.Time) []nexus
 	case a.Proposed != nil:
 		return acceptProposedTasks(s, a, now)
 	case a.Attempt != "":
-		return resumeAddition(s, a)
+		return resumeAdditionPlanning(s, a)
 	case !hasRoomForItem(s, a):
 		return nil
 	case IsSingleTask(a.Task, s.Limits.Size):
@@ -93,49 +93,49 @@ func decideAddition(s *state.State, a *state.RunAddition, now time.Time) []nexus
 	case s.IsAddingTasks() || len(s.ActiveAttempts()) >= allowedParallelAttempts(s):
 		return nil
 	}
-	return factList(nexus.AdditionSought{Attempt: nexus.AttemptID(fmt.Sprintf("add.%d", s.AddTries+1)), Request: a.Seq})
+	return factList(nexus.AdditionPlanningStarted{Attempt: nexus.AttemptID(fmt.Sprintf("add.%d", s.AddTries+1)), Request: a.Seq})
 }
 
-// resumeAddition resumes the attempt that makes tasks of an addition and lost its process.
-func resumeAddition(s *state.State, a *state.RunAddition) []nexus.Fact {
+// resumeAdditionPlanning resumes the attempt that makes tasks of an addition and lost its process.
+func resumeAdditionPlanning(s *state.State, a *state.RunAddition) []nexus.Fact {
 	at := s.AttemptByID(a.Attempt)
 	switch {
 	case at.Stage == state.Working:
 		return nil
 	case at.Stage == state.Waiting && !isLostTooOften(s, at):
-		return factList(nexus.AdditionSought{Attempt: a.Attempt, Request: a.Seq})
+		return factList(nexus.AdditionPlanningStarted{Attempt: a.Attempt, Request: a.Seq})
 	default:
-		return factList(nexus.AdditionFailed{Request: a.Seq, Attempt: a.Attempt, Why: "planning it was interrupted too often: " + at.Why})
+		return factList(nexus.AdditionPlanningFailed{Request: a.Seq, Attempt: a.Attempt, Why: "planning it was interrupted too often: " + at.Why})
 	}
 }
 
 // acceptProposedTasks adds the proposed tasks of an addition to the run, after a person's approval if
 // the approval level includes plans.
 func acceptProposedTasks(s *state.State, a *state.RunAddition, now time.Time) []nexus.Fact {
-	if !s.NeedsConsent() {
+	if !s.NeedsPlanApproval() {
 		return joinTasksOrFail(s, a, a.Proposed)
 	}
 	q := additionQuestion(s, a)
 	switch {
 	case q == nil:
-		return factList(askAddition(s, a, s.NextQuestion(), now))
+		return factList(askAboutAddition(s, a, s.NextQuestionID(), now))
 	case q.By == "" && s.Alone && !q.Left:
-		return factList(nexus.QuestionLeft{ID: q.ID})
+		return factList(nexus.QuestionExpired{ID: q.ID})
 	case q.By == "" && q.Left && q.Anew && !s.Alone:
-		return factList(askAddition(s, a, q.ID, now))
+		return factList(askAboutAddition(s, a, q.ID, now))
 	case q.By == "":
 		return nil
 	case nexus.IsYes(q.Answer):
 		return joinTasksOrFail(s, a, a.Proposed)
 	}
 	why := "not agreed to by " + q.By
-	if objection := nexus.ObjectionIn(q.Answer); objection != "" {
+	if objection := nexus.RequestedChangeIn(q.Answer); objection != "" {
 		why += ": " + objection
 	}
-	return factList(nexus.AdditionFailed{Request: a.Seq, Why: why})
+	return factList(nexus.AdditionPlanningFailed{Request: a.Seq, Why: why})
 }
 
-func askAddition(s *state.State, a *state.RunAddition, id string, now time.Time) nexus.QuestionAsked {
+func askAboutAddition(s *state.State, a *state.RunAddition, id string, now time.Time) nexus.QuestionAsked {
 	words := make([]string, len(a.Proposed))
 	for i, t := range a.Proposed {
 		words[i] = string(t.ID) + " " + t.Title
@@ -150,7 +150,7 @@ func askAddition(s *state.State, a *state.RunAddition, id string, now time.Time)
 func joinTasksOrFail(s *state.State, a *state.RunAddition, tasks []nexus.Task) []nexus.Fact {
 	fs, err := joinTasks(s, a, tasks)
 	if err != nil {
-		return factList(nexus.AdditionFailed{Request: a.Seq, Why: err.Error()})
+		return factList(nexus.AdditionPlanningFailed{Request: a.Seq, Why: err.Error()})
 	}
 	return fs
 }
@@ -164,8 +164,8 @@ func joinTasks(s *state.State, a *state.RunAddition, tasks []nexus.Task) ([]nexu
 		if t == nil {
 			return nil, fmt.Errorf("it needs the task %s, which the run does not have", id)
 		}
-		if e := s.Splits.ForTask(id); t.Status == nexus.Split && e != nil {
-			needs = state.ReplaceNeed(needs, id, e.Parts)
+		if e := s.Splits.SplitOfTask(id); t.Status == nexus.Split && e != nil {
+			needs = state.ReplaceNeedByParts(needs, id, e.Parts)
 		}
 	}
 	names, n := map[nexus.TaskID]nexus.TaskID{}, len(s.Tasks)
@@ -183,7 +183,7 @@ func joinTasks(s *state.State, a *state.RunAddition, tasks []nexus.Task) ([]nexu
 			t.Needs = slices.Clone(needs)
 		}
 		t.Priority, t.Kind = cmp.Or(a.Task.Priority, t.Priority), cmp.Or(a.Task.Kind, t.Kind)
-		t.SetStart(a.Task.Tier, a.Task.Strategy, true)
+		t.SetStartTier(a.Task.Tier, a.Task.Strategy, true)
 		fs = append(fs, nexus.TaskPlanned{Task: t})
 	}
 	fs = append(fs, nexus.TasksAdded{Request: a.Seq, Tasks: ids, By: approverOf(s, a)})
@@ -199,7 +199,7 @@ func approverOf(s *state.State, a *state.RunAddition) string {
 }
 
 // additionQuestion returns the question about the tasks of an addition, or nil if there is none.
-func additionQuestion(s *state.State, a *state.RunAddition) *state.Question {
+func additionQuestion(s *state.State, a *state.RunAddition) *state.RunQuestion {
 	if a.Question == "" {
 		return nil
 	}

@@ -22,7 +22,7 @@ func decideAlerts(s *state.State, now time.Time) []nexus.Fact {
 				fs = append(fs, nexus.RunPaused{Why: a.Why})
 			}
 		case nexus.ReactStop:
-			fs = append(fs, nexus.RunDrained{To: nexus.StatusStopped, Why: a.Why, Code: nexus.CodeNeedsPerson})
+			fs = append(fs, nexus.RunDrainStarted{To: nexus.StatusStopped, Why: a.Why, Code: nexus.CodeNeedsPerson})
 		case nexus.ReactTell:
 		}
 	}

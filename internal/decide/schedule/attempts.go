@@ -19,13 +19,13 @@ func landNext(s *state.State) []nexus.Fact {
 		return resumeLanding(s, s.CurrentLanding)
 	}
 	i := slices.IndexFunc(s.Queue, func(t *state.QueuedLanding) bool {
-		return s.HoldReason(s.TaskByID(t.Task), s.AttemptByID(t.Attempt)) == ""
+		return s.LandingHoldReason(s.TaskByID(t.Task), s.AttemptByID(t.Attempt)) == ""
 	})
 	if i < 0 {
 		return nil // also if the run ends, and no agent is left for people's new comments
 	}
 	t := s.Queue[i]
-	return factList(nexus.TrainDeparted{Task: t.Task, Attempt: t.Attempt, Onto: s.Tip})
+	return factList(nexus.LandingStarted{Task: t.Task, Attempt: t.Attempt, Onto: s.Tip})
 }
 
 // resumeLanding continues a landing that lost its worker. The worker finds out whether it has
@@ -35,11 +35,11 @@ func resumeLanding(s *state.State, b *state.QueuedLanding) []nexus.Fact {
 	case m.Stage != state.Waiting:
 		return nil
 	case t.OverCap != nil:
-		return factList(nexus.TrainRefused{Task: t.ID, Attempt: b.Attempt, Onto: b.Onto, Conflict: true, Why: ReachedCapText(*t.OverCap)})
+		return factList(nexus.LandingRejected{Task: t.ID, Attempt: b.Attempt, Onto: b.Onto, Conflict: true, Why: ReachedCapText(*t.OverCap)})
 	case s.Drain != nil && (m.LetGo || isLostTooOften(s, m)):
 		return nil
 	case isLostTooOften(s, m):
-		return factList(nexus.RunDrained{To: nexus.StatusFailed, Why: fmt.Sprintf("landing %s was interrupted %d times: %s", t.ID, m.Losses, m.Why)})
+		return factList(nexus.RunDrainStarted{To: nexus.StatusFailed, Why: fmt.Sprintf("landing %s was interrupted %d times: %s", t.ID, m.Losses, m.Why)})
 	default:
 		return factList(nexus.AttemptResumed{Attempt: m.ID, Base: b.Onto})
 	}
@@ -53,8 +53,8 @@ func startTasks(s *state.State, now time.Time) []nexus.Fact {
 		return nil
 	}
 	if n := s.Limits.Dispatches; n > 0 {
-		if s.Starts >= n && slices.ContainsFunc(s.Tasks, s.IsReady) && !isBusy(s) {
-			return factList(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("%d attempts were started", s.Starts)})
+		if s.Starts >= n && slices.ContainsFunc(s.Tasks, s.IsReady) && !hasUnfinishedWork(s) {
+			return factList(nexus.RunDrainStarted{To: nexus.StatusLimit, Why: fmt.Sprintf("%d attempts were started", s.Starts)})
 		}
 		room = min(room, n-s.Starts)
 	}
@@ -67,7 +67,7 @@ func startTasks(s *state.State, now time.Time) []nexus.Fact {
 		if room <= 0 {
 			break
 		}
-		if conflictsWithRunning(s, t, flying) || waitsInLane(s, t) {
+		if conflictsWithRunning(s, t, flying) || waitsInSharedSession(s, t) {
 			continue
 		}
 		room--
@@ -78,25 +78,25 @@ func startTasks(s *state.State, now time.Time) []nexus.Fact {
 }
 
 // nextAttempt returns the start of the next attempt at a task.
-func nextAttempt(s *state.State, t *state.Task) nexus.AttemptStarted {
+func nextAttempt(s *state.State, t *state.TaskState) nexus.AttemptStarted {
 	f := nexus.AttemptStarted{
 		Attempt: nexus.AttemptID(fmt.Sprintf("%s.%d", t.ID, len(t.Attempts)+1)),
 		Task:    t.ID, Tier: t.Tier, Strategy: repair.NextStrategy(t), Base: s.Tip,
 	}
 	f.Continues = sessionToContinue(s, t)
-	from, ok := chosenRound(s, t)
+	from, ok := roundChosenByPerson(s, t)
 	switch f.Asked = ok; {
 	case replan.ContinuesFromLast(t):
 		f.Asked = false
 		from, ok = BestStartingTree(t)
 	case !ok:
-		if f.Tree = testsToKeep(s, t); f.Tree != "" {
+		if f.Tree = treeOfTestsToKeep(s, t); f.Tree != "" {
 			return f
 		}
 		from, ok = BestStartingTree(t)
 	}
 	if in := t.Inherited; !ok && in != nil && in.Work != "" {
-		from, ok = state.RoundTree{At: in.Work, Base: in.Base}, true
+		from, ok = state.RoundResultTree{At: in.Work, Base: in.Base}, true
 	}
 	if f.Tree, f.From, f.Round = from.At, from.Attempt, from.Round; ok && from.Base != s.Tip {
 		f.Since = from.Base
@@ -106,43 +106,43 @@ func nextAttempt(s *state.State, t *state.Task) nexus.AttemptStarted {
 
 // BestStartingTree returns the tree from which the next attempt at a task starts unless a person
 // names another one, or false if there is none. See [state.BestTree].
-func BestStartingTree(t *state.Task) (state.RoundTree, bool) {
+func BestStartingTree(t *state.TaskState) (state.RoundResultTree, bool) {
 	return state.BestTree(t.Attempts[min(t.Fresh, len(t.Attempts)):])
 }
 
 // UpcomingView returns the view of a task's worker. Fresh means that no attempt is open, and
 // the view is that of the attempt that would begin now.
-func UpcomingView(s *state.State, t *state.Task) (v state.WorkerView, fresh bool) {
+func UpcomingView(s *state.State, t *state.TaskState) (v state.WorkerView, fresh bool) {
 	v = s.WorkerView(t.ID)
 	if v.Attempt != nil && v.Attempt.Stage != state.Over {
 		return v, false
 	}
 	f := nextAttempt(s, t)
-	v.Attempt = &state.Attempt{ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree, Since: f.Since, From: f.From, FromRound: f.Round, Asked: f.Asked}
+	v.Attempt = &state.AttemptState{ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree, Since: f.Since, From: f.From, FromRound: f.Round, Asked: f.Asked}
 	v.Kept = s.StartingTreeOf(v.Attempt)
 	v.Meanwhile = nil // it would begin at the tip
 	return v, true
 }
 
-// chosenRound returns the round that a person chose as the start.
-func chosenRound(s *state.State, t *state.Task) (state.RoundTree, bool) {
+// roundChosenByPerson returns the round that a person chose as the start.
+func roundChosenByPerson(s *state.State, t *state.TaskState) (state.RoundResultTree, bool) {
 	if t.Back == nil {
-		return state.RoundTree{}, false
+		return state.RoundResultTree{}, false
 	}
 	old := s.AttemptByID(t.Back.Attempt)
-	if old == nil || !areAllBroken(t.Attempts[t.Mercy:]) {
-		return state.RoundTree{}, false
+	if old == nil || !haveAllFailedByMachine(t.Attempts[t.Mercy:]) {
+		return state.RoundResultTree{}, false
 	}
 	r := old.RoundAt(t.Back.Round)
 	if r == nil {
-		return state.RoundTree{}, false
+		return state.RoundResultTree{}, false
 	}
-	return state.RoundTree{Attempt: old.ID, Round: r.Round, At: r.ResultTree(), Base: r.Base}, true
+	return state.RoundResultTree{Attempt: old.ID, Round: r.Round, At: r.ResultTree(), Base: r.Base}, true
 }
 
-// testsToKeep returns the tests of an attempt that ended because it changed more than tests,
+// treeOfTestsToKeep returns the tests of an attempt that ended because it changed more than tests,
 // which was undone, or "".
-func testsToKeep(s *state.State, t *state.Task) string {
+func treeOfTestsToKeep(s *state.State, t *state.TaskState) string {
 	if a := t.CurrentAttempt(); a != nil && len(t.Attempts) > t.Mercy && a.Category == nexus.IsolationViolation && a.Base == s.Tip {
 		return a.Commit
 	}
@@ -166,7 +166,7 @@ func tasksInFlight(s *state.State) []nexus.TaskID {
 	return ids
 }
 
-func conflictsWithRunning(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
+func conflictsWithRunning(s *state.State, t *state.TaskState, flying []nexus.TaskID) bool {
 	return slices.ContainsFunc(flying, func(id nexus.TaskID) bool {
 		return id != t.ID && (s.Graph.HasConflict(id, t.ID) || numberedfiles.MayCollide(s.TaskByID(id).Files, t.Files)) || overlapsByHistory(s, t, s.TaskByID(id))
 	})
@@ -174,14 +174,14 @@ func conflictsWithRunning(s *state.State, t *state.Task, flying []nexus.TaskID) 
 
 // startCandidates returns the tasks that could start: the most urgent first, then the one with the
 // longest path behind it, then in the plan's order.
-func startCandidates(s *state.State) []*state.Task {
-	var ready []*state.Task
+func startCandidates(s *state.State) []*state.TaskState {
+	var ready []*state.TaskState
 	for _, t := range s.Tasks {
-		if s.IsReady(t) && !t.IsUnderway() && !t.IsPaused() && !needsRoute(s, t) {
+		if s.IsReady(t) && !t.IsUnderway() && !t.IsPaused() && !needsStartTier(s, t) {
 			ready = append(ready, t)
 		}
 	}
-	slices.SortStableFunc(ready, func(a, b *state.Task) int {
+	slices.SortStableFunc(ready, func(a, b *state.TaskState) int {
 		return cmp.Or(cmp.Compare(s.TaskUrgency(b.ID), s.TaskUrgency(a.ID)), cmp.Compare(s.Rank(b.ID), s.Rank(a.ID)))
 	})
 	return ready

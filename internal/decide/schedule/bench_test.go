@@ -46,7 +46,7 @@ func BenchmarkNext(b *testing.B) {
 
 func apply(b *testing.B, s *state.State, seq int64, f nexus.Fact) {
 	b.Helper()
-	if err := s.Apply(nexus.Event{Seq: seq, Run: "r", At: statetest.TapeStart().Add(time.Duration(seq)), Fact: f}); err != nil {
+	if err := s.Apply(nexus.Event{Seq: seq, Run: "r", At: statetest.TapeStartTime().Add(time.Duration(seq)), Fact: f}); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -65,7 +65,7 @@ func large(b *testing.B, n int) *state.State {
 		}
 		facts = append(facts, nexus.TaskPlanned{Task: t})
 	}
-	s := state.New("r")
+	s := state.NewState("r")
 	for i, f := range append(facts, nexus.PlanApproved{}) {
 		apply(b, s, int64(i+1), f)
 	}

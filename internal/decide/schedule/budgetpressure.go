@@ -51,7 +51,7 @@ func lowerTiersUnderPressure(s *state.State) []nexus.Fact {
 		if lower == t.Tier || isTierClosed(s, lower) {
 			continue
 		}
-		fs = append(fs, nexus.TaskRouted{
+		fs = append(fs, nexus.StartTierChosen{
 			Task: t.ID, Complexity: r.Complexity, Tier: lower, By: route.Budget, Why: fmt.Sprintf("%d %% of the budget is used", s.Ledger.SpendingPressure()),
 			Strategy: r.Strategy, Chosen: r.Chosen,
 		})

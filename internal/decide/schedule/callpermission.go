@@ -42,10 +42,10 @@ func MaySpend(s *state.State, r nexus.BudgetReserved) CallPermission {
 	if n := s.Limits.PerRole[r.Role]; n > 0 && s.Ledger.CallsInFlight(r.Role) >= n {
 		return CallPermission{}
 	}
-	if p, parked := s.ParkedFor(r.Model); parked {
+	if p, parked := s.PausedAccountFor(r.Model); parked {
 		return CallPermission{Instead: otherModel(s, r, p)}
 	}
-	if p, held := s.HeldFor(r.Model); held && s.IsUnusedSession(r.Session) {
+	if p, held := s.AccountClosedToNewSessions(r.Model); held && s.IsUnusedSession(r.Session) {
 		return CallPermission{Instead: otherModel(s, r, p)}
 	}
 	if _, no := s.Ledger.Check(r); !no {
@@ -72,13 +72,13 @@ const maxQuotaWait = time.Minute
 
 // otherModel returns the first alternative model of a call that is available while its own is
 // not, or "" if it is better to wait.
-func otherModel(s *state.State, r nexus.BudgetReserved, p state.ParkedAccount) string {
+func otherModel(s *state.State, r nexus.BudgetReserved, p state.PausedAccount) string {
 	if p.Until.Sub(s.Updated) <= maxQuotaWait {
 		return ""
 	}
 	for _, name := range r.Else {
-		_, parked := s.ParkedFor(name)
-		_, held := s.HeldFor(name)
+		_, parked := s.PausedAccountFor(name)
+		_, held := s.AccountClosedToNewSessions(name)
 		if !parked && !held {
 			return name
 		}
@@ -86,8 +86,8 @@ func otherModel(s *state.State, r nexus.BudgetReserved, p state.ParkedAccount) s
 	return ""
 }
 
-// OtherModelError tells a worker to call another model.
-type OtherModelError struct{ Model, Why string }
+// SwitchModelError tells a worker to call another model.
+type SwitchModelError struct{ Model, Why string }
 
 // Error implements error.
-func (e *OtherModelError) Error() string { return "ask " + e.Model + " instead: " + e.Why }
+func (e *SwitchModelError) Error() string { return "ask " + e.Model + " instead: " + e.Why }

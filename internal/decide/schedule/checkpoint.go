@@ -12,20 +12,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// withCheckpoint adds a checkpoint before a decision that people may want to undo: a
+// addCheckpointBefore adds a checkpoint before a decision that people may want to undo: a
 // publication, a risky landing, or a task's failure.
-func withCheckpoint(s *state.State, fs []nexus.Fact) []nexus.Fact {
+func addCheckpointBefore(s *state.State, fs []nexus.Fact) []nexus.Fact {
 	for _, f := range fs {
 		var reason nexus.CheckpointReason
 		why := ""
 		switch f := f.(type) {
 		case nexus.TaskParked:
 			reason, why = nexus.ByFailure, fmt.Sprintf("%s is given up: %s", f.Task, shortenReason(f.Why))
-		case nexus.ResultOffered:
+		case nexus.ResultPublishingStarted:
 			if last := latestCheckpoint(s, nexus.ByPublish); last == nil || last.Tip != f.Commit {
 				reason, why = nexus.ByPublish, fmt.Sprintf("the work up to %.12s is about to be published", f.Commit)
 			}
-		case nexus.TrainDeparted:
+		case nexus.LandingStarted:
 			if what := landingRisk(s, f.Attempt); what != "" {
 				reason, why = nexus.ByRisk, fmt.Sprintf("%s is about to land: %s", f.Task, what)
 			}
@@ -48,7 +48,7 @@ func landingRisk(s *state.State, id nexus.AttemptID) string {
 		switch {
 		case len(e.Findings) == 0:
 		case e.Gate == humaninput.CriticalGate:
-			return "it touches " + humaninput.JoinFiles(e.Findings)
+			return "it touches " + humaninput.FindingFilesText(e.Findings)
 		case e.Gate == nexus.DonePrefix+nexus.LargeBound:
 			return e.Findings[0].Message
 		}
@@ -57,7 +57,7 @@ func landingRisk(s *state.State, id nexus.AttemptID) string {
 }
 
 // latestCheckpoint returns the last checkpoint with a reason, or nil before the first.
-func latestCheckpoint(s *state.State, reason nexus.CheckpointReason) *state.Checkpoint {
+func latestCheckpoint(s *state.State, reason nexus.CheckpointReason) *state.RunCheckpoint {
 	for _, c := range slices.Backward(s.Checkpoints) {
 		if c.Reason == reason && !c.Undone {
 			return c
@@ -70,11 +70,11 @@ func latestCheckpoint(s *state.State, reason nexus.CheckpointReason) *state.Chec
 func makeCheckpoint(s *state.State, reason nexus.CheckpointReason, why string) []nexus.Fact {
 	n := 1
 	name := func() string { return string(reason) + "-" + strconv.Itoa(n) }
-	for slices.ContainsFunc(s.Checkpoints, func(c *state.Checkpoint) bool { return c.Name == name() }) {
+	for slices.ContainsFunc(s.Checkpoints, func(c *state.RunCheckpoint) bool { return c.Name == name() }) {
 		n++
 	}
 	fs := factList(nexus.CheckpointMade{Name: name(), Reason: reason, Why: why, Tip: s.Tip, Trees: s.UnlandedSnapshots()})
-	var own []*state.Checkpoint
+	var own []*state.RunCheckpoint
 	for _, c := range s.ActiveCheckpoints() {
 		if c.Reason != nexus.ByHand {
 			own = append(own, c)
@@ -106,8 +106,8 @@ func workedTimeAtLastCheckpoint(s *state.State) time.Duration {
 	return 0
 }
 
-// checkpointTimer makes a checkpoint when the timer is due.
-func checkpointTimer(s *state.State, now time.Time) []nexus.Fact {
+// checkpointWhenTimerDue makes a checkpoint when the timer is due.
+func checkpointWhenTimerDue(s *state.State, now time.Time) []nexus.Fact {
 	due := nextTimerCheckpoint(s)
 	if due.IsZero() || now.Before(due) {
 		return nil
@@ -115,16 +115,16 @@ func checkpointTimer(s *state.State, now time.Time) []nexus.Fact {
 	return makeCheckpoint(s, nexus.ByTimer, fmt.Sprintf("the run has worked for %s", s.WorkedTime(now).Round(time.Second)))
 }
 
-// checkpointWave makes a checkpoint once all tasks of a further wave have ended and something
+// checkpointAfterWave makes a checkpoint once all tasks of a further wave have ended and something
 // has landed since the last checkpoint. The first wave is the tasks without needs.
-func checkpointWave(s *state.State) []nexus.Fact {
+func checkpointAfterWave(s *state.State) []nexus.Fact {
 	if !slices.Contains(s.Limits.Points.On, nexus.ByWave) || s.Graph == nil {
 		return nil
 	}
 	ended, all := 0, 0
 	for n, tasks := range taskWaves(s) {
 		all = n + 1
-		if ended == n && !slices.ContainsFunc(tasks, func(t *state.Task) bool { return !t.Status.HasEnded() }) {
+		if ended == n && !slices.ContainsFunc(tasks, func(t *state.TaskState) bool { return !t.Status.HasEnded() }) {
 			ended = n + 1
 		}
 	}
@@ -140,10 +140,10 @@ func checkpointWave(s *state.State) []nexus.Fact {
 
 // taskWaves returns the tasks that are not split, by wave: a task is in the wave after those of
 // all its needs.
-func taskWaves(s *state.State) [][]*state.Task {
+func taskWaves(s *state.State) [][]*state.TaskState {
 	level := map[nexus.TaskID]int{}
-	var of func(t *state.Task) int
-	of = func(t *state.Task) int {
+	var of func(t *state.TaskState) int
+	of = func(t *state.TaskState) int {
 		if n, ok := level[t.ID]; ok {
 			return n
 		}
@@ -156,7 +156,7 @@ func taskWaves(s *state.State) [][]*state.Task {
 		level[t.ID] = n
 		return n
 	}
-	var all [][]*state.Task
+	var all [][]*state.TaskState
 	for _, t := range s.Tasks {
 		n := of(t)
 		for len(all) <= n {
@@ -168,7 +168,7 @@ func taskWaves(s *state.State) [][]*state.Task {
 }
 
 // makeNamedCheckpoint makes a named checkpoint for a request.
-func makeNamedCheckpoint(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+func makeNamedCheckpoint(s *state.State, r state.PendingRequest, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	if why := CheckpointNameProblem(s, r.ID); why != "" {
 		return no("%s", why)
 	}
@@ -184,7 +184,7 @@ func CheckpointNameProblem(s *state.State, name string) string {
 		return "a checkpoint's name has letters, digits, - and _, and does not begin with -"
 	case digits:
 		return "a checkpoint's name is not a number: that would be the number of an event"
-	case slices.ContainsFunc(s.Checkpoints, func(c *state.Checkpoint) bool { return c.Name == name }):
+	case slices.ContainsFunc(s.Checkpoints, func(c *state.RunCheckpoint) bool { return c.Name == name }):
 		return fmt.Sprintf("a checkpoint %s exists or existed", name)
 	}
 	return ""

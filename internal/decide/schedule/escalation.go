@@ -16,7 +16,7 @@ import (
 const broken = 3
 
 // decideAfterAttempt decides the next step after a task's last attempt.
-func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fact {
+func decideAfterAttempt(s *state.State, t *state.TaskState, now time.Time) []nexus.Fact {
 	a := t.CurrentAttempt()
 	if a == nil || t.Status.HasEnded() || t.Status == nexus.Boarding {
 		return nil
@@ -33,14 +33,14 @@ func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fa
 	}
 	switch {
 	case a.Outcome == nexus.Accepted && a.Refusals >= max(1, s.Limits.LandTries):
-		return failTask(t, fmt.Sprintf("landing failed %d times: %s", a.Refusals, a.Why))
+		return endTaskByFault(t, fmt.Sprintf("landing failed %d times: %s", a.Refusals, a.Why))
 	case a.Outcome == nexus.Accepted && len(t.Refused) > 0: // in a journal of an earlier version
 		return parkTask(t, "no verifier has approved it since")
 	case a.Outcome == nexus.Accepted:
 		if fs, held := reviewBeforeLanding(s, t, a, now); held {
 			return fs
 		}
-		return factList(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
+		return factList(nexus.LandingQueued{Task: t.ID, Attempt: a.ID})
 	case t.Status != nexus.Pending && a.Outcome != nexus.Conflicted:
 		return nil
 	}
@@ -49,9 +49,9 @@ func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fa
 	}
 	switch {
 	case isOutOfTime(s, t):
-		return splitTask(s, t, nexus.SplitSought{Why: capReason(s, t), Failed: true, Rescope: true})
+		return splitTask(s, t, nexus.TaskSplitStarted{Why: capReason(s, t), Failed: true, Rescope: true})
 	case capReason(s, t) != "":
-		return failTask(t, capReason(s, t))
+		return endTaskByFault(t, capReason(s, t))
 	}
 	switch a.Outcome {
 	case nexus.Conflicted:
@@ -63,7 +63,7 @@ func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fa
 		case r != nil && len(r.Blockers) > 0:
 			return parkTask(t, replanReason(*r))
 		case r != nil:
-			return splitTask(s, t, nexus.SplitSought{Why: replanReason(*r), Rescope: true})
+			return splitTask(s, t, nexus.TaskSplitStarted{Why: replanReason(*r), Rescope: true})
 		case a.Category == nexus.PersonNeeded: // a stronger model cannot provide it either
 			return parkTask(t, a.Why)
 		}
@@ -72,7 +72,7 @@ func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fa
 		if repair.NextStrategy(t) != a.Strategy {
 			return retryOrEscalate(s, t, a)
 		}
-		return escalate(s, t, a, parkTask)
+		return escalateTask(s, t, a, parkTask)
 	default:
 		return retryOrEscalate(s, t, a)
 	}
@@ -81,7 +81,7 @@ func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fa
 // applyReplan decides how a task continues that reached a threshold, and applies a decision
 // that was made during its last attempt. Over means that nothing else is to be decided about
 // it now.
-func applyReplan(s *state.State, t *state.Task, a *state.Attempt) (fs []nexus.Fact, over bool) {
+func applyReplan(s *state.State, t *state.TaskState, a *state.AttemptState) (fs []nexus.Fact, over bool) {
 	if d := replan.DecideAfterEnd(s, t, a, isOutOfTime(s, t)); d != nil {
 		return factList(*d), true
 	}
@@ -95,11 +95,11 @@ func applyReplan(s *state.State, t *state.Task, a *state.Attempt) (fs []nexus.Fa
 	why := replan.DecisionText(*d)
 	switch d.Course {
 	case nexus.CourseSplit, nexus.CourseRescope:
-		return splitTask(s, t, nexus.SplitSought{Why: why, Failed: true, Rescope: d.Course == nexus.CourseRescope}), true
+		return splitTask(s, t, nexus.TaskSplitStarted{Why: why, Failed: true, Rescope: d.Course == nexus.CourseRescope}), true
 	case nexus.CourseStop:
 		return parkTask(t, why), true
 	case nexus.CourseEscalate:
-		fs = escalate(s, t, a, func(t *state.Task, why string) []nexus.Fact { return failTask(t, why) })
+		fs = escalateTask(s, t, a, func(t *state.TaskState, why string) []nexus.Fact { return endTaskByFault(t, why) })
 		return fs, fs != nil
 	case nexus.CourseContinue:
 	}
@@ -107,14 +107,14 @@ func applyReplan(s *state.State, t *state.Task, a *state.Attempt) (fs []nexus.Fa
 }
 
 // resumeAttempt resumes an attempt that lost its worker or was returned.
-func resumeAttempt(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
+func resumeAttempt(s *state.State, t *state.TaskState, a *state.AttemptState) []nexus.Fact {
 	switch {
 	case t.OverCap != nil:
 		return parkTask(t, ReachedCapText(*t.OverCap))
 	case isLostTooOften(s, a):
-		return failTask(t, fmt.Sprintf("interrupted %d times: %s", a.Losses, a.Why))
+		return endTaskByFault(t, fmt.Sprintf("interrupted %d times: %s", a.Losses, a.Why))
 	case a.Refusals > 0 && a.Refusals >= max(1, s.Limits.LandTries):
-		return failTask(t, fmt.Sprintf("landing failed %d times: %s", a.Refusals, a.Why))
+		return endTaskByFault(t, fmt.Sprintf("landing failed %d times: %s", a.Refusals, a.Why))
 	case len(s.ActiveAttempts()) >= allowedParallelAttempts(s):
 		return nil
 	case t.Status == nexus.Pending && conflictsWithRunning(s, t, tasksInFlight(s)):
@@ -124,7 +124,7 @@ func resumeAttempt(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact
 }
 
 // capReason returns which of a task's own caps is reached, or "".
-func capReason(s *state.State, t *state.Task) string {
+func capReason(s *state.State, t *state.TaskState) string {
 	switch l := s.Limits; {
 	case l.Rounds > 0 && t.CountedRounds() >= l.Rounds:
 		used := fmt.Sprintf("%d rounds are used up", l.Rounds)
@@ -132,48 +132,48 @@ func capReason(s *state.State, t *state.Task) string {
 			used += ": " + why
 		}
 		return used
-	case l.TaskTime > 0 && t.CountedTime() >= l.TaskTime:
+	case l.TaskTime > 0 && t.TimeCountedAgainstCap() >= l.TaskTime:
 		return fmt.Sprintf("its time limit of %s is reached; the work is kept", l.TaskTime)
 	}
 	return ""
 }
 
 // isOutOfTime reports whether the time of a task is used up, and no other cap.
-func isOutOfTime(s *state.State, t *state.Task) bool {
+func isOutOfTime(s *state.State, t *state.TaskState) bool {
 	l := s.Limits
-	return l.TaskTime > 0 && t.CountedTime() >= l.TaskTime && (l.Rounds <= 0 || t.CountedRounds() < l.Rounds)
+	return l.TaskTime > 0 && t.TimeCountedAgainstCap() >= l.TaskTime && (l.Rounds <= 0 || t.CountedRounds() < l.Rounds)
 }
 
 // retryOrEscalate starts a new attempt at the same tier while that may help, and then
 // escalates to a stronger tier. It returns nothing if a new attempt is right: [startTasks]
 // starts it.
-func retryOrEscalate(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
+func retryOrEscalate(s *state.State, t *state.TaskState, a *state.AttemptState) []nexus.Fact {
 	tries := t.AttemptsAt(t.Tier)
-	if n := len(tries); n >= broken && areAllBroken(tries[n-broken:]) {
+	if n := len(tries); n >= broken && haveAllFailedByMachine(tries[n-broken:]) {
 		return parkTask(t, fmt.Sprintf("the environment failed %d times: %s", broken, a.Why))
 	}
 	if a.Category == nexus.GreenfieldNoTests && repair.NextStrategy(t) == a.Strategy {
 		// it was lite already: more attempts at the same tier would write no test either
-		return escalate(s, t, a, parkTask)
+		return escalateTask(s, t, a, parkTask)
 	}
 	if why := futileRetryReason(s, t, a); why != "" {
 		a := *a
 		a.Why = why + ": " + cmp.Or(a.Why, string(a.Outcome))
-		return escalate(s, t, &a, parkTask)
+		return escalateTask(s, t, &a, parkTask)
 	}
 	limit, capped := s.Limits.PerTier[t.Tier]
 	if len(tries) == 0 || (!capped || len(tries) < limit) && !failedTheSameTwice(tries) && !repair.IsResubmission(tries[len(tries)-1]) {
 		return nil
 	}
 	if a.Category.NeedsPerson() {
-		return escalate(s, t, a, parkTask)
+		return escalateTask(s, t, a, parkTask)
 	}
-	return escalate(s, t, a, func(t *state.Task, why string) []nexus.Fact {
-		return splitTask(s, t, nexus.SplitSought{Why: why, Failed: true})
+	return escalateTask(s, t, a, func(t *state.TaskState, why string) []nexus.Fact {
+		return splitTask(s, t, nexus.TaskSplitStarted{Why: why, Failed: true})
 	})
 }
 
-func areAllBroken(tries []*state.Attempt) bool {
+func haveAllFailedByMachine(tries []*state.AttemptState) bool {
 	for _, a := range tries {
 		if !a.Broken {
 			return false
@@ -184,7 +184,7 @@ func areAllBroken(tries []*state.Attempt) bool {
 
 // failedTheSameTwice reports whether the last two attempts ended with the same failure: a third at this
 // tier would not differ.
-func failedTheSameTwice(tries []*state.Attempt) bool {
+func failedTheSameTwice(tries []*state.AttemptState) bool {
 	if len(tries) < 2 {
 		return false
 	}
@@ -192,9 +192,9 @@ func failedTheSameTwice(tries []*state.Attempt) bool {
 	return last != "" && last == repair.LastSignature(tries[len(tries)-2])
 }
 
-// escalate moves the task to the next tier that may try it. At the top it continues with a
+// escalateTask moves the task to the next tier that may try it. At the top it continues with a
 // less strict strategy; if there is none it is split, or parked.
-func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state.Task, string) []nexus.Fact) []nexus.Fact {
+func escalateTask(s *state.State, t *state.TaskState, a *state.AttemptState, leave func(*state.TaskState, string) []nexus.Fact) []nexus.Fact {
 	why := cmp.Or(a.Why, string(a.Outcome))
 	if len(t.AttemptsAt(t.Tier)) == 0 {
 		return nil // it was moved to this tier, and has not tried it yet
@@ -216,7 +216,7 @@ func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state
 // removes a judge that refused the work: while a verifier's refusal is valid, the next
 // strategy has a verifier too, and a judgement that only a person can make is left to a
 // person.
-func strategyAfterLastTier(t *state.Task, a *state.Attempt) (nexus.Strategy, bool) {
+func strategyAfterLastTier(t *state.TaskState, a *state.AttemptState) (nexus.WritingStrategy, bool) {
 	way := repair.NextStrategy(t)
 	if way != a.Strategy {
 		return way, true // no attempt was made with it yet
@@ -232,7 +232,7 @@ func isTierClosed(s *state.State, tier nexus.Tier) bool {
 }
 
 // replanReason returns, for people, why an agent wants its task to be planned again.
-func replanReason(f nexus.ReplanAsked) string {
+func replanReason(f nexus.ReplanRequested) string {
 	text := "it needs a new plan: " + f.Reason
 	for _, b := range f.Blockers {
 		text += "; " + b
@@ -244,16 +244,16 @@ func replanReason(f nexus.ReplanAsked) string {
 }
 
 // parkTask parks a task for a person's judgement.
-func parkTask(t *state.Task, why string) []nexus.Fact {
+func parkTask(t *state.TaskState, why string) []nexus.Fact {
 	if len(t.Refused) > 0 {
 		why = strings.TrimSuffix(why, ".") + standingRefusals(t)
 	}
 	return factList(nexus.TaskParked{Task: t.ID, Why: why})
 }
 
-// failTask ends a task for a mechanical reason. While a verifier's refusal is valid, it needs a
+// endTaskByFault ends a task for a mechanical reason. While a verifier's refusal is valid, it needs a
 // person anyway.
-func failTask(t *state.Task, why string) []nexus.Fact {
+func endTaskByFault(t *state.TaskState, why string) []nexus.Fact {
 	if len(t.Refused) > 0 {
 		return parkTask(t, why)
 	}
@@ -261,7 +261,7 @@ func failTask(t *state.Task, why string) []nexus.Fact {
 }
 
 // standingRefusals lists the valid refusals of a task, or returns "".
-func standingRefusals(t *state.Task) string {
+func standingRefusals(t *state.TaskState) string {
 	var b strings.Builder
 	for i, r := range t.Refused {
 		lead := "; "

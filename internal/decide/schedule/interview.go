@@ -22,9 +22,9 @@ func decideInterview(s *state.State, now time.Time) []nexus.Fact {
 			return factList(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the interview was interrupted %d times", p.Losses)})
 		}
 		attempt := nexus.AttemptID(fmt.Sprintf("interview.%d", s.Interview.Tries+1))
-		return factList(nexus.InterviewSought{Attempt: attempt, Round: step.Round})
+		return factList(nexus.InterviewRoundStarted{Attempt: attempt, Round: step.Round})
 	case clarify.Ask:
-		return factList(withDeadline(s, s.Interview.QuestionFact(step.Question, s.NextQuestion(), humaninput.InterviewTrigger), now))
+		return factList(withDeadline(s, s.Interview.QuestionFact(step.Question, s.NextQuestionID(), humaninput.InterviewTrigger), now))
 	case clarify.State:
 		return step.Facts
 	case clarify.Wait:
@@ -68,6 +68,6 @@ func repeatQuestion(s *state.State, now time.Time) []nexus.Fact {
 
 // isHoldAnswer reports whether an answer leaves an interview question open: the person
 // continues another day.
-func isHoldAnswer(s *state.State, q *state.Question, text string) bool {
-	return q.Attempt != "" && q.Attempt == s.Interview.Attempt && q.Trigger == humaninput.InterviewTrigger && clarify.ParseCommand(text) == clarify.Hold
+func isHoldAnswer(s *state.State, q *state.RunQuestion, text string) bool {
+	return q.Attempt != "" && q.Attempt == s.Interview.Attempt && q.Trigger == humaninput.InterviewTrigger && clarify.ParseAnswerCommand(text) == clarify.Hold
 }

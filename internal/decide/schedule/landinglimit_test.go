@@ -14,11 +14,11 @@ func TestLandingTries(t *testing.T) {
 		want            bool
 	}{{0, 0, true}, {0, 1, false}, {1, 0, true}, {1, 1, false}, {2, 1, true}, {2, 2, false}, {2, 3, false}} {
 		s := &state.State{Limits: nexus.Limits{LandTries: c.tries}}
-		a := &state.Attempt{Outcome: nexus.Accepted, Refusals: c.refusals}
-		if got := canLand(s, &state.Task{}, a); got != c.want {
+		a := &state.AttemptState{Outcome: nexus.Accepted, Refusals: c.refusals}
+		if got := canLand(s, &state.TaskState{}, a); got != c.want {
 			t.Errorf("with %d tries, work that was refused %d times may land: %t", c.tries, c.refusals, got)
 		}
-		if a.Outcome = nexus.Conflicted; canLand(s, &state.Task{}, a) {
+		if a.Outcome = nexus.Conflicted; canLand(s, &state.TaskState{}, a) {
 			t.Error("work that was not accepted may land")
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// settlePause pauses or resumes one task.
-func settlePause(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+// settleTaskPause pauses or resumes one task.
+func settleTaskPause(s *state.State, r state.PendingRequest, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	t := s.TaskByID(r.Task)
 	switch {
 	case t == nil:
@@ -34,7 +34,7 @@ func settlePause(s *state.State, r state.Request, no func(string, ...any) []nexu
 
 // interruptTask interrupts the agent of a task. The person's text is delivered before its next
 // turn.
-func interruptTask(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+func interruptTask(s *state.State, r state.PendingRequest, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	t := s.TaskByID(r.Task)
 	if t == nil {
 		return no("there is no task %q", r.Task)
@@ -42,7 +42,7 @@ func interruptTask(s *state.State, r state.Request, no func(string, ...any) []ne
 	if why := s.InterruptProblem(t); why != "" {
 		return no("%s", why)
 	}
-	return yes(nexus.AttemptInterrupted{Attempt: t.CurrentAttempt().ID, By: requesterName(r)})
+	return yes(nexus.AgentTurnInterrupted{Attempt: t.CurrentAttempt().ID, By: requesterName(r)})
 }
 
 // pausedTaskNames names the tasks that people paused, for a person who wants the run to continue, or

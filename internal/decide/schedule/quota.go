@@ -23,10 +23,10 @@ func decideQuota(s *state.State, now time.Time) []nexus.Fact {
 		if w.Used < cmp.Or(s.Limits.Quota, usualQuota) || !w.Until.After(now) {
 			continue
 		}
-		p, held := s.HeldFor(w.Account)
-		q, parked := s.ParkedFor(w.Account)
+		p, held := s.AccountClosedToNewSessions(w.Account)
+		q, parked := s.PausedAccountFor(w.Account)
 		if (!held || w.Until.After(p.Until)) && (!parked || w.Until.After(q.Until)) {
-			return factList(nexus.QuotaHeld{Account: w.Account, Window: w.Name, Used: w.Used, Until: w.Until})
+			return factList(nexus.QuotaNearlyExhausted{Account: w.Account, Window: w.Name, Used: w.Used, Until: w.Until})
 		}
 	}
 	return nil
@@ -34,9 +34,9 @@ func decideQuota(s *state.State, now time.Time) []nexus.Fact {
 
 // OtherModelReason returns why a call is made with another model or agent.
 func OtherModelReason(s *state.State, r nexus.BudgetReserved) string {
-	account := state.AccountOf(r.Model)
-	if p, held := s.HeldFor(r.Model); held {
-		if _, parked := s.ParkedFor(r.Model); !parked {
+	account := state.AccountOfModel(r.Model)
+	if p, held := s.AccountClosedToNewSessions(r.Model); held {
+		if _, parked := s.PausedAccountFor(r.Model); !parked {
 			return account + " starts no session: " + p.Why
 		}
 	}

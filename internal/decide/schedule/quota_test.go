@@ -49,7 +49,7 @@ quota.held account=claude window=5h used=96 until=2026-01-01T04:00:00Z
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := state.New("r")
+			s := state.NewState("r")
 			for _, e := range events {
 				if err := s.Apply(e); err != nil {
 					t.Fatal(err)

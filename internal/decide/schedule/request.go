@@ -11,7 +11,7 @@ import (
 )
 
 // settleRequest carries out a request, or refuses it with a reason.
-func settleRequest(s *state.State, r state.Request) []nexus.Fact {
+func settleRequest(s *state.State, r state.PendingRequest) []nexus.Fact {
 	no := func(format string, args ...any) []nexus.Fact {
 		return factList(nexus.RequestSettled{Seq: r.Seq, Why: fmt.Sprintf(format, args...)})
 	}
@@ -22,9 +22,9 @@ func settleRequest(s *state.State, r state.Request) []nexus.Fact {
 	switch r.Verb {
 	case nexus.VerbPause, nexus.VerbResume, nexus.VerbStop:
 		if r.Task != "" && r.Verb != nexus.VerbStop {
-			return settlePause(s, r, no, yes)
+			return settleTaskPause(s, r, no, yes)
 		}
-		return settleRun(s, r, no, yes)
+		return settleRunRequest(s, r, no, yes)
 	case nexus.VerbAmend:
 		return amendPlan(s, r, no, yes)
 	case nexus.VerbAnswer:
@@ -41,15 +41,15 @@ func settleRequest(s *state.State, r state.Request) []nexus.Fact {
 		task, n, _ := accept.ParseID(r.ID)
 		return yes(nexus.CriterionRevised{Task: task, Number: n, Criterion: nexus.Criterion{Text: r.Text, Check: r.Check}, By: by})
 	case nexus.VerbLand:
-		return yes(nexus.LandingAsked{Target: r.ID, By: by})
+		return yes(nexus.TargetLandingRequested{Target: r.ID, By: by})
 	case nexus.VerbCheckpoint:
 		return makeNamedCheckpoint(s, r, no, yes)
 	case nexus.VerbUndo:
 		return requestUndo(s, r, no, yes)
 	case nexus.VerbAdd:
-		return addRequested(s, r, no, yes)
+		return settleAddRequest(s, r, no, yes)
 	case nexus.VerbReview:
-		return settleReview(s, r, no, yes)
+		return settlePersonReview(s, r, no, yes)
 	case nexus.VerbInterrupt:
 		return interruptTask(s, r, no, yes)
 	case nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell:
@@ -60,13 +60,13 @@ func settleRequest(s *state.State, r state.Request) []nexus.Fact {
 		if t == nil {
 			return no("there is no task %q", r.Task)
 		}
-		return settleTask(s, t, r, no, yes)
+		return settleTaskRequest(s, t, r, no, yes)
 	}
 	return no("unknown request %q", r.Verb)
 }
 
-// settleRun pauses, resumes or ends the run.
-func settleRun(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+// settleRunRequest pauses, resumes or ends the run.
+func settleRunRequest(s *state.State, r state.PendingRequest, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	switch {
 	case r.Verb == nexus.VerbResume && s.Status != nexus.StatusPaused:
 		return no("the run is not paused%s", pausedTaskNames(s))
@@ -77,12 +77,12 @@ func settleRun(s *state.State, r state.Request, no func(string, ...any) []nexus.
 	case r.Verb == nexus.VerbPause:
 		return yes(nexus.RunPaused{Why: "asked by " + requesterName(r)})
 	}
-	return yes(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + requesterName(r)})
+	return yes(nexus.RunDrainStarted{To: nexus.StatusStopped, Why: "stopped by " + requesterName(r)})
 }
 
 // applyAnswer applies a person's answer to an open question. A task that was parked without it
 // continues.
-func applyAnswer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+func applyAnswer(s *state.State, r state.PendingRequest, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	if r.Plan != nil {
 		return amendPlan(s, r, no, yes)
 	}
@@ -91,13 +91,13 @@ func applyAnswer(s *state.State, r state.Request, no func(string, ...any) []nexu
 		return no("no open question has the id %q", r.ID)
 	}
 	if isHoldAnswer(s, q, r.Text) {
-		return yes(nexus.QuestionLeft{ID: q.ID})
+		return yes(nexus.QuestionExpired{ID: q.ID})
 	}
-	if s.StepTask(q) != nil && nexus.ParseStepAnswer(r.Text).Unclear {
+	if s.TaskOfStepQuestion(q) != nil && nexus.ParseNextTaskDecision(r.Text).Unclear {
 		return no("answer yes, skip or stop; to send its agent a message, begin with tell:")
 	}
 	by := cmp.Or(r.By, "a person")
-	consequences, unfit := judgedLanding(s, q, r)
+	consequences, unfit := landingAnswerFacts(s, q, r)
 	if unfit != "" {
 		return no("%s", unfit)
 	}
@@ -110,7 +110,7 @@ func applyAnswer(s *state.State, r state.Request, no func(string, ...any) []nexu
 }
 
 // requesterName returns the author of a request.
-func requesterName(r state.Request) string { return cmp.Or(r.By, "a person") }
+func requesterName(r state.PendingRequest) string { return cmp.Or(r.By, "a person") }
 
 func endingState(s *state.State) string {
 	if s.Drain != nil {
@@ -119,8 +119,8 @@ func endingState(s *state.State) string {
 	return string(s.Status)
 }
 
-func settleTask(
-	s *state.State, t *state.Task, r state.Request,
+func settleTaskRequest(
+	s *state.State, t *state.TaskState, r state.PendingRequest,
 	no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact,
 ) []nexus.Fact {
 	by := cmp.Or(r.By, "a person")
@@ -155,7 +155,7 @@ func settleTask(
 
 // RoundProblem returns why the next attempt at a task cannot start from a round, from 1, of
 // an earlier one, or "". Round 0 means that none is requested.
-func RoundProblem(s *state.State, t *state.Task, id nexus.AttemptID, round int) string {
+func RoundProblem(s *state.State, t *state.TaskState, id nexus.AttemptID, round int) string {
 	if id == "" && round == 0 {
 		return ""
 	}

@@ -12,20 +12,20 @@ import (
 
 // reviewBeforeLanding decides whether accepted work must wait: people's comments are handled first, and
 // necessary approvals are requested. Held means that it does not join the landing queue now.
-func reviewBeforeLanding(s *state.State, t *state.Task, a *state.Attempt, now time.Time) (fs []nexus.Fact, held bool) {
+func reviewBeforeLanding(s *state.State, t *state.TaskState, a *state.AttemptState, now time.Time) (fs []nexus.Fact, held bool) {
 	if f, ok := t.WorkToReturn(a); ok {
 		return factList(f), true
 	}
-	q, why := s.LandingQuestion(a), s.HoldReason(t, a)
+	q, why := s.LandingQuestion(a), s.LandingHoldReason(t, a)
 	switch {
 	case why == "" && q != nil && q.By == "":
 		return factList(nexus.QuestionAnswered{ID: q.ID, Text: "yes", By: landingSettler(s, t, a)}), true
 	case why == "":
 		return nil, false
 	case q == nil || q.By != "": // it was answered before the latest comment
-		return factList(askLanding(s, t, a, s.NextQuestion(), why, now)), true
+		return factList(askLanding(s, t, a, s.NextQuestionID(), why, now)), true
 	case s.Alone && !q.Left:
-		return factList(nexus.QuestionLeft{ID: q.ID}), true
+		return factList(nexus.QuestionExpired{ID: q.ID}), true
 	case q.Left && q.Anew && !s.Alone:
 		return factList(askLanding(s, t, a, q.ID, why, now)), true
 	}
@@ -33,7 +33,7 @@ func reviewBeforeLanding(s *state.State, t *state.Task, a *state.Attempt, now ti
 }
 
 // landingSettler returns the person who resolved the last obstacle to a landing.
-func landingSettler(s *state.State, t *state.Task, a *state.Attempt) string {
+func landingSettler(s *state.State, t *state.TaskState, a *state.AttemptState) string {
 	if by := s.LandingApprover(t, a); by != "" {
 		return by
 	}
@@ -47,7 +47,7 @@ func landingSettler(s *state.State, t *state.Task, a *state.Attempt) string {
 }
 
 // askLanding asks whether a change may land.
-func askLanding(s *state.State, t *state.Task, a *state.Attempt, id, why string, now time.Time) nexus.QuestionAsked {
+func askLanding(s *state.State, t *state.TaskState, a *state.AttemptState, id, why string, now time.Time) nexus.QuestionAsked {
 	text := fmt.Sprintf("may %s land? %s (%s). ", t.ID, sanitize.TruncateText(t.Title, mostChange), why)
 	if musts := t.BlockingComments(); len(musts) > 0 {
 		for _, c := range musts {
@@ -77,9 +77,9 @@ func returnQueuedWork(s *state.State) []nexus.Fact {
 	return nil
 }
 
-// settleReview carries out a person's review of a change.
-func settleReview(
-	s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact,
+// settlePersonReview carries out a person's review of a change.
+func settlePersonReview(
+	s *state.State, r state.PendingRequest, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact,
 ) []nexus.Fact {
 	t := s.TaskByID(r.Task)
 	if t == nil {
@@ -95,7 +95,7 @@ func settleReview(
 }
 
 // UnreviewableReason returns why a task's change cannot be reviewed, or "".
-func UnreviewableReason(s *state.State, t *state.Task) string {
+func UnreviewableReason(s *state.State, t *state.TaskState) string {
 	_, commit := t.ChangedCommits()
 	switch {
 	case t.Status == nexus.Landed:
@@ -111,7 +111,7 @@ func UnreviewableReason(s *state.State, t *state.Task) string {
 }
 
 // ReviewProblem returns why a batch of comments is invalid, or "".
-func ReviewProblem(t *state.Task, v *nexus.ChangeReview) string {
+func ReviewProblem(t *state.TaskState, v *nexus.ChangeReview) string {
 	if v == nil || v.IsEmpty() {
 		return "it says nothing"
 	}
@@ -147,9 +147,9 @@ func ReviewProblem(t *state.Task, v *nexus.ChangeReview) string {
 	return ""
 }
 
-// judgedLanding returns the further facts that follow from the answer whether a change may
+// landingAnswerFacts returns the further facts that follow from the answer whether a change may
 // land, or why it is not an answer.
-func judgedLanding(s *state.State, q *state.Question, r state.Request) (fs []nexus.Fact, why string) {
+func landingAnswerFacts(s *state.State, q *state.RunQuestion, r state.PendingRequest) (fs []nexus.Fact, why string) {
 	t := s.TaskOfLandingQuestion(q)
 	switch {
 	case t == nil || t.Status.HasEnded():
@@ -159,7 +159,7 @@ func judgedLanding(s *state.State, q *state.Question, r state.Request) (fs []nex
 			return nil, fmt.Sprintf("%s is unresolved: resolve it with nexus review %s --resolve %s", musts[0].ID, t.ID, musts[0].ID)
 		}
 		return nil, ""
-	case nexus.ObjectionIn(r.Text) == "":
+	case nexus.RequestedChangeIn(r.Text) == "":
 		return factList(nexus.TaskParked{Task: t.ID, Why: requesterName(r) + " did not approve its change"}), ""
 	}
 	return nil, ""

@@ -24,7 +24,7 @@ import (
 // NextFacts returns the next decisions, to be recorded together and folded before the next call.
 // None means that there is nothing to do until an event occurs or [NextWakeTime] is reached.
 func NextFacts(s *state.State, now time.Time) []nexus.Fact {
-	return withCheckpoint(s, decideNext(s, now))
+	return addCheckpointBefore(s, decideNext(s, now))
 }
 
 // decideNext returns the decisions without the checkpoints before them.
@@ -42,7 +42,7 @@ func decideNext(s *state.State, now time.Time) []nexus.Fact {
 		return fs
 	}
 	if p := s.Ledger.SpendingPressure(); p > s.Pressed {
-		return factList(nexus.BudgetPressed{Percent: p})
+		return factList(nexus.BudgetPercentReached{Percent: p})
 	}
 	if s.Drain != nil {
 		return decideDrain(s)
@@ -51,13 +51,13 @@ func decideNext(s *state.State, now time.Time) []nexus.Fact {
 		return nil
 	}
 	if s.Start.Stage != state.StartFree {
-		return askStartHooks(s)
+		return decideStartHooks(s)
 	}
-	if fs := checkpointTimer(s, now); fs != nil {
+	if fs := checkpointWhenTimerDue(s, now); fs != nil {
 		return fs
 	}
 	if s.OverCap != nil && !s.IsDelivering() {
-		return factList(nexus.RunDrained{To: nexus.StatusLimit, Why: ReachedCapText(*s.OverCap)})
+		return factList(nexus.RunDrainStarted{To: nexus.StatusLimit, Why: ReachedCapText(*s.OverCap)})
 	}
 	switch s.Status {
 	case nexus.StatusPlanning:
@@ -72,7 +72,7 @@ func decideNext(s *state.State, now time.Time) []nexus.Fact {
 	case nexus.StatusExecuting:
 		return decideExecution(s, now)
 	default:
-		return decideDelivery(s)
+		return decidePublishing(s)
 	}
 }
 
@@ -111,17 +111,17 @@ func NextWakeTime(s *state.State) time.Time {
 func applyDeadlines(s *state.State, now time.Time) []nexus.Fact {
 	for _, q := range s.Questions {
 		switch due := q.By == "" && !q.Left && !q.Deadline.IsZero() && !now.Before(q.Deadline); {
-		case due && humaninput.StaysOpen(q.Trigger):
-			return factList(nexus.QuestionLeft{ID: q.ID})
+		case due && humaninput.StaysOpenAfterDeadline(q.Trigger):
+			return factList(nexus.QuestionExpired{ID: q.ID})
 		case due:
-			return factList(nexus.QuestionAnswered{ID: q.ID, Text: humaninput.FallbackOf(q.QuestionAsked), By: "fallback"})
+			return factList(nexus.QuestionAnswered{ID: q.ID, Text: humaninput.DefaultAnswerOf(q.QuestionAsked), By: "fallback"})
 		}
 	}
 	if fs := decideQuota(s, now); fs != nil {
 		return fs
 	}
 	if hasRunTimeLimit(s) && s.WorkedTime(now) >= s.Limits.RunTime {
-		return factList(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("the run's time limit of %s is reached", s.Limits.RunTime)})
+		return factList(nexus.RunDrainStarted{To: nexus.StatusLimit, Why: fmt.Sprintf("the run's time limit of %s is reached", s.Limits.RunTime)})
 	}
 	return nil
 }
@@ -132,12 +132,12 @@ func hasRunTimeLimit(s *state.State) bool {
 	return s.Drain == nil && s.Limits.RunTime > 0 && s.Goal.Goal.Mode != nexus.Interview
 }
 
-// askStartHooks asks the hooks whether work may start, before any other decision. A refusal
+// decideStartHooks asks the hooks whether work may start, before any other decision. A refusal
 // ends the run, which can be resumed: then they are asked again.
-func askStartHooks(s *state.State) []nexus.Fact {
+func decideStartHooks(s *state.State) []nexus.Fact {
 	switch s.Start.Stage {
 	case state.StartUnasked:
-		return factList(nexus.StartSought{})
+		return factList(nexus.StartHooksAsked{})
 	case state.StartRefused:
 		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: " + s.Start.Why})
 	default:
@@ -153,10 +153,10 @@ func decidePlan(s *state.State, now time.Time) []nexus.Fact {
 		return factList(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the plan has %d tasks, and %d were recorded", s.Proposed, len(s.Tasks))})
 	case s.Proposed > 0 && s.Goal.Goal.Mode == nexus.Draft:
 		return factList(nexus.RunEnded{Status: nexus.StatusDone, Why: "the plan is made"})
-	case s.Proposed > 0 && s.NeedsConsent():
+	case s.Proposed > 0 && s.NeedsPlanApproval():
 		return decideConsent(s, now)
 	case s.Proposed > 0:
-		return approve(s, cmp.Or(s.Goal.Consent.Given, "policy"))
+		return approvePlan(s, cmp.Or(s.Goal.Consent.Given, "policy"))
 	case s.PlanError != "":
 		to := nexus.StatusFailed
 		if s.PlanOutcome == nexus.Refused {
@@ -164,24 +164,24 @@ func decidePlan(s *state.State, now time.Time) []nexus.Fact {
 		}
 		return factList(nexus.RunEnded{Status: to, Why: "no plan: " + s.PlanError})
 	case s.Goal.Goal.Mode == nexus.Backlog:
-		return approve(s, "policy")
+		return approvePlan(s, "policy")
 	case p == nil:
-		return factList(planSought(s.CountPlanRefusals() + 1)) // a run may begin with refused plans
+		return factList(planningStartFact(s.CountPlanRefusals() + 1)) // a run may begin with refused plans
 	case p.Stage == state.Waiting && isLostTooOften(s, p):
 		return factList(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("planning was interrupted %d times", p.Losses)})
 	case p.Stage == state.Waiting:
-		return factList(nexus.PlanSought{Attempt: p.ID})
+		return factList(nexus.PlanningStarted{Attempt: p.ID})
 	case p.Stage == state.Over:
-		return factList(planSought(max(s.PlanTries, s.CountPlanRefusals()) + 1))
+		return factList(planningStartFact(max(s.PlanTries, s.CountPlanRefusals()) + 1))
 	}
 	return nil
 }
 
-func planSought(n int) nexus.PlanSought {
-	return nexus.PlanSought{Attempt: nexus.AttemptID(fmt.Sprintf("plan.%d", n))}
+func planningStartFact(n int) nexus.PlanningStarted {
+	return nexus.PlanningStarted{Attempt: nexus.AttemptID(fmt.Sprintf("plan.%d", n))}
 }
 
-func isLostTooOften(s *state.State, a *state.Attempt) bool {
+func isLostTooOften(s *state.State, a *state.AttemptState) bool {
 	return s.Limits.Losses > 0 && a.Losses > s.Limits.Losses
 }
 
@@ -204,29 +204,29 @@ func decideExecution(s *state.State, now time.Time) []nexus.Fact {
 	if fs := landNext(s); fs != nil {
 		return fs
 	}
-	if fs := checkpointWave(s); fs != nil {
+	if fs := checkpointAfterWave(s); fs != nil {
 		return fs
 	}
 	if fs := decideAdditions(s, now); fs != nil {
 		return fs
 	}
-	if fs := decideRoutes(s); fs != nil {
+	if fs := decideStartTiers(s); fs != nil {
 		return fs
 	}
 	if fs := lowerTiersUnderPressure(s); fs != nil {
 		return fs
 	}
-	if fs := formLane(s); fs != nil {
+	if fs := formSharedSessionGroup(s); fs != nil {
 		return fs
 	}
 	if fs := startTasks(s, now); fs != nil {
 		return fs
 	}
-	if isBusy(s) {
+	if hasUnfinishedWork(s) {
 		return nil
 	}
 	if len(s.Landings) > 0 {
-		return factList(nexus.ResultReviewed{})
+		return factList(nexus.FinalGatesStarted{})
 	}
 	return endRun(s)
 }
@@ -243,8 +243,8 @@ func ReachedCapText(r nexus.BudgetRefused) string {
 	return fmt.Sprintf("the %s of %s is used up: %s spent or reserved, the next call may cost %s", name, r.Limit, r.Spent, r.Asked)
 }
 
-// decideDelivery publishes the landed commits.
-func decideDelivery(s *state.State) []nexus.Fact {
+// decidePublishing publishes the landed commits.
+func decidePublishing(s *state.State) []nexus.Fact {
 	switch {
 	case s.Status == nexus.StatusReviewing && isWorking(s.Mending):
 		return nil
@@ -254,7 +254,7 @@ func decideDelivery(s *state.State) []nexus.Fact {
 		if fs := fixUnmetCriteria(s); fs != nil {
 			return fs
 		}
-		return factList(nexus.ResultOffered{Commit: s.Tip})
+		return factList(nexus.ResultPublishingStarted{Commit: s.Tip})
 	case s.Status == nexus.StatusLanding && s.Published != nil:
 		return endRun(s)
 	case s.Status == nexus.StatusLanding && s.TargetMerge.NeedsMerge():
@@ -283,7 +283,7 @@ func decideDrain(s *state.State) []nexus.Fact {
 	case s.Undo.IsOpen():
 		return resumeUndo(s)
 	case s.Status == nexus.StatusReviewing, s.Status == nexus.StatusExecuting && len(s.Landings) > 0:
-		return factList(nexus.ResultOffered{Commit: s.Tip})
+		return factList(nexus.ResultPublishingStarted{Commit: s.Tip})
 	case s.Status == nexus.StatusLanding && s.TargetMerge.NeedsMerge():
 		return mergeOntoTarget(s)
 	case s.Status == nexus.StatusLanding && s.Published == nil:
@@ -296,7 +296,7 @@ func decideDrain(s *state.State) []nexus.Fact {
 func landAtLimit(s *state.State) []nexus.Fact {
 	for _, t := range s.Tasks {
 		if a := t.CurrentAttempt(); a != nil && landsAtLimit(s, t, a) {
-			return factList(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
+			return factList(nexus.LandingQueued{Task: t.ID, Attempt: a.ID})
 		}
 	}
 	return landNext(s)
@@ -305,22 +305,22 @@ func landAtLimit(s *state.State) []nexus.Fact {
 // landsAtLimit reports whether an attempt may still land once a limit is reached. Work that a
 // landing refused does not land, because it can no longer be repaired; work that was repaired
 // and accepted again does.
-func landsAtLimit(s *state.State, t *state.Task, a *state.Attempt) bool {
+func landsAtLimit(s *state.State, t *state.TaskState, a *state.AttemptState) bool {
 	waits := !t.Status.HasEnded() && t.Status != nexus.Boarding && len(t.Attempts) > t.Mercy
-	return waits && canLand(s, t, a) && !a.Unlanded && s.HoldReason(t, a) == ""
+	return waits && canLand(s, t, a) && !a.Unlanded && s.LandingHoldReason(t, a) == ""
 }
 
 // canLand reports whether an attempt was accepted, by the verifier too, and was not refused
 // at the landing too often.
-func canLand(s *state.State, t *state.Task, a *state.Attempt) bool {
+func canLand(s *state.State, t *state.TaskState, a *state.AttemptState) bool {
 	return a.Outcome == nexus.Accepted && a.Refusals < max(1, s.Limits.LandTries) && len(t.Refused) == 0
 }
 
-func isWorking(a *state.Attempt) bool { return a != nil && a.Stage == state.Working }
+func isWorking(a *state.AttemptState) bool { return a != nil && a.Stage == state.Working }
 
-// isBusy reports whether anything is in progress, waits for its turn, or is paused while a
+// hasUnfinishedWork reports whether anything is in progress, waits for its turn, or is paused while a
 // person is available to resume it.
-func isBusy(s *state.State) bool {
+func hasUnfinishedWork(s *state.State) bool {
 	if s.Alone && s.OnlyPausedLeft() {
 		return waitsForPerson(s)
 	}
@@ -330,7 +330,7 @@ func isBusy(s *state.State) bool {
 // waitsForPerson reports whether a person must decide about further work in the run, and
 // still can.
 func waitsForPerson(s *state.State) bool {
-	open := func(q *state.Question) bool { return q != nil && q.By == "" && !q.Left }
+	open := func(q *state.RunQuestion) bool { return q != nil && q.By == "" && !q.Left }
 	return open(s.OpenStepQuestion()) || s.HasOpenLandingQuestion() || slices.ContainsFunc(s.Additions, func(a *state.RunAddition) bool {
 		return !a.IsDone() && a.Question != "" && open(s.QuestionByID(a.Question))
 	})
@@ -386,7 +386,7 @@ func pausedReason(s *state.State) string {
 }
 
 // waitingReason names the questions that the run waits for, and tasks that did not land.
-func waitingReason(s *state.State, asks []*state.Question) string {
+func waitingReason(s *state.State, asks []*state.RunQuestion) string {
 	text, of := "", map[nexus.TaskID]bool{}
 	for _, q := range asks {
 		who := ""

@@ -82,7 +82,7 @@ func (w *walk) judge(f nexus.Fact) {
 }
 
 // room checks that one more attempt may work.
-func (w *walk) room(t *state.Task) {
+func (w *walk) room(t *state.TaskState) {
 	if n := len(w.s.ActiveAttempts()); n >= max(1, w.s.Limits.Parallel) {
 		w.Fatalf("%d attempts work, and %s is to begin", n, t.ID)
 	}
@@ -132,13 +132,15 @@ func (w *walk) happen() bool {
 	}
 	switch {
 	case w.s.Status == nexus.StatusReviewing && w.s.Result == nil:
-		due = append(due, func() { w.fold(nexus.ResultGated{Verdict: nexus.Verdict{Passed: rapid.Bool().Draw(w.T, "passed")}}) })
+		due = append(due, func() {
+			w.fold(nexus.FinalGatesJudged{Verdict: nexus.GatesVerdict{Passed: rapid.Bool().Draw(w.T, "passed")}})
+		})
 	case w.s.Status == nexus.StatusLanding && w.s.Published == nil:
 		due = append(due, func() { w.fold(nexus.ResultPublished{Branch: "b"}) })
 	case w.s.Status == nexus.StatusPaused && len(due) == 0:
 		due = append(due, func() { w.fold(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbResume}}) })
 	}
-	if held := slices.IndexFunc(w.s.Tasks, (*state.Task).IsPaused); len(due) == 0 && held >= 0 {
+	if held := slices.IndexFunc(w.s.Tasks, (*state.TaskState).IsPaused); len(due) == 0 && held >= 0 {
 		due = append(due, func() {
 			w.fold(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbResume, Task: w.s.Tasks[held].ID}})
 		})
@@ -150,14 +152,14 @@ func (w *walk) happen() bool {
 	return true
 }
 
-func (w *walk) end(a *state.Attempt) {
+func (w *walk) end(a *state.AttemptState) {
 	switch n := rapid.IntRange(0, 20).Draw(w.T, "outcome"); {
 	case n < 8:
 		w.fold(nexus.AttemptEnded{Attempt: a.ID, Outcome: nexus.Accepted, Commit: "x"})
 	case n == 8:
 		w.fold(nexus.AttemptLost{Attempt: a.ID, Why: "told to", Counted: rapid.Bool().Draw(w.T, "counted")})
 	case n == 9:
-		w.fold(nexus.AttemptBroken{Attempt: a.ID, Why: "machinery"})
+		w.fold(nexus.AttemptInfrastructureFailed{Attempt: a.ID, Why: "machinery"})
 	case n == 10:
 		w.fold(nexus.BudgetRefused{Task: a.Task, Cap: "task"}, nexus.AttemptLost{Attempt: a.ID, Why: "money"})
 	case n == 11 && rapid.IntRange(0, 5).Draw(w.T, "money") == 0:
@@ -171,7 +173,7 @@ func (w *walk) end(a *state.Attempt) {
 }
 
 func (w *walk) arrive(b *state.QueuedLanding) {
-	refused := nexus.TrainRefused{Task: b.Task, Attempt: b.Attempt, Onto: b.Onto, Why: "no"}
+	refused := nexus.LandingRejected{Task: b.Task, Attempt: b.Attempt, Onto: b.Onto, Why: "no"}
 	switch rapid.IntRange(0, 9).Draw(w.T, "landing") {
 	case 0:
 		w.fold(refused)
@@ -185,7 +187,7 @@ func (w *walk) arrive(b *state.QueuedLanding) {
 		w.fold(nexus.AttemptLost{Attempt: b.Merge.ID, Why: "lost", Counted: rapid.Bool().Draw(w.T, "counted")})
 	default:
 		w.tip++
-		w.fold(nexus.TrainLanded{Task: b.Task, Attempt: b.Attempt, Commit: fmt.Sprintf("c%d", w.tip), Parent: b.Onto})
+		w.fold(nexus.LandingCompleted{Task: b.Task, Attempt: b.Attempt, Commit: fmt.Sprintf("c%d", w.tip), Parent: b.Onto})
 	}
 }
 
@@ -210,7 +212,7 @@ func drawTasks(t *rapid.T) []nexus.Task {
 // end the run ends and accounts for every task.
 func TestEveryRunEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &walk{T: t, s: state.New("r"), now: statetest.TapeStart(), given: map[nexus.TaskID]bool{}}
+		w := &walk{T: t, s: state.NewState("r"), now: statetest.TapeStartTime(), given: map[nexus.TaskID]bool{}}
 		limits := nexus.Limits{
 			Parallel: rapid.IntRange(0, 4).Draw(t, "parallel"), Rounds: rapid.IntRange(0, 9).Draw(t, "rounds"),
 			Losses: rapid.IntRange(1, 3).Draw(t, "losses"), LandTries: rapid.IntRange(0, 3).Draw(t, "tries"),
@@ -229,7 +231,7 @@ func TestEveryRunEnds(t *testing.T) {
 				t.Fatal("the run does not end")
 			}
 			if step < 100 && rapid.IntRange(0, 9).Draw(t, "request") == 0 {
-				verbs := []nexus.RequestVerb{nexus.VerbPause, nexus.VerbResume, nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell, nexus.VerbInterrupt}
+				verbs := []nexus.RequestKind{nexus.VerbPause, nexus.VerbResume, nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell, nexus.VerbInterrupt}
 				w.fold(nexus.RequestMade{Request: nexus.Request{
 					Verb: rapid.SampledFrom(verbs).Draw(t, "verb"), Task: tasks[rapid.IntRange(0, len(tasks)-1).Draw(t, "task")].ID,
 				}})
@@ -251,7 +253,7 @@ func TestEveryRunEnds(t *testing.T) {
 // TestMaySpend asks for permission in each situation.
 func TestMaySpend(t *testing.T) {
 	fold := func(facts ...nexus.Fact) *state.State {
-		s := state.New("r")
+		s := state.NewState("r")
 		start := []nexus.Fact{
 			nexus.GoalAccepted{Base: "c0", Limits: nexus.Limits{RunMoney: 10, TaskMoney: 6, PerRole: map[nexus.Role]int{nexus.Coder: 1}}},
 			nexus.RunStarted{},
@@ -275,12 +277,12 @@ func TestMaySpend(t *testing.T) {
 		"yes":                          {fold(), nexus.BudgetReserved{Task: "T1", Money: 6}, "granted"},
 		"paused":                       {fold(nexus.RunPaused{}), nexus.BudgetReserved{Task: "T1"}, "wait"},
 		"between processes":            {fold(nexus.RunRecovered{}), nexus.BudgetReserved{Task: "T1"}, "wait"},
-		"draining":                     {fold(nexus.RunDrained{Why: "enough"}), nexus.BudgetReserved{Task: "T1"}, "enough"},
-		"draining while paused":        {fold(nexus.RunPaused{}, nexus.RunDrained{Why: "enough"}), nexus.BudgetReserved{Task: "T1"}, "enough"},
+		"draining":                     {fold(nexus.RunDrainStarted{Why: "enough"}), nexus.BudgetReserved{Task: "T1"}, "enough"},
+		"draining while paused":        {fold(nexus.RunPaused{}, nexus.RunDrainStarted{Why: "enough"}), nexus.BudgetReserved{Task: "T1"}, "enough"},
 		"skipped":                      {fold(nexus.TaskSkipped{Task: "T1", By: "ann"}), nexus.BudgetReserved{Task: "T1"}, "skipped by ann"},
 		"its task is paused":           {fold(nexus.TaskPaused{Task: "T1", By: "ann"}), nexus.BudgetReserved{Task: "T1"}, "T1 was paused by ann"},
-		"interrupted":                  {fold(nexus.AttemptInterrupted{Attempt: "T1.1"}), nexus.BudgetReserved{Task: "T1", Session: "T1.1/coder.1"}, "a person interrupted it"},
-		"interrupted, and taken up":    {fold(nexus.AttemptInterrupted{Attempt: "T1.1"}, nexus.AttemptLost{Attempt: "T1.1"}, nexus.AttemptResumed{Attempt: "T1.1"}), nexus.BudgetReserved{Task: "T1", Session: "T1.1/coder.1"}, "granted"},
+		"interrupted":                  {fold(nexus.AgentTurnInterrupted{Attempt: "T1.1"}), nexus.BudgetReserved{Task: "T1", Session: "T1.1/coder.1"}, "a person interrupted it"},
+		"interrupted, and taken up":    {fold(nexus.AgentTurnInterrupted{Attempt: "T1.1"}, nexus.AttemptLost{Attempt: "T1.1"}, nexus.AttemptResumed{Attempt: "T1.1"}), nexus.BudgetReserved{Task: "T1", Session: "T1.1/coder.1"}, "granted"},
 		"ended":                        {fold(nexus.RunEnded{Status: nexus.StatusFailed}), nexus.BudgetReserved{}, "the run has ended"},
 		"role has no slot":             {fold(other), nexus.BudgetReserved{Role: nexus.Coder, Money: 1}, "wait"},
 		"another role has":             {fold(other), nexus.BudgetReserved{Role: nexus.Tester, Money: 1}, "granted"},
@@ -308,9 +310,9 @@ func TestMaySpend(t *testing.T) {
 // TestQuotaHoldsCalls parks a provider: its calls wait or go to another one,
 // and continue once the time has come.
 func TestQuotaHoldsCalls(t *testing.T) {
-	s := state.New("r")
+	s := state.NewState("r")
 	limits := nexus.DefaultLimits()
-	at := statetest.TapeStart()
+	at := statetest.TapeStartTime()
 	fold := func(facts ...nexus.Fact) {
 		for _, f := range facts {
 			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: at, Fact: f}); err != nil {
@@ -319,7 +321,7 @@ func TestQuotaHoldsCalls(t *testing.T) {
 		}
 	}
 	fold(nexus.GoalAccepted{Base: "c0", Limits: limits}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
-		nexus.PlanApproved{}, nexus.QuotaHit{Account: "a", Until: at.Add(time.Hour)})
+		nexus.PlanApproved{}, nexus.QuotaExhausted{Account: "a", Until: at.Add(time.Hour)})
 	call := nexus.BudgetReserved{ID: "1", Task: "T1", Model: "a/m", Money: 1}
 	if l := schedule.MaySpend(s, call); l != (schedule.CallPermission{}) {
 		t.Errorf("%+v", l)

@@ -27,5 +27,5 @@ func decideSpec(s *state.State) []nexus.Fact {
 	case p != nil && isLostTooOften(s, p):
 		return factList(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("writing the spec was interrupted %d times", p.Losses)})
 	}
-	return factList(nexus.SpecSought{Attempt: firstSpec})
+	return factList(nexus.SpecWritingStarted{Attempt: firstSpec})
 }

@@ -10,9 +10,9 @@ import (
 
 // splitTask starts, once, the split of a task that would be parked otherwise, and parks it if
 // the split failed. See decision 27.
-func splitTask(s *state.State, t *state.Task, sought nexus.SplitSought) []nexus.Fact {
+func splitTask(s *state.State, t *state.TaskState, sought nexus.TaskSplitStarted) []nexus.Fact {
 	leave := factList(nexus.TaskParked{Task: t.ID, Why: sought.Why, Failed: sought.Failed})
-	e := s.Splits.ForTask(t.ID)
+	e := s.Splits.SplitOfTask(t.ID)
 	switch {
 	case len(t.Refused) > 0 && (e == nil || !e.IsOpen()): // parts would land without the verifier's approval
 		return parkTask(t, sought.Why)
@@ -34,16 +34,16 @@ func splitTask(s *state.State, t *state.Task, sought nexus.SplitSought) []nexus.
 	case a.Stage == state.Working:
 		return nil
 	case a.Stage == state.Waiting && t.OverCap != nil:
-		return factList(nexus.SplitFailed{Attempt: e.Attempt, Task: t.ID, Why: ReachedCapText(*t.OverCap)})
+		return factList(nexus.TaskSplitFailed{Attempt: e.Attempt, Task: t.ID, Why: ReachedCapText(*t.OverCap)})
 	case a.Stage == state.Waiting && !isLostTooOften(s, a):
-		return factList(e.SplitSought)
+		return factList(e.TaskSplitStarted)
 	default:
-		return factList(nexus.SplitFailed{Attempt: e.Attempt, Task: t.ID, Why: cmp.Or(a.Why, "it was interrupted too often")})
+		return factList(nexus.TaskSplitFailed{Attempt: e.Attempt, Task: t.ID, Why: cmp.Or(a.Why, "it was interrupted too often")})
 	}
 }
 
 // parkUnsplitTask parks a task that could not be split.
-func parkUnsplitTask(t *state.Task, sought nexus.SplitSought, why string) []nexus.Fact {
+func parkUnsplitTask(t *state.TaskState, sought nexus.TaskSplitStarted, why string) []nexus.Fact {
 	return factList(nexus.TaskParked{Task: t.ID, Why: sought.Why + "; it was not split: " + why, Failed: sought.Failed})
 }
 

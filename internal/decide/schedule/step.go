@@ -14,11 +14,11 @@ import (
 // task that has begun continues without a question. While other work is in progress, nothing
 // begins, and an unanswered question does not end the run.
 func startNextStep(s *state.State, now time.Time) []nexus.Fact {
-	if s.HasWorkUnderway() || isBusy(s) && s.OpenStepQuestion() == nil {
+	if s.HasWorkUnderway() || hasUnfinishedWork(s) && s.OpenStepQuestion() == nil {
 		return nil
 	}
 	ready := startCandidates(s)
-	slices.SortStableFunc(ready, func(a, b *state.Task) int { return stepRank(s, a) - stepRank(s, b) })
+	slices.SortStableFunc(ready, func(a, b *state.TaskState) int { return stepRank(s, a) - stepRank(s, b) })
 	if len(ready) == 0 {
 		return nil
 	}
@@ -28,13 +28,13 @@ func startNextStep(s *state.State, now time.Time) []nexus.Fact {
 	case !t.Began.IsZero():
 		return factList(nextAttempt(s, t))
 	case q == nil:
-		return factList(askStep(s, t, s.NextQuestion(), now))
+		return factList(askToStartTask(s, t, s.NextQuestionID(), now))
 	case q.By != "":
 		return factList(nextAttempt(s, t))
 	case s.Alone && !q.Left:
-		return factList(nexus.QuestionLeft{ID: q.ID})
+		return factList(nexus.QuestionExpired{ID: q.ID})
 	case q.Left && q.Anew && !s.Alone:
-		return factList(askStep(s, t, q.ID, now))
+		return factList(askToStartTask(s, t, q.ID, now))
 	case q.Left:
 		why := fmt.Sprintf("%s waits for your permission to start, see %s; %s", t.ID, q.ID, unlandedSummary(s, nil))
 		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: why})
@@ -44,7 +44,7 @@ func startNextStep(s *state.State, now time.Time) []nexus.Fact {
 
 // stepRank orders tasks that can start: first those that have begun, then the one of the
 // open question, then the others.
-func stepRank(s *state.State, t *state.Task) int {
+func stepRank(s *state.State, t *state.TaskState) int {
 	switch {
 	case !t.Began.IsZero():
 		return 0
@@ -55,8 +55,8 @@ func stepRank(s *state.State, t *state.Task) int {
 	}
 }
 
-// askStep asks whether a task may begin.
-func askStep(s *state.State, t *state.Task, id string, now time.Time) nexus.QuestionAsked {
+// askToStartTask asks whether a task may begin.
+func askToStartTask(s *state.State, t *state.TaskState, id string, now time.Time) nexus.QuestionAsked {
 	c := s.CountTasksByStatus()
 	text := fmt.Sprintf("may %s begin? %s (%d of %d tasks landed). Answer yes, skip, stop, or a message for its agent",
 		t.ID, sanitize.TruncateText(t.Title, mostChange), c[nexus.Landed], len(s.Tasks)-c[nexus.Split])
@@ -79,15 +79,15 @@ func questionDeadline(s *state.State, now time.Time) time.Time {
 
 // stepAnswerFacts returns the further facts that follow from the answer whether a task may
 // begin.
-func stepAnswerFacts(s *state.State, q *state.Question, r state.Request) []nexus.Fact {
-	t, said := s.StepTask(q), nexus.ParseStepAnswer(r.Text)
+func stepAnswerFacts(s *state.State, q *state.RunQuestion, r state.PendingRequest) []nexus.Fact {
+	t, said := s.TaskOfStepQuestion(q), nexus.ParseNextTaskDecision(r.Text)
 	switch {
 	case t == nil || t.Status.HasEnded():
 		return nil
 	case said.Skip:
 		return factList(nexus.TaskSkipped{Task: t.ID, By: requesterName(r)})
 	case said.Stop && s.Drain == nil:
-		return factList(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + requesterName(r)})
+		return factList(nexus.RunDrainStarted{To: nexus.StatusStopped, Why: "stopped by " + requesterName(r)})
 	}
 	return nil
 }

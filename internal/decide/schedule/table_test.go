@@ -38,7 +38,7 @@ func ends() []nexus.AttemptEnded {
 	}
 }
 
-func endName(o nexus.Outcome, c nexus.Category) string {
+func endName(o nexus.Outcome, c nexus.AttemptFailureCategory) string {
 	return strings.TrimSuffix(string(o)+"/"+string(c), "/")
 }
 
@@ -55,7 +55,7 @@ func played(t *testing.T) map[string]*state.State {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &player{t: t, state: state.New("r"), now: statetest.TapeStart()}
+		p := &player{t: t, state: state.NewState("r"), now: statetest.TapeStartTime()}
 		p.play(string(text))
 		all[file] = p.state
 	}
@@ -154,9 +154,9 @@ func TestEndsAreAll(t *testing.T) {
 }
 
 // way plays a task whose attempts all end alike.
-func way(t *testing.T, s nexus.Strategy, end nexus.AttemptEnded) string {
+func way(t *testing.T, s nexus.WritingStrategy, end nexus.AttemptEnded) string {
 	t.Helper()
-	p := &player{t: t, state: state.New("r"), now: statetest.TapeStart()}
+	p := &player{t: t, state: state.NewState("r"), now: statetest.TapeStartTime()}
 	limits := nexus.Limits{Parallel: 1, RunMoney: nexus.Dollar, PerTier: map[nexus.Tier]int{nexus.Fast: 1, nexus.Balanced: 1, nexus.Strong: 1}}
 	for _, f := range []nexus.Fact{
 		nexus.GoalAccepted{Base: "c0", Limits: limits},
@@ -183,7 +183,7 @@ func way(t *testing.T, s nexus.Strategy, end nexus.AttemptEnded) string {
 }
 
 // choice names the row of a choice.
-func choice(r nexus.Routing, task nexus.Task, c nexus.Complexity, chosen nexus.Strategy, why string) string {
+func choice(r nexus.StartTierRules, task nexus.Task, c nexus.Complexity, chosen nexus.WritingStrategy, why string) string {
 	name := string(c)
 	switch {
 	case task.Strategy != "":
@@ -217,7 +217,7 @@ func renames(task nexus.Task) bool {
 // choices are those of all tasks and runs there can be, by what decides.
 func choices() map[string]bool {
 	all := map[string]bool{}
-	none := []nexus.Strategy{""}
+	none := []nexus.WritingStrategy{""}
 	for _, c := range []nexus.Complexity{nexus.Simple, nexus.Medium, nexus.Complex, nexus.Expert} {
 		for _, title := range []string{"Rename it", "Check the permission", "Rename Foo to Bar"} {
 			for _, tags := range [][]string{nil, {"ui"}, {"layout"}, {"cli"}, {"integration"}, {"polyglot"}, {"other"}} {
@@ -226,8 +226,8 @@ func choices() map[string]bool {
 						for _, run := range slices.Concat(none, nexus.Strategies()) {
 							for _, untested := range []bool{false, true} {
 								task := nexus.Task{Title: title, Tags: tags, Kind: kind, Strategy: plan}
-								r := nexus.Routing{Strategy: run, Untested: untested}
-								chosen, why := repair.ChooseStrategy(r, task, nexus.TaskRouted{Complexity: c})
+								r := nexus.StartTierRules{Strategy: run, Untested: untested}
+								chosen, why := repair.ChooseStrategy(r, task, nexus.StartTierChosen{Complexity: c})
 								all[choice(r, task, c, chosen, why)] = true
 							}
 						}
@@ -243,7 +243,7 @@ func choices() map[string]bool {
 		}
 		all[fmt.Sprintf("less than %s: %s", s, less)] = true
 	}
-	for _, c := range []nexus.Category{nexus.IsolationViolation, nexus.SessionFailure, nexus.TestsFailing, nexus.VerifierRejected, nexus.GreenfieldNoTests} {
+	for _, c := range []nexus.AttemptFailureCategory{nexus.IsolationViolation, nexus.SessionFailure, nexus.TestsFailing, nexus.VerifierRejected, nexus.GreenfieldNoTests} {
 		all[fmt.Sprintf("left with %s: %s", c, map[bool]string{true: "parked", false: "failed"}[c.NeedsPerson()])] = true
 	}
 	return all

@@ -45,7 +45,7 @@ func (p *player) decide() {
 				p.t.Fatal("it decided though nothing happened")
 			}
 			if at := schedule.NextWakeTime(p.state); !at.IsZero() {
-				p.out.WriteString("> wake @" + at.Sub(statetest.TapeStart()).String() + "\n")
+				p.out.WriteString("> wake @" + at.Sub(statetest.TapeStartTime()).String() + "\n")
 			}
 			return
 		}
@@ -75,7 +75,7 @@ func (p *player) play(text string) string {
 				if err != nil {
 					p.t.Fatal(err)
 				}
-				p.now = statetest.TapeStart().Add(d)
+				p.now = statetest.TapeStartTime().Add(d)
 			}
 			p.decide()
 		default:
@@ -100,7 +100,7 @@ func TestTapes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &player{t: t, state: state.New("r"), now: statetest.TapeStart()}
+			p := &player{t: t, state: state.NewState("r"), now: statetest.TapeStartTime()}
 			got := p.play(string(text))
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {

@@ -14,8 +14,8 @@ const maxHome = 20
 // mergeOntoTarget merges the landed commits onto a target that moved, or records why not.
 func mergeOntoTarget(s *state.State) []nexus.Fact {
 	onto, w := s.TargetMerge.Moved.Commit, s.TargetMerge.Work
-	refuse := func(why string) []nexus.Fact { return factList(nexus.LandingRefused{Onto: onto, Why: why}) }
-	sought := nexus.LandingSought{Attempt: nexus.AttemptID(fmt.Sprintf("land.%d", s.TargetMerge.Tries+1)), Target: s.TargetMerge.Moved.Target, Onto: onto}
+	refuse := func(why string) []nexus.Fact { return factList(nexus.TargetMergeRefused{Onto: onto, Why: why}) }
+	sought := nexus.TargetMergeStarted{Attempt: nexus.AttemptID(fmt.Sprintf("land.%d", s.TargetMerge.Tries+1)), Target: s.TargetMerge.Moved.Target, Onto: onto}
 	same := w != nil && w.Base == onto
 	switch {
 	case isWorking(w):

@@ -11,7 +11,7 @@ import (
 
 // requestUndo starts the revert of landed tasks, the last to land first, or refuses it if other
 // landings depend on them.
-func requestUndo(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+func requestUndo(s *state.State, r state.PendingRequest, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	if !s.IsDeliveryOnly() || s.Status != nexus.StatusReviewing {
 		return no("the run is %s: stop it first", s.Status)
 	}
@@ -25,7 +25,7 @@ func requestUndo(s *state.State, r state.Request, no func(string, ...any) []nexu
 		}
 		return no("%s is being undone: ask again when that has ended", nexus.JoinWords(s.Undo.Asked.Tasks))
 	}
-	return yes(nexus.UndoSought{Attempt: nexus.AttemptID(fmt.Sprintf("undo.%d", s.Undo.Tries+1)), Tasks: tasks, Onto: s.Tip, By: requesterName(r)})
+	return yes(nexus.UndoStarted{Attempt: nexus.AttemptID(fmt.Sprintf("undo.%d", s.Undo.Tries+1)), Tasks: tasks, Onto: s.Tip, By: requesterName(r)})
 }
 
 // RevertibleTasks returns the tasks with these names in the order of their revert, or all landed

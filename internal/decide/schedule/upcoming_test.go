@@ -19,7 +19,7 @@ func replay(t *testing.T, tape string) *state.State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := state.New("r")
+	s := state.NewState("r")
 	for _, e := range events {
 		if err := s.Apply(e); err != nil {
 			t.Fatal(err)
@@ -54,11 +54,11 @@ train.departed task=T2 attempt=T2.1 onto=c0
 train.landed task=T2 attempt=T2.1 commit=c1 parent=c0 tree=t2
 `)
 	v, fresh := schedule.UpcomingView(s, s.TaskByID("T1"))
-	want := state.Attempt{
+	want := state.AttemptState{
 		ID: "T1.2", Task: "T1", Tier: nexus.Fast, Strategy: nexus.TestAfter, Base: "c1",
 		Start: "w1", Since: "c0", From: "T1.1", FromRound: 1,
 	}
-	got := state.Attempt{
+	got := state.AttemptState{
 		ID: v.Attempt.ID, Task: v.Attempt.Task, Tier: v.Attempt.Tier, Strategy: v.Attempt.Strategy, Base: v.Attempt.Base,
 		Start: v.Attempt.Start, Since: v.Attempt.Since, From: v.Attempt.From, FromRound: v.Attempt.FromRound, Asked: v.Attempt.Asked,
 	}
@@ -77,8 +77,8 @@ func TestShared(t *testing.T) {
 		return nexus.Task{ID: id, Needs: needs, Complexity: nexus.Simple}
 	}
 	hard := nexus.Task{ID: "T9", Complexity: nexus.Complex}
-	lanes := func(tasks []nexus.Task, batch int, r nexus.Routing) (all [][]nexus.TaskID) {
-		for _, l := range schedule.ForecastLanes(tasks, nexus.Limits{Batch: batch, Parallel: 2}, r) {
+	lanes := func(tasks []nexus.Task, batch int, r nexus.StartTierRules) (all [][]nexus.TaskID) {
+		for _, l := range schedule.ForecastSharedSessions(tasks, nexus.Limits{Batch: batch, Parallel: 2}, r) {
 			all = append(all, l.Tasks)
 		}
 		return all
@@ -97,7 +97,7 @@ func TestShared(t *testing.T) {
 		"no plan that can be followed": {[]nexus.Task{simple("T1", "T2"), simple("T2", "T1")}, 2, nil, nil},
 		"one name twice":               {[]nexus.Task{simple("T1"), simple("T1")}, 2, nil, nil},
 	} {
-		if d := cmp.Diff(c.want, lanes(c.tasks, c.batch, nexus.Routing{Order: c.order})); d != "" {
+		if d := cmp.Diff(c.want, lanes(c.tasks, c.batch, nexus.StartTierRules{Order: c.order})); d != "" {
 			t.Errorf("%s: -want +got\n%s", name, d)
 		}
 	}
@@ -119,8 +119,8 @@ func TestOverCap(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	err := error(&schedule.OtherModelError{Model: "b/m", Why: "a is out of quota"})
-	if e, ok := errors.AsType[*schedule.OtherModelError](err); !ok || e.Model != "b/m" || err.Error() != "ask b/m instead: a is out of quota" {
+	err := error(&schedule.SwitchModelError{Model: "b/m", Why: "a is out of quota"})
+	if e, ok := errors.AsType[*schedule.SwitchModelError](err); !ok || e.Model != "b/m" || err.Error() != "ask b/m instead: a is out of quota" {
 		t.Error(err)
 	}
 }

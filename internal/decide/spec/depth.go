@@ -18,7 +18,7 @@ const (
 // AssessDepth returns the appropriate depth of a spec for a goal, with reasons: the length of the
 // goal, its subjects, and the number of files in the repository.
 func AssessDepth(goal string, files int) (SpecDepth, []string) {
-	said, words, hard := len(StatementsOf(goal)), len(strings.Fields(goal)), hardWords(goal)
+	said, words, hard := len(StatementsOf(goal)), len(strings.Fields(goal)), hardSubjects(goal)
 	about := "the goal is about " + strings.Join(hard, ", ")
 	var deep []string
 	if said >= manyStatements {
@@ -52,8 +52,8 @@ func countText(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// hardWords returns subjects of a goal that are hard to get right or to undo.
-func hardWords(goal string) (all []string) {
+// hardSubjects returns subjects of a goal that are hard to get right or to undo.
+func hardSubjects(goal string) (all []string) {
 	words := strings.FieldsFunc(strings.ToLower(goal), func(c rune) bool { return !unicode.IsLetter(c) })
 	for _, h := range []struct {
 		name  string

@@ -37,7 +37,7 @@ func FormatMarkdown(s Spec) []byte {
 		fmt.Fprintf(&b, "\nDepth: %s\n", s.Depth)
 	}
 	if p := strings.TrimSpace(s.Problem); p != "" {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n", problemTitle, escape(p))
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", problemTitle, escapeItemText(p))
 	}
 	var now, later []string
 	for _, r := range s.Requirements {
@@ -189,9 +189,9 @@ func parseAttribute(line string) (name, text string, ok bool) {
 // attributeNames returns the attributes of an item.
 func attributeNames() []string { return []string{"category", "area", "confidence", "quote", "check"} }
 
-// escape marks the lines of a text that would be parsed as something else. If a code block is
+// escapeItemText marks the lines of a text that would be parsed as something else. If a code block is
 // still open at the end, its mark does not count.
-func escape(text string) string {
+func escapeItemText(text string) string {
 	lines := strings.Split(text, "\n")
 	open := ""
 	for _, l := range lines {

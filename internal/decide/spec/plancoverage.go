@@ -34,8 +34,8 @@ func TooLongReason(statements []GoalStatement) string {
 	return fmt.Sprintf("the goal has %d statements, and the coverage check reads at most %d", len(statements), maxLooked)
 }
 
-// CoverFinding is a checker's result for one statement.
-type CoverFinding struct {
+// StatementCoverageFinding is a checker's result for one statement.
+type StatementCoverageFinding struct {
 	ID       string         `json:"id"`
 	Tasks    []nexus.TaskID `json:"tasks"`
 	Criteria []string       `json:"criteria"` // T1/AC-1
@@ -48,17 +48,17 @@ type CoverFinding struct {
 // plan's own claims do not count. A statement that no task of the plan serves is not covered,
 // and one without a finding makes the whole result unsure. An existing implementation must be
 // in a file for which has returns true; nil: no file is known.
-func AssessCoverage(statements []GoalStatement, tasks []nexus.Task, found []CoverFinding, has func(file string) bool) nexus.PlanCover {
-	c := nexus.PlanCover{State: nexus.CoverFull}
+func AssessCoverage(statements []GoalStatement, tasks []nexus.Task, found []StatementCoverageFinding, has func(file string) bool) nexus.PlanCoverage {
+	c := nexus.PlanCoverage{State: nexus.CoverFull}
 	var silent []string
 	for _, s := range statements {
 		f, said := mergeFindings(s, found)
 		if !said {
 			silent = append(silent, s.ID)
-			c.Statements = append(c.Statements, nexus.StatementCover{ID: s.ID, Text: s.Text, Asks: true})
+			c.Statements = append(c.Statements, nexus.StatementCoverage{ID: s.ID, Text: s.Text, Asks: true})
 			continue
 		}
-		one := weighCoverage(s, tasks, f, has)
+		one := assessStatement(s, tasks, f, has)
 		if one.Missing != "" {
 			c.State = nexus.CoverGaps
 		}
@@ -75,9 +75,9 @@ func AssessCoverage(statements []GoalStatement, tasks []nexus.Task, found []Cove
 
 // mergeFindings combines all findings about a statement. A part that is missing in one of them is
 // missing, and the statement asks for no work only if all agree.
-func mergeFindings(s GoalStatement, found []CoverFinding) (all CoverFinding, said bool) {
+func mergeFindings(s GoalStatement, found []StatementCoverageFinding) (all StatementCoverageFinding, said bool) {
 	var missing []string
-	asks := MayAskNothing(s.ID)
+	asks := MayNeedNoWork(s.ID)
 	for _, f := range found {
 		if !strings.EqualFold(strings.TrimSpace(f.ID), s.ID) {
 			continue
@@ -85,7 +85,7 @@ func mergeFindings(s GoalStatement, found []CoverFinding) (all CoverFinding, sai
 		said = true
 		all.Tasks, all.Criteria = append(all.Tasks, f.Tasks...), append(all.Criteria, f.Criteria...)
 		all.There = cmp.Or(all.There, MeaningfulText(f.There))
-		if f.Asks != nil && !*f.Asks && MayAskNothing(s.ID) {
+		if f.Asks != nil && !*f.Asks && MayNeedNoWork(s.ID) {
 			continue // a missing part of it is irrelevant
 		}
 		asks = false
@@ -101,8 +101,8 @@ func mergeFindings(s GoalStatement, found []CoverFinding) (all CoverFinding, sai
 	return all, said
 }
 
-func weighCoverage(s GoalStatement, tasks []nexus.Task, f CoverFinding, has func(file string) bool) nexus.StatementCover {
-	one := nexus.StatementCover{ID: s.ID, Text: s.Text, Asks: f.Asks == nil, Missing: f.Missing}
+func assessStatement(s GoalStatement, tasks []nexus.Task, f StatementCoverageFinding, has func(file string) bool) nexus.StatementCoverage {
+	one := nexus.StatementCoverage{ID: s.ID, Text: s.Text, Asks: f.Asks == nil, Missing: f.Missing}
 	if namesExistingFile(f.There, has) {
 		one.There = f.There
 	}
@@ -131,9 +131,9 @@ func weighCoverage(s GoalStatement, tasks []nexus.Task, f CoverFinding, has func
 	return one
 }
 
-// MayAskNothing reports whether a statement may ask for no work: a sentence of a goal may
+// MayNeedNoWork reports whether a statement may ask for no work: a sentence of a goal may
 // only explain. A statement with an id of a spec always asks for work.
-func MayAskNothing(id string) bool { return strings.HasPrefix(id, "S") }
+func MayNeedNoWork(id string) bool { return strings.HasPrefix(id, "S") }
 
 // MeaningfulText returns a text in one line, or "" if it is only a placeholder.
 func MeaningfulText(text string) string {

@@ -12,24 +12,24 @@ func TestWeigh(t *testing.T) {
 	no := false
 	for _, c := range []struct {
 		name  string
-		found []CoverFinding
-		want  nexus.CoverState
+		found []StatementCoverageFinding
+		want  nexus.PlanCoverageState
 		gap   string
 	}{
-		{"both", []CoverFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: " s2", Criteria: []string{"A/AC-1"}}}, nexus.CoverFull, ""},
-		{"a claim is no evidence", []CoverFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2"}}, nexus.CoverGaps, "no task serves it"},
-		{"a task that is not there", []CoverFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Tasks: []nexus.TaskID{"Z"}}}, nexus.CoverGaps, "no task serves it"},
-		{"a part is missing", []CoverFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Tasks: []nexus.TaskID{"A"}, Missing: "half"}}, nexus.CoverGaps, "half"},
-		{"silence", []CoverFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}}, nexus.CoverUnsure, ""},
-		{"silence, and a gap", []CoverFinding{{ID: "S1", Missing: "half"}}, nexus.CoverGaps, "half"},
-		{"nothing is asked", []CoverFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Asks: &no, Missing: "x"}}, nexus.CoverFull, ""},
-		{"there already", []CoverFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", There: "Write in `./a.go:12`."}}, nexus.CoverFull, ""},
-		{"there in no file", []CoverFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", There: "b.go does it"}}, nexus.CoverGaps, "no task serves it, and no file of the repository is named that does it already"},
-		{"there is nothing", []CoverFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", There: "N/A."}}, nexus.CoverGaps, "no task serves it"},
-		{"nothing is missing", []CoverFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}, Missing: "None."}, {ID: "S2", Tasks: []nexus.TaskID{"A"}, Missing: "-"}}, nexus.CoverFull, ""},
-		{"said twice", []CoverFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Tasks: []nexus.TaskID{"A"}}, {ID: "s2", Missing: "half"}}, nexus.CoverGaps, "half"},
-		{"served the second time", []CoverFinding{{ID: "S1"}, {ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Asks: &no}, {ID: "S2", Criteria: []string{"A/AC-1"}}}, nexus.CoverFull, ""},
-		{"asked and not", []CoverFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Asks: &no}, {ID: "S2"}}, nexus.CoverGaps, "no task serves it"},
+		{"both", []StatementCoverageFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: " s2", Criteria: []string{"A/AC-1"}}}, nexus.CoverFull, ""},
+		{"a claim is no evidence", []StatementCoverageFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2"}}, nexus.CoverGaps, "no task serves it"},
+		{"a task that is not there", []StatementCoverageFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Tasks: []nexus.TaskID{"Z"}}}, nexus.CoverGaps, "no task serves it"},
+		{"a part is missing", []StatementCoverageFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Tasks: []nexus.TaskID{"A"}, Missing: "half"}}, nexus.CoverGaps, "half"},
+		{"silence", []StatementCoverageFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}}, nexus.CoverUnsure, ""},
+		{"silence, and a gap", []StatementCoverageFinding{{ID: "S1", Missing: "half"}}, nexus.CoverGaps, "half"},
+		{"nothing is asked", []StatementCoverageFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Asks: &no, Missing: "x"}}, nexus.CoverFull, ""},
+		{"there already", []StatementCoverageFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", There: "Write in `./a.go:12`."}}, nexus.CoverFull, ""},
+		{"there in no file", []StatementCoverageFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", There: "b.go does it"}}, nexus.CoverGaps, "no task serves it, and no file of the repository is named that does it already"},
+		{"there is nothing", []StatementCoverageFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", There: "N/A."}}, nexus.CoverGaps, "no task serves it"},
+		{"nothing is missing", []StatementCoverageFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}, Missing: "None."}, {ID: "S2", Tasks: []nexus.TaskID{"A"}, Missing: "-"}}, nexus.CoverFull, ""},
+		{"said twice", []StatementCoverageFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Tasks: []nexus.TaskID{"A"}}, {ID: "s2", Missing: "half"}}, nexus.CoverGaps, "half"},
+		{"served the second time", []StatementCoverageFinding{{ID: "S1"}, {ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Asks: &no}, {ID: "S2", Criteria: []string{"A/AC-1"}}}, nexus.CoverFull, ""},
+		{"asked and not", []StatementCoverageFinding{{ID: "S1", Tasks: []nexus.TaskID{"A"}}, {ID: "S2", Asks: &no}, {ID: "S2"}}, nexus.CoverGaps, "no task serves it"},
 	} {
 		got := AssessCoverage(said, tasks, c.found, func(file string) bool { return file == "a.go" })
 		gap := ""
@@ -57,8 +57,8 @@ func TestWeigh(t *testing.T) {
 // What a spec has an id for is asked for, whatever a checker says; and where no file is known, nothing is there.
 func TestWeighASpec(t *testing.T) {
 	no := false
-	got := AssessCoverage([]GoalStatement{{"REQ-1", "Read."}, {"AC-1", "It reads."}}, nil, []CoverFinding{{ID: "REQ-1", Asks: &no}, {ID: "AC-1", There: "a.go"}}, nil)
-	lacks := AssessCoverage([]GoalStatement{{"REQ-1", "Read."}}, nil, []CoverFinding{{ID: "REQ-1", Asks: &no, Missing: "half"}}, nil)
+	got := AssessCoverage([]GoalStatement{{"REQ-1", "Read."}, {"AC-1", "It reads."}}, nil, []StatementCoverageFinding{{ID: "REQ-1", Asks: &no}, {ID: "AC-1", There: "a.go"}}, nil)
+	lacks := AssessCoverage([]GoalStatement{{"REQ-1", "Read."}}, nil, []StatementCoverageFinding{{ID: "REQ-1", Asks: &no, Missing: "half"}}, nil)
 	if gaps := lacks.UncoveredStatements(); len(gaps) != 1 || gaps[0].Missing != "half" {
 		t.Errorf("%+v", lacks)
 	}

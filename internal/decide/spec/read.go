@@ -55,60 +55,60 @@ func ReadIfValid(text string) (Spec, bool) {
 // ReadSpec parses a spec that [FormatMarkdown] formatted and a person edited, or that a person wrote.
 // With problems, the spec contains the parts that could be parsed.
 func ReadSpec(text []byte) (Spec, []TextProblem) {
-	r := specReader{seen: map[string]int{}, ids: map[string]int{}}
+	r := specParser{seen: map[string]int{}, ids: map[string]int{}}
 	for line := range strings.SplitSeq(strings.TrimPrefix(string(text), "\uFEFF"), "\n") {
 		r.line++
 		line = strings.TrimSuffix(line, "\r")
 		r.checkLegible(line)
-		r.read(line)
+		r.readLine(line)
 	}
-	r.finish()
+	r.finishSpec()
 	return r.spec, r.problems
 }
 
-// entryText is a list item while it is parsed.
-type entryText struct {
+// specListItem is a list item while it is parsed.
+type specListItem struct {
 	line  int
 	text  string
-	about []aboutLine
+	about []specItemAttribute
 }
 
-type aboutLine struct {
+type specItemAttribute struct {
 	line        int
 	name, value string
 }
 
-type specReader struct {
+type specParser struct {
 	spec     Spec
 	problems []TextProblem
 	line     int
 	titled   bool
-	begun    bool           // a line with content was read
-	section  string         // heading of the present lines; empty before the first
-	seen     map[string]int // headings and their lines
-	ids      map[string]int // ids and their lines
-	refs     []idReference  // references in the criteria
-	problem  []string       // lines of the problem section
-	fence    string         // opening mark of the open code block
-	opened   int            // its line
-	comment  int            // line of the open comment; 0: none
-	item     *entryText     // the item that is being read
-	blank    bool           // the previous line was empty
+	begun    bool              // a line with content was read
+	section  string            // heading of the present lines; empty before the first
+	seen     map[string]int    // headings and their lines
+	ids      map[string]int    // ids and their lines
+	refs     []specIDReference // references in the criteria
+	problem  []string          // lines of the problem section
+	fence    string            // opening mark of the open code block
+	opened   int               // its line
+	comment  int               // line of the open comment; 0: none
+	item     *specListItem     // the item that is being read
+	blank    bool              // the previous line was empty
 }
 
-type idReference struct {
+type specIDReference struct {
 	line     int
 	from, to string
 }
 
-func (r *specReader) addProblemAt(line int, format string, args ...any) {
+func (r *specParser) addProblemAt(line int, format string, args ...any) {
 	r.problems = append(r.problems, TextProblem{Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-func (r *specReader) addProblem(format string, args ...any) { r.addProblemAt(r.line, format, args...) }
+func (r *specParser) addProblem(format string, args ...any) { r.addProblemAt(r.line, format, args...) }
 
 // checkLegible reports invisible characters.
-func (r *specReader) checkLegible(line string) {
+func (r *specParser) checkLegible(line string) {
 	if why := IllegibleReason(line); why != "" {
 		r.addProblem("%s", why)
 	}
@@ -129,7 +129,7 @@ func IllegibleReason(line string) string {
 	return ""
 }
 
-func (r *specReader) read(line string) {
+func (r *specParser) readLine(line string) {
 	empty := strings.TrimSpace(line) == ""
 	defer func() { r.blank = empty }()
 	switch {
@@ -162,22 +162,22 @@ func (r *specReader) read(line string) {
 }
 
 // readAfterComment parses the text after the end of a comment.
-func (r *specReader) readAfterComment(line string) {
+func (r *specParser) readAfterComment(line string) {
 	_, rest, closed := strings.Cut(line, "-->")
 	if !closed {
 		return
 	}
 	r.comment = 0
 	if rest = strings.TrimLeft(rest, " \t"); rest != "" {
-		r.read(rest)
+		r.readLine(rest)
 	}
 }
 
 // readHeading parses one of the headings.
-func (r *specReader) readHeading(level int, text string) {
+func (r *specParser) readHeading(level int, text string) {
 	switch {
 	case level == 3 && r.section != "": // it only groups the following items
-		r.flush()
+		r.finishItem()
 		return
 	case level == 1 && !r.titled:
 		r.readTitle(text)
@@ -185,7 +185,7 @@ func (r *specReader) readHeading(level int, text string) {
 	case level == 1:
 		r.addProblem("a spec has one title; write ## for a heading")
 	}
-	r.flush()
+	r.finishItem()
 	r.begun = true
 	name := knownHeading(text)
 	if name == "" {
@@ -208,7 +208,7 @@ func (r *specReader) readHeading(level int, text string) {
 
 const untitled = `a spec starts with its title: write "# " and the title in the first line`
 
-func (r *specReader) readTitle(text string) {
+func (r *specParser) readTitle(text string) {
 	if r.begun {
 		r.addProblem("the title comes first: put it into the first line")
 	}
@@ -219,7 +219,7 @@ func (r *specReader) readTitle(text string) {
 }
 
 // readPreamble parses the text before the first heading.
-func (r *specReader) readPreamble(text string) {
+func (r *specParser) readPreamble(text string) {
 	name, v, ok := strings.Cut(strings.Trim(text, "*_"), ":")
 	switch depth := SpecDepth(strings.ToLower(strings.Trim(v, " \t*_"))); {
 	case ok && strings.EqualFold(strings.TrimSpace(name), "depth") && (depth == Quick || depth == Standard || depth == Deep):
@@ -235,19 +235,19 @@ func (r *specReader) readPreamble(text string) {
 }
 
 // readListLine parses a line of a list.
-func (r *specReader) readListLine(line string) {
+func (r *specParser) readListLine(line string) {
 	text := strings.TrimLeft(line, " \t")
 	indent := strings.Count(line[:len(line)-len(text)], "\t")*4 + strings.Count(line[:len(line)-len(text)], " ")
 	mark := bullet.FindString(text)
 	switch {
 	case mark != "" && (indent < 2 || item.MatchString(text) || r.item == nil):
-		r.flush()
-		r.item = &entryText{line: r.line, text: strings.TrimLeft(text[len(mark):], " \t")}
+		r.finishItem()
+		r.item = &specListItem{line: r.line, text: strings.TrimLeft(text[len(mark):], " \t")}
 	case r.item == nil || r.blank && indent < 2:
-		r.flush()
-		r.item = &entryText{line: r.line, text: text}
+		r.finishItem()
+		r.item = &specListItem{line: r.line, text: text}
 		if id := idPrefix(r.section); id != "" {
-			r.addProblem("%s starts with \"- %s-1: \", and what belongs to it is indented below it", itemName(r.section), id)
+			r.addProblem("%s starts with \"- %s-1: \", and what belongs to it is indented below it", sectionItemName(r.section), id)
 			r.item = nil
 		}
 	default:
@@ -256,9 +256,9 @@ func (r *specReader) readListLine(line string) {
 }
 
 // readContinuation parses a line that belongs to the item above it.
-func (r *specReader) readContinuation(line, text string) {
+func (r *specParser) readContinuation(line, text string) {
 	if name, v, ok := parseAttribute(text); ok && idPrefix(r.section) != "" {
-		r.item.about = append(r.item.about, aboutLine{r.line, name, v})
+		r.item.about = append(r.item.about, specItemAttribute{r.line, name, v})
 		return
 	}
 	inner := strings.TrimPrefix(line, "  ")
@@ -271,8 +271,8 @@ func (r *specReader) readContinuation(line, text string) {
 	r.item.text += "\n" + inner
 }
 
-// flush parses the completed item.
-func (r *specReader) flush() {
+// finishItem parses the completed item.
+func (r *specParser) finishItem() {
 	i := r.item
 	r.item = nil
 	if i == nil {
@@ -317,7 +317,7 @@ func idPrefix(section string) string {
 	}
 }
 
-func itemName(section string) string {
+func sectionItemName(section string) string {
 	switch section {
 	case criteriaTitle:
 		return "a criterion"
@@ -336,7 +336,7 @@ var (
 )
 
 // readItemID parses the id of an item, and reports problems with it.
-func (r *specReader) readItemID(i entryText) (id, brackets, text string, ok bool) {
+func (r *specParser) readItemID(i specListItem) (id, brackets, text string, ok bool) {
 	want := idPrefix(r.section)
 	t := i.text
 	if m := box.FindString(t); m != "" && m[0] != '\\' {
@@ -353,7 +353,7 @@ func (r *specReader) readItemID(i entryText) (id, brackets, text string, ok bool
 	id = strings.ToUpper(m[1])
 	has, _, _ := strings.Cut(id, "-")
 	if has != want {
-		r.addProblemAt(i.line, "%s is below %q, whose ids start with %s-; move it below %q", id, r.section, want, sectionOf(has))
+		r.addProblemAt(i.line, "%s is below %q, whose ids start with %s-; move it below %q", id, r.section, want, sectionOfPrefix(has))
 		return "", "", "", false
 	}
 	if at, twice := r.ids[id]; twice {
@@ -368,7 +368,7 @@ func (r *specReader) readItemID(i entryText) (id, brackets, text string, ok bool
 }
 
 // reportMalformed reports the missing part at the start of an item.
-func (r *specReader) reportMalformed(line int, text string) {
+func (r *specParser) reportMalformed(line int, text string) {
 	want := idPrefix(r.section)
 	first, _, _ := strings.Cut(text, "\n")
 	if m := nearly.FindStringSubmatch(text); m != nil && strings.EqualFold(m[1], want) {
@@ -383,7 +383,7 @@ func (r *specReader) reportMalformed(line int, text string) {
 }
 
 // nextFreeID returns the lowest id that is higher than all parsed ones.
-func (r *specReader) nextFreeID(prefix string) string {
+func (r *specParser) nextFreeID(prefix string) string {
 	n := 0
 	for id := range r.ids {
 		if rest, ok := strings.CutPrefix(id, prefix+"-"); ok {
@@ -396,7 +396,7 @@ func (r *specReader) nextFreeID(prefix string) string {
 	return fmt.Sprintf("%s-%d", prefix, n+1)
 }
 
-func sectionOf(prefix string) string {
+func sectionOfPrefix(prefix string) string {
 	switch prefix {
 	case "AC":
 		return criteriaTitle
@@ -407,9 +407,9 @@ func sectionOf(prefix string) string {
 	}
 }
 
-// finish parses the last lines, and checks the spec as a whole.
-func (r *specReader) finish() {
-	r.flush()
+// finishSpec parses the last lines, and checks the spec as a whole.
+func (r *specParser) finishSpec() {
+	r.finishItem()
 	if r.fence != "" {
 		r.addProblemAt(r.opened, "a block of code starts here and does not end; write %s below it", r.fence)
 	}
@@ -441,7 +441,7 @@ func boolToInt(b bool) int {
 }
 
 // requirementNames names the existing requirements.
-func (r *specReader) requirementNames() string {
+func (r *specParser) requirementNames() string {
 	var ids []string
 	for _, q := range r.spec.Requirements[:min(len(r.spec.Requirements), 20)] {
 		ids = append(ids, q.ID)

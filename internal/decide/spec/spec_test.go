@@ -72,8 +72,8 @@ func made(r *rand.Rand) Spec {
 	for i := range 1 + r.IntN(4) {
 		q := nexus.Requirement{ID: fmt.Sprintf("REQ-%d", i+1), Text: sentence(r, true)}
 		if r.IntN(2) == 0 {
-			q.Priority = nexus.MoSCoWs()[r.IntN(4)]
-			q.Category = nexus.ReqCategories()[r.IntN(8)]
+			q.Priority = nexus.RequirementPriorities()[r.IntN(4)]
+			q.Category = nexus.RequirementCategories()[r.IntN(8)]
 			q.Confidence = float64(r.IntN(100)) / 100
 			q.Area, q.Quote = sentence(r, true), sentence(r, true)
 		}

@@ -66,7 +66,7 @@ func singleLine(text string) string { return strings.Join(strings.Fields(text), 
 // splitSentences returns the sentences and items of a text. Code blocks, headings and the line
 // that introduces a list are not statements, unless there is nothing else.
 func splitSentences(text string) []string {
-	var p paragraphReader
+	var p goalParagraphCollector
 	open := ""
 	for l := range strings.Lines(text) {
 		l = strings.TrimRight(l, "\r\n \t")
@@ -75,7 +75,7 @@ func splitSentences(text string) []string {
 			p.endParagraph(false)
 			continue
 		}
-		p.read(l)
+		p.readLine(l)
 	}
 	p.endParagraph(false)
 	if len(p.said) == 0 {
@@ -84,15 +84,15 @@ func splitSentences(text string) []string {
 	return p.said
 }
 
-// paragraphReader collects the lines of a text.
-type paragraphReader struct {
+// goalParagraphCollector collects the lines of a text.
+type goalParagraphCollector struct {
 	said  []string
 	aside []string // headings, and lines that introduce a list
 	lines []string // of the present paragraph or item
 	item  bool
 }
 
-func (p *paragraphReader) read(l string) {
+func (p *goalParagraphCollector) readLine(l string) {
 	t := strings.TrimSpace(l)
 	mark := bullet.FindString(t)
 	switch {
@@ -113,7 +113,7 @@ func (p *paragraphReader) read(l string) {
 }
 
 // endParagraph finishes the present paragraph; a list may follow.
-func (p *paragraphReader) endParagraph(list bool) {
+func (p *goalParagraphCollector) endParagraph(list bool) {
 	text, item := singleLine(strings.Join(p.lines, " ")), p.item
 	p.lines, p.item = nil, false
 	for _, s := range splitLine(text) {

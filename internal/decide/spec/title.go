@@ -2,9 +2,9 @@ package spec
 
 import "strings"
 
-// TitleOf returns the title of a spec, or the text of the heading at the start of another goal,
+// GoalTitle returns the title of a spec, or the text of the heading at the start of another goal,
 // or "" if there is neither.
-func TitleOf(goal string) string {
+func GoalTitle(goal string) string {
 	if s, ok := ReadIfValid(goal); ok {
 		return s.Title
 	}

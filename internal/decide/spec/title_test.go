@@ -14,7 +14,7 @@ func TestTitle(t *testing.T) {
 		"# A spec\n\n## Requirements\n\n- REQ-1: it works\n": "A spec",
 		"####### seven": "",
 	} {
-		if got := TitleOf(goal); got != want {
+		if got := GoalTitle(goal); got != want {
 			t.Errorf("%q is called %q, want %q", goal, got, want)
 		}
 	}

@@ -44,8 +44,8 @@ func (s *State) AdditionBySeq(seq int64) *RunAddition {
 	return nil
 }
 
-// addedBy returns the addition for which an attempt makes tasks, or nil.
-func (s *State) addedBy(id nexus.AttemptID) *RunAddition {
+// additionOfAttempt returns the addition for which an attempt makes tasks, or nil.
+func (s *State) additionOfAttempt(id nexus.AttemptID) *RunAddition {
 	for _, a := range s.Additions {
 		if a.Attempt == id && id != "" {
 			return a
@@ -66,15 +66,15 @@ func (s *State) BacklogAddition(id string) *RunAddition {
 }
 
 // TasksOfAddition returns the tasks of an addition. The parts of a split task replace it.
-func (s *State) TasksOfAddition(a *RunAddition) []*Task {
-	var all []*Task
+func (s *State) TasksOfAddition(a *RunAddition) []*TaskState {
+	var all []*TaskState
 	ids := slices.Clone(a.Tasks)
 	for n := 0; n < len(ids); n++ {
 		t := s.tasks[ids[n]]
 		switch {
 		case t == nil:
-		case t.Status == nexus.Split && s.Splits.ForTask(t.ID) != nil:
-			ids = append(ids, s.Splits.ForTask(t.ID).Parts...)
+		case t.Status == nexus.Split && s.Splits.SplitOfTask(t.ID) != nil:
+			ids = append(ids, s.Splits.SplitOfTask(t.ID).Parts...)
 		default:
 			all = append(all, t)
 		}
@@ -88,7 +88,7 @@ func (s *State) ActiveItems() []*RunAddition {
 	var all []*RunAddition
 	for _, a := range s.Additions {
 		begun := a.Item != "" && a.Why == "" && (a.Attempt != "" || len(a.Tasks) > 0)
-		if begun && (!a.IsDone() || slices.ContainsFunc(s.TasksOfAddition(a), func(t *Task) bool { return !s.StatusOf(t).HasEnded() })) {
+		if begun && (!a.IsDone() || slices.ContainsFunc(s.TasksOfAddition(a), func(t *TaskState) bool { return !s.StatusOf(t).HasEnded() })) {
 			all = append(all, a)
 		}
 	}
@@ -98,17 +98,17 @@ func (s *State) ActiveItems() []*RunAddition {
 // applyAddition applies facts about an addition.
 func (s *State) applyAddition(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
-	case nexus.AdditionSought:
+	case nexus.AdditionPlanningStarted:
 		if s.attempts[f.Attempt] == nil {
-			s.attempts[f.Attempt] = &Attempt{ID: f.Attempt, Base: s.Tip, Began: at, Active: at}
+			s.attempts[f.Attempt] = &AttemptState{ID: f.Attempt, Base: s.Tip, Began: at, Active: at}
 			s.AddTries++
 		}
 		s.attempts[f.Attempt].Stage = Working
 		s.AdditionBySeq(f.Request).Attempt = f.Attempt
-	case nexus.AdditionProposed:
+	case nexus.AdditionTasksProposed:
 		s.attempts[f.Attempt].Stage, s.attempts[f.Attempt].Finished = Over, at
-		s.addedBy(f.Attempt).Proposed = f.Tasks
-	case nexus.AdditionFailed:
+		s.additionOfAttempt(f.Attempt).Proposed = f.Tasks
+	case nexus.AdditionPlanningFailed:
 		if a := s.attempts[f.Attempt]; a != nil {
 			a.Stage, a.Finished, a.Why = Over, at, f.Why
 		}
@@ -121,12 +121,12 @@ func (s *State) applyAddition(f nexus.Fact, at time.Time) {
 	}
 }
 
-// asksAddition records the question about an addition, and the answers given before it was
+// recordAdditionQuestion records the question about an addition, and the answers given before it was
 // asked.
-func (s *State) asksAddition(f nexus.Fact) {
+func (s *State) recordAdditionQuestion(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.QuestionAsked:
-		if a := s.addedBy(nexus.AttemptID(f.Mark)); f.Trigger == nexus.AddTrigger && a != nil {
+		if a := s.additionOfAttempt(nexus.AttemptID(f.Mark)); f.Trigger == nexus.AddTrigger && a != nil {
 			a.Question = f.ID
 		}
 	case nexus.RunRecovered, nexus.RunReopened:

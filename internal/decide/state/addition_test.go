@@ -22,14 +22,14 @@ func accepted(task nexus.TaskID, id nexus.AttemptID, base, work string) []nexus.
 	return []nexus.Fact{
 		nexus.AttemptStarted{Attempt: id, Task: task, Base: base, Tier: nexus.Fast},
 		nexus.AttemptEnded{Attempt: id, Outcome: nexus.Accepted, Commit: work, Tree: "t" + work},
-		nexus.TrainBoarded{Task: task, Attempt: id},
+		nexus.LandingQueued{Task: task, Attempt: id},
 	}
 }
 
 // landing returns the facts of a task that lands.
 func landing(task nexus.TaskID, id nexus.AttemptID, base, commit string) []nexus.Fact {
 	return append(accepted(task, id, base, "w"+commit),
-		nexus.TrainDeparted{Task: task, Attempt: id, Onto: base}, nexus.TrainLanded{Task: task, Attempt: id, Commit: commit, Parent: base, Tree: "t" + commit})
+		nexus.LandingStarted{Task: task, Attempt: id, Onto: base}, nexus.LandingCompleted{Task: task, Attempt: id, Commit: commit, Parent: base, Tree: "t" + commit})
 }
 
 // folds folds more facts.
@@ -78,18 +78,18 @@ func TestAddition(t *testing.T) {
 	if a == nil || a.Task.Title != "more" || a.By != "ada" || s.BacklogAddition("i1") != a || s.BacklogAddition("i2") != nil || s.AdditionBySeq(1) != nil || items(s) != "" || s.IsAddingTasks() || a.IsDone() {
 		t.Fatalf("%+v", a)
 	}
-	refused(t, s, nexus.AdditionSought{Attempt: "add.1", Request: 99}, "nothing was added")
-	refused(t, s, nexus.AdditionFailed{Request: 99}, "nothing was added")
+	refused(t, s, nexus.AdditionPlanningStarted{Attempt: "add.1", Request: 99}, "nothing was added")
+	refused(t, s, nexus.AdditionPlanningFailed{Request: 99}, "nothing was added")
 	refused(t, s, nexus.TasksAdded{Request: 99}, "nothing was added")
-	sought := nexus.AdditionSought{Attempt: "add.1", Request: seq}
+	sought := nexus.AdditionPlanningStarted{Attempt: "add.1", Request: seq}
 	folds(t, s, sought, sought)
 	x := s.AttemptByID("add.1")
 	if x == nil || x.Base != "c0" || x.Stage != state.Working || x.Began.IsZero() || s.AddTries != 1 || !s.IsAddingTasks() || !s.HasWorkUnderway() || a.Attempt != "add.1" || items(s) != "i1" {
 		t.Fatalf("%+v: %+v, %d tries", a, x, s.AddTries)
 	}
-	refused(t, s, nexus.AdditionSought{Attempt: "add.2", Request: seq}, "add.1 makes tasks of request")
-	refused(t, s, nexus.AdditionProposed{Attempt: "T1.1"}, "no attempt")
-	next(t, s, nexus.AdditionProposed{Attempt: "add.1", Tasks: []nexus.Task{{Title: "x"}, {Title: "y"}}})
+	refused(t, s, nexus.AdditionPlanningStarted{Attempt: "add.2", Request: seq}, "add.1 makes tasks of request")
+	refused(t, s, nexus.AdditionTasksProposed{Attempt: "T1.1"}, "no attempt")
+	next(t, s, nexus.AdditionTasksProposed{Attempt: "add.1", Tasks: []nexus.Task{{Title: "x"}, {Title: "y"}}})
 	if x.Stage != state.Over || x.Finished.IsZero() || len(a.Proposed) != 2 || s.IsAddingTasks() || items(s) != "i1" {
 		t.Errorf("%+v: %+v", a, x)
 	}
@@ -113,9 +113,9 @@ func TestAddition(t *testing.T) {
 		t.Errorf("%+v makes %s, rank %d, urgency %d", a, made(s, a), s.Rank("T1"), s.TaskUrgency("T1"))
 	}
 	refused(t, s, nexus.TasksAdded{Request: seq}, "something came of request")
-	refused(t, s, nexus.AdditionFailed{Request: seq}, "something came of request")
-	folds(t, s, nexus.SplitSought{Attempt: "split.1", Task: "T2"}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2a"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2b"}},
-		nexus.TaskSplit{Attempt: "split.1", Task: "T2", Parts: []nexus.TaskID{"T2a", "T2b"}})
+	refused(t, s, nexus.AdditionPlanningFailed{Request: seq}, "something came of request")
+	folds(t, s, nexus.TaskSplitStarted{Attempt: "split.1", Task: "T2"}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2a"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2b"}},
+		nexus.TaskSplitCompleted{Attempt: "split.1", Task: "T2", Parts: []nexus.TaskID{"T2a", "T2b"}})
 	if made(s, a) != "T2a T2b" || items(s) != "i1" {
 		t.Errorf("%s is made of it, and %s is worked on", made(s, a), items(s))
 	}
@@ -131,7 +131,7 @@ func TestAdditionOfWhichNothingComes(t *testing.T) {
 	s := fold(t, planned(nexus.Limits{}, nexus.Task{ID: "T1"})...)
 	folds(t, s, added("i1"), added("i2"), added("i3"))
 	one, two, three := s.BacklogAddition("i1"), s.BacklogAddition("i2"), s.BacklogAddition("i3")
-	folds(t, s, nexus.AdditionSought{Attempt: "add.1", Request: one.Seq}, nexus.AdditionFailed{Attempt: "add.1", Request: one.Seq}, nexus.AdditionFailed{Request: two.Seq, Why: "not now", By: "ada"})
+	folds(t, s, nexus.AdditionPlanningStarted{Attempt: "add.1", Request: one.Seq}, nexus.AdditionPlanningFailed{Attempt: "add.1", Request: one.Seq}, nexus.AdditionPlanningFailed{Request: two.Seq, Why: "not now", By: "ada"})
 	if x := s.AttemptByID("add.1"); !one.IsDone() || one.Why != "no reason given" || one.Back || x.Stage != state.Over || x.Finished.IsZero() || s.IsAddingTasks() {
 		t.Errorf("%+v: %+v", one, x)
 	}
@@ -155,7 +155,7 @@ func TestAdditionOfWhichNothingComes(t *testing.T) {
 	if a := s.Additions[2]; a.Question != "" || len(s.OpenQuestions()) > 0 {
 		t.Errorf("%+v", a)
 	}
-	next(t, s, nexus.AdditionSought{Attempt: "add.2", Request: s.Additions[2].Seq})
+	next(t, s, nexus.AdditionPlanningStarted{Attempt: "add.2", Request: s.Additions[2].Seq})
 	if items(s) != "" || !s.IsAddingTasks() {
 		t.Errorf("what is no item is: %q", items(s))
 	}

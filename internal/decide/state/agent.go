@@ -3,16 +3,16 @@ package state
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
 // applyAgentFact applies facts about the conversation of another maker's agent.
-func (a *Attempt) applyAgentFact(f nexus.Fact) {
+func (a *AttemptState) applyAgentFact(f nexus.Fact) {
 	switch f := f.(type) {
-	case nexus.AgentOpened:
+	case nexus.AgentConversationOpened:
 		if s := a.SessionByID(f.Session); s != nil {
 			if f.ID != s.Opened.ID {
-				s.Closed = nexus.AgentEnded{} // its counters start again
+				s.Closed = nexus.AgentProgramEnded{} // its counters start again
 			}
 			s.Opened = f
 		}
-	case nexus.AgentEnded:
+	case nexus.AgentProgramEnded:
 		if s := a.SessionByID(f.Session); s != nil {
 			s.Closed, s.Pending = f, false
 			if f.Fault == "" { // an agent that prints text takes no turns
@@ -26,9 +26,9 @@ func (a *Attempt) applyAgentFact(f nexus.Fact) {
 // attemptOfAgentFact returns the attempt of a fact about another maker's agent.
 func attemptOfAgentFact(f nexus.Fact) nexus.AttemptID {
 	switch f := f.(type) {
-	case nexus.AgentOpened:
+	case nexus.AgentConversationOpened:
 		return attemptOfSession(f.Session)
-	case nexus.AgentEnded:
+	case nexus.AgentProgramEnded:
 		return attemptOfSession(f.Session)
 	default:
 		return ""

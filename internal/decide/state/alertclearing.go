@@ -10,7 +10,7 @@ import (
 )
 
 // ActiveAlerts returns the alerts whose cause still exists, in the order in which they were raised.
-func (b *AlertWatch) ActiveAlerts() []RaisedAlert {
+func (b *RunAlertWatch) ActiveAlerts() []RaisedAlert {
 	var all []RaisedAlert
 	for _, r := range b.Raised {
 		if r.Cleared.IsZero() {
@@ -21,7 +21,7 @@ func (b *AlertWatch) ActiveAlerts() []RaisedAlert {
 }
 
 // clearAlert records that the cause of an alert is gone.
-func (b *AlertWatch) clearAlert(f nexus.AlertCleared, at time.Time) {
+func (b *RunAlertWatch) clearAlert(f nexus.AlertCleared, at time.Time) {
 	for i := range b.Raised {
 		if r := &b.Raised[i]; r.Cleared.IsZero() && r.Kind == f.Kind && r.Of == f.Of {
 			r.Cleared, r.Calm = at, f.Why
@@ -32,7 +32,7 @@ func (b *AlertWatch) clearAlert(f nexus.AlertCleared, at time.Time) {
 // AlertsToClear returns the alerts that are to be cleared. A count per minute must stay below
 // half of its threshold for a minute, and tokens ten percent below theirs. Otherwise an alert
 // whose value is close to its threshold would be raised and cleared again and again.
-func (b *AlertWatch) AlertsToClear(l nexus.Limits, now time.Time) []nexus.AlertCleared {
+func (b *RunAlertWatch) AlertsToClear(l nexus.Limits, now time.Time) []nexus.AlertCleared {
 	var all []nexus.AlertCleared
 	for _, r := range b.ActiveAlerts() {
 		if why := b.clearReason(r, l, now); why != "" {
@@ -43,7 +43,7 @@ func (b *AlertWatch) AlertsToClear(l nexus.Limits, now time.Time) []nexus.AlertC
 }
 
 // clearReason returns why an alert may be cleared, or "" if it may not.
-func (b *AlertWatch) clearReason(r RaisedAlert, l nexus.Limits, now time.Time) string {
+func (b *RunAlertWatch) clearReason(r RaisedAlert, l nexus.Limits, now time.Time) string {
 	switch r.Kind {
 	case nexus.AlertDenials, nexus.AlertFailures:
 		if due, most, what := b.calmTime(r, l); !now.Before(due) {
@@ -70,7 +70,7 @@ func (b *AlertWatch) clearReason(r RaisedAlert, l nexus.Limits, now time.Time) s
 
 // calmTime returns the time at which a count has been low for a minute if nothing more
 // happens, its threshold, and its name.
-func (b *AlertWatch) calmTime(r RaisedAlert, l nexus.Limits) (at time.Time, most int, what string) {
+func (b *RunAlertWatch) calmTime(r RaisedAlert, l nexus.Limits) (at time.Time, most int, what string) {
 	since, bound, what := b.failed, l.Alerts.Failures, "failures"
 	if r.Kind == nexus.AlertDenials {
 		since, bound, what = b.denied, l.Alerts.Denials, "refusals"
@@ -86,7 +86,7 @@ func (b *AlertWatch) calmTime(r RaisedAlert, l nexus.Limits) (at time.Time, most
 }
 
 // tokenClearReason returns why a token budget is no longer nearly used up, or "".
-func (b *AlertWatch) tokenClearReason(of string, l nexus.Limits) string {
+func (b *RunAlertWatch) tokenClearReason(of string, l nexus.Limits) string {
 	const room = 10 // percent
 	limit := l.RunTokens
 	if of != "" {
@@ -104,7 +104,7 @@ func (b *AlertWatch) tokenClearReason(of string, l nexus.Limits) string {
 
 // NextClearTime returns the time at which an alert is cleared if nothing happens until then,
 // or zero for never.
-func (b *AlertWatch) NextClearTime(l nexus.Limits) time.Time {
+func (b *RunAlertWatch) NextClearTime(l nexus.Limits) time.Time {
 	var first time.Time
 	for _, r := range b.ActiveAlerts() {
 		if r.Kind != nexus.AlertDenials && r.Kind != nexus.AlertFailures {
@@ -125,7 +125,7 @@ type WorkerHeartbeat struct {
 }
 
 // WorkerHeartbeats returns the active workers, in the order in which they began.
-func (b *AlertWatch) WorkerHeartbeats() []WorkerHeartbeat {
+func (b *RunAlertWatch) WorkerHeartbeats() []WorkerHeartbeat {
 	var all []WorkerHeartbeat
 	for _, w := range b.work {
 		beat := WorkerHeartbeat{ID: w.id, At: w.at}

@@ -17,18 +17,18 @@ import (
 // a run does; it checks that nobody would sleep past the moment of a clearing.
 func settle(t *testing.T, l nexus.Limits, tape string, seconds int) []string {
 	t.Helper()
-	var b state.AlertWatch
+	var b state.RunAlertWatch
 	var out []string
 	lines := strings.Split(strings.TrimSpace(tape), "\n")
 	for s := range seconds {
-		now := statetest.TapeStart().Add(time.Duration(s) * time.Second)
+		now := statetest.TapeStartTime().Add(time.Duration(s) * time.Second)
 		for len(lines) > 0 {
 			stamp, text, _ := strings.Cut(strings.TrimSpace(lines[0]), " ")
 			d, err := time.ParseDuration(strings.TrimPrefix(stamp, "@"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if statetest.TapeStart().Add(d).After(now) {
+			if statetest.TapeStartTime().Add(d).After(now) {
 				break
 			}
 			f, err := statetest.ParseFact(text)
@@ -38,7 +38,7 @@ func settle(t *testing.T, l nexus.Limits, tape string, seconds int) []string {
 			b.Apply(nexus.Event{At: now, Fact: f})
 			lines = lines[1:]
 		}
-		at := now.Sub(statetest.TapeStart()).String() + " "
+		at := now.Sub(statetest.TapeStartTime()).String() + " "
 		for _, f := range b.DueAlerts(l, false, now) {
 			out = append(out, at+"raised "+view.AlertText(f))
 			b.Apply(nexus.Event{At: now, Fact: f})

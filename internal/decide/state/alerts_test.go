@@ -18,7 +18,7 @@ import (
 // with " held" behind it where the run is held; what is due is raised at once.
 func play(t *testing.T, l nexus.Limits, text string) []string {
 	t.Helper()
-	var b state.AlertWatch
+	var b state.RunAlertWatch
 	var out []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -31,9 +31,9 @@ func play(t *testing.T, l nexus.Limits, text string) []string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			now := statetest.TapeStart().Add(d)
+			now := statetest.TapeStartTime().Add(d)
 			if again := b.NextStuckTime(l, held); !again.IsZero() && again.After(now) != (len(stuck(b.DueAlerts(l, held, now))) == 0) {
-				t.Errorf("%s: it would wake at %s", line, again.Sub(statetest.TapeStart()))
+				t.Errorf("%s: it would wake at %s", line, again.Sub(statetest.TapeStartTime()))
 			}
 			for _, f := range b.DueAlerts(l, held, now) {
 				out = append(out, at+" "+view.AlertText(f))
@@ -53,7 +53,7 @@ func play(t *testing.T, l nexus.Limits, text string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Apply(nexus.Event{At: statetest.TapeStart().Add(d), Fact: f})
+		b.Apply(nexus.Event{At: statetest.TapeStartTime().Add(d), Fact: f})
 	}
 	return out
 }
@@ -63,7 +63,7 @@ func stuck(all []nexus.AlertRaised) []nexus.AlertRaised {
 }
 
 func limits() nexus.Limits {
-	return nexus.Limits{GateTime: 10 * time.Minute, Alerts: nexus.AlertLimits{Denials: 3, Failures: 2, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 3}, RunTokens: 1000, SessionTokens: 100}
+	return nexus.Limits{GateTime: 10 * time.Minute, Alerts: nexus.AlertThresholds{Denials: 3, Failures: 2, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 3}, RunTokens: 1000, SessionTokens: 100}
 }
 
 func TestAlerts(t *testing.T) {

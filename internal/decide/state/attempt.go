@@ -20,13 +20,13 @@ const (
 	Over    AttemptStage = "over"
 )
 
-// Attempt is one attempt at a task. A worker has its own clone and applies the facts that it
+// AttemptState is one attempt at a task. A worker has its own clone and applies the facts that it
 // records to it.
-type Attempt struct {
+type AttemptState struct {
 	ID       nexus.AttemptID
 	Task     nexus.TaskID
 	Tier     nexus.Tier
-	Strategy nexus.Strategy
+	Strategy nexus.WritingStrategy
 	Base     string // commit that the work is compared with
 	Start    string // tree or commit in which the worktree starts, if it is not Base
 	// commit that Start's change is compared with, if it is not Base: the change is to be
@@ -48,32 +48,32 @@ type Attempt struct {
 	Broken     bool
 	Undone     bool // a rewind undid it: it does not count
 	Outcome    nexus.Outcome
-	Category   nexus.Category
+	Category   nexus.AttemptFailureCategory
 	Why        string
 	Commit     string // the accepted work
 	Tree       string
-	Proof      *nexus.TestsProved      // the last one
-	Checks     nexus.ChecksProved      // the last ones
-	Reproduced *nexus.ChecksReproduced // the last ones; nil: no independent check was made
-	Seen       *nexus.RedSeen          // what failed before the work; nil: not checked
-	Tried      []nexus.Evidence        // results of criteria's commands, if a plan is made
-	Looks      []nexus.PlanLooked      // coverage checks of a plan that is being made
-	Weighed    nexus.CriteriaWeighed   // the last ones
-	Rounds     []*Round
-	Sessions   []*Session
-	Network    []nexus.NetworkJudged // hosts that its commands and gates requested
+	Proof      *nexus.TestsRunWithoutWork     // the last one
+	Checks     nexus.CriterionTestsFound      // the last ones
+	Reproduced *nexus.IndependentChecksRun    // the last ones; nil: no independent check was made
+	Seen       *nexus.BaseFailuresCompared    // what failed before the work; nil: not checked
+	Tried      []nexus.GateEvidence           // results of criteria's commands, if a plan is made
+	Looks      []nexus.PlanCoverageChecked    // coverage checks of a plan that is being made
+	Weighed    nexus.CriteriaEvidenceRecorded // the last ones
+	Rounds     []*AttemptRound
+	Sessions   []*AgentSessionState
+	Network    []nexus.NetworkRequestsRecorded // hosts that its commands and gates requested
 	Snapshot   nexus.TreeSnapshotted
 	Handed     []nexus.Finding // by the landing queue, for the next round
 	HandedWhy  string
 	// returned because of people's comments, for the next round; nil: not returned
-	Sent     *nexus.WorkReturned
-	Applied  *nexus.CommentsApplied // results of Sent's replacements; nil: none yet
-	Open     []nexus.Comment        // people's comments that its author received and has not answered
-	Reminded []string               // those of them for which it received a reminder
+	Sent     *nexus.WorkReturnedToAuthor
+	Applied  *nexus.SuggestionsApplied // results of Sent's replacements; nil: none yet
+	Open     []nexus.ReviewComment     // people's comments that its author received and has not answered
+	Reminded []string                  // those of them for which it received a reminder
 	// its author's answers to comments, before they are checked against the change
 	Claims   []nexus.FindingAnswer
-	Risky    *nexus.ChangeWeighed // risky files of its change; nil: not checked
-	Heard    []int64              // landings that it was notified of
+	Risky    *nexus.ChangeRiskRated // risky files of its change; nil: not checked
+	Heard    []int64                // landings that it was notified of
 	Began    time.Time
 	Finished time.Time
 	Worked   time.Duration // time of work in it, until it last lost its worker
@@ -88,21 +88,21 @@ type Attempt struct {
 	small *packedAttempt // stores Rounds and Sessions, which are empty then; see [AttemptByID.UnpackedCopy]
 }
 
-// Round is one period of writing and the judgements that followed.
-type Round struct {
+// AttemptRound is one period of writing and the judgements that followed.
+type AttemptRound struct {
 	nexus.RoundStarted
 	Base     string                // commit that the work was compared with
 	From     string                // commit or tree at its start
 	Commit   string                // its last snapshot; empty if none was made
 	Prompted bool                  // the session received its instructions
 	Fixed    nexus.TreeSnapshotted // last change by formatters and linters; zero: none
-	Evidence []nexus.Evidence
-	Verdict  *nexus.VerdictGiven
-	Reviews  []nexus.ReviewGiven
-	Proof    *nexus.TestsProved
-	Broken   []nexus.IsolationBroken
+	Evidence []nexus.GateEvidence
+	Verdict  *nexus.GatesVerdictGiven
+	Reviews  []nexus.ReviewerVerdictGiven
+	Proof    *nexus.TestsRunWithoutWork
+	Broken   []nexus.RoleIsolationViolated
 	Suspect  *nexus.TamperSuspected
-	Verified *nexus.WorkVerified
+	Verified *nexus.VerifierVerdictGiven
 	Answers  []nexus.FindingAnswer // the author's answers about the subject of the round
 	Result   string                // blob: the author's last submission; empty: none
 
@@ -110,8 +110,8 @@ type Round struct {
 	HandedWhy string
 }
 
-// Session is one conversation.
-type Session struct {
+// AgentSessionState is one conversation.
+type AgentSessionState struct {
 	nexus.SessionStarted
 	Messages []string // blobs of [llm.Message], in order
 	// number of messages at the start that belong to the session that it continues, until it
@@ -124,18 +124,18 @@ type Session struct {
 	Outcome nexus.Outcome
 	Why     string
 	Result  string // blob
-	Needs   nexus.BlockedNeed
+	Needs   nexus.BlockedAgentNeed
 	Doing   string   // for people: its last action
 	Purpose string   // purpose of its last message from us: brief, repair, guidance, ...
 	Looked  []string // subjects of its calls, without repetition
 	Usage   nexus.Usage
 	Spent   nexus.Money
-	Tally   ToolTally               // of its tool calls
-	Compact nexus.SessionCompacted  // the last compaction
-	Opened  nexus.AgentOpened       // the conversation of another maker's agent that does it; empty: Nexus does it
-	Closed  nexus.AgentEnded        // how that agent's program last ended
-	Memory  []nexus.RememberedEntry // entries of the repository's memory that it received at its start
-	Foreign int                     // messages that a model other than the present one saw
+	Tally   ToolCallTally                 // of its tool calls
+	Compact nexus.SessionCompacted        // the last compaction
+	Opened  nexus.AgentConversationOpened // the conversation of another maker's agent that does it; empty: Nexus does it
+	Closed  nexus.AgentProgramEnded       // how that agent's program last ended
+	Memory  []nexus.RelevantMemoryEntry   // entries of the repository's memory that it received at its start
+	Foreign int                           // messages that a model other than the present one saw
 	// time of calls and tools while a process was there, without waits for permission, people
 	// and providers
 	Elapsed time.Duration
@@ -150,11 +150,11 @@ type Session struct {
 const maxLooked = 500
 
 // ActiveSince returns since when the attempt has been active, or zero while it is not.
-func (a *Attempt) ActiveSince() time.Time { return a.Active }
+func (a *AttemptState) ActiveSince() time.Time { return a.Active }
 
 // LastAttemptWithRounds returns the attempt whose rounds are the task's rounds: the last one with
 // rounds, which is also the one that landed; nil without one.
-func (t *Task) LastAttemptWithRounds() *Attempt {
+func (t *TaskState) LastAttemptWithRounds() *AttemptState {
 	for _, a := range slices.Backward(t.Attempts) {
 		if a.LastRound() != nil {
 			return a
@@ -164,7 +164,7 @@ func (t *Task) LastAttemptWithRounds() *Attempt {
 }
 
 // LastRound returns the last round, or nil before the first.
-func (a *Attempt) LastRound() *Round {
+func (a *AttemptState) LastRound() *AttemptRound {
 	a = a.UnpackedCopy()
 	if len(a.Rounds) == 0 {
 		return nil
@@ -173,7 +173,7 @@ func (a *Attempt) LastRound() *Round {
 }
 
 // RoundAt returns the n-th round, from 1, or nil if there is none.
-func (a *Attempt) RoundAt(n int) *Round {
+func (a *AttemptState) RoundAt(n int) *AttemptRound {
 	a = a.UnpackedCopy()
 	if n < 1 || n > len(a.Rounds) {
 		return nil
@@ -182,10 +182,10 @@ func (a *Attempt) RoundAt(n int) *Round {
 }
 
 // ResultTree returns the commit or tree at the end of the round.
-func (r *Round) ResultTree() string { return cmp.Or(r.Commit, r.From) }
+func (r *AttemptRound) ResultTree() string { return cmp.Or(r.Commit, r.From) }
 
 // SessionByID returns the session with this ID, or nil if there is none.
-func (a *Attempt) SessionByID(id nexus.SessionID) *Session {
+func (a *AttemptState) SessionByID(id nexus.SessionID) *AgentSessionState {
 	a = a.UnpackedCopy()
 	for _, s := range a.Sessions {
 		if s.Session == id {
@@ -196,7 +196,7 @@ func (a *Attempt) SessionByID(id nexus.SessionID) *Session {
 }
 
 // LastSession returns the last session of a role, or nil if there is none.
-func (a *Attempt) LastSession(role nexus.Role) *Session {
+func (a *AttemptState) LastSession(role nexus.Role) *AgentSessionState {
 	a = a.UnpackedCopy()
 	for i := len(a.Sessions) - 1; i >= 0; i-- {
 		if a.Sessions[i].Role == role {
@@ -208,7 +208,7 @@ func (a *Attempt) LastSession(role nexus.Role) *Session {
 
 // CurrentSession returns the session that began last, or nil if there is none. Subagents'
 // sessions do not count.
-func (a *Attempt) CurrentSession() *Session {
+func (a *AttemptState) CurrentSession() *AgentSessionState {
 	a = a.UnpackedCopy()
 	for i := len(a.Sessions) - 1; i >= 0; i-- {
 		if a.Sessions[i].Role != nexus.Scout {
@@ -219,7 +219,7 @@ func (a *Attempt) CurrentSession() *Session {
 }
 
 // ModelOf returns the model that a role used last, or "" if it used none.
-func (a *Attempt) ModelOf(role nexus.Role) string {
+func (a *AttemptState) ModelOf(role nexus.Role) string {
 	if s := a.LastSession(role); s != nil {
 		return s.Model
 	}
@@ -227,14 +227,14 @@ func (a *Attempt) ModelOf(role nexus.Role) string {
 }
 
 // Apply applies a fact of this attempt. It ignores all other facts.
-func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
+func (a *AttemptState) Apply(f nexus.Fact, at time.Time) {
 	a.unpackInPlace()
 	switch f := f.(type) {
 	case nexus.AttemptResumed:
 		a.Stage, a.Base, a.Start, a.Active, a.Unlanded = Working, f.Base, f.Tree, at, false
 		a.Outcome, a.Commit, a.Tree = "", "", ""
 		a.Rested, a.Rests, a.asks, a.Leaves = 0, time.Time{}, nil, false
-	case nexus.AttemptInterrupted:
+	case nexus.AgentTurnInterrupted:
 		a.Cut, a.Leaves = true, true
 	case nexus.AttemptLost:
 		for _, s := range a.Sessions {
@@ -246,16 +246,16 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 			a.Losses++
 		}
 		a.Moved = false
-	case nexus.AttemptBroken:
+	case nexus.AttemptInfrastructureFailed:
 		a.Stage, a.Broken, a.Why, a.Finished = Over, true, f.Why, at
 	case nexus.AttemptEnded:
 		a.Stage, a.Finished = Over, at
 		a.Outcome, a.Category, a.Why, a.Commit, a.Tree = f.Outcome, f.Category, f.Why, f.Commit, f.Tree
 	case nexus.RoundStarted:
 		a.beginRound(f)
-	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.ChecksReproduced, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+	case nexus.GateJudged, nexus.GatesVerdictGiven, nexus.ReviewerVerdictGiven, nexus.TestsRunWithoutWork, nexus.CriterionTestsFound, nexus.IndependentChecksRun, nexus.BaseFailuresCompared, nexus.CriterionCommandTried, nexus.PlanCoverageChecked, nexus.CriteriaEvidenceRecorded, nexus.RoleIsolationViolated, nexus.TamperSuspected, nexus.VerifierVerdictGiven:
 		a.applyJudgement(f)
-	case nexus.StartForgone:
+	case nexus.StartingTreeRejected:
 		a.Start, a.Since, a.From, a.FromRound, a.Forgone = "", "", "", 0, f.Why
 		a.Snapshot, a.Proof = nexus.TreeSnapshotted{}, nil
 	case nexus.TreeSnapshotted:
@@ -266,23 +266,23 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 				r.Fixed = f
 			}
 		}
-	case nexus.TrainRefused:
-		a.applyTrainRefusal(f)
-	case nexus.WorkReturned, nexus.CommentsApplied, nexus.CommentsAnswered, nexus.ChangeWeighed:
+	case nexus.LandingRejected:
+		a.applyLandingRejection(f)
+	case nexus.WorkReturnedToAuthor, nexus.SuggestionsApplied, nexus.CommentsAnswered, nexus.ChangeRiskRated:
 		a.applyCommentFact(f)
 	case nexus.SessionStarted:
 		a.Sessions = append(a.Sessions, a.beginSession(f))
 	case nexus.SessionCompacted:
 		a.applyCompaction(f)
-	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed, nexus.QuotaHit, nexus.ModelSwitched:
+	case nexus.BudgetReserved, nexus.BudgetSettled, nexus.ModelCallDelayed, nexus.QuotaExhausted, nexus.SessionModelSwitched:
 		a.trackCallTime(f, at)
 	default:
 		a.applySessionFact(f, at)
 	}
 }
 
-// applyTrainRefusal returns work that the landing queue found to fail on top of the landed commits.
-func (a *Attempt) applyTrainRefusal(f nexus.TrainRefused) {
+// applyLandingRejection returns work that the landing queue found to fail on top of the landed commits.
+func (a *AttemptState) applyLandingRejection(f nexus.LandingRejected) {
 	a.Refusals++
 	a.Why, a.Unlanded = f.Why, true
 	if f.Conflict {
@@ -296,7 +296,7 @@ func (a *Attempt) applyTrainRefusal(f nexus.TrainRefused) {
 }
 
 // trackCallTime records the time of its sessions' calls.
-func (a *Attempt) trackCallTime(f nexus.Fact, at time.Time) {
+func (a *AttemptState) trackCallTime(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
 		if s := a.SessionByID(f.Session); s != nil {
@@ -306,11 +306,11 @@ func (a *Attempt) trackCallTime(f nexus.Fact, at time.Time) {
 				s.Doing = ""
 			}
 		}
-	case nexus.BudgetSpent:
+	case nexus.BudgetSettled:
 		for _, s := range a.Sessions {
 			s.endCall(f.ID, at)
 		}
-	case nexus.CallDelayed:
+	case nexus.ModelCallDelayed:
 		a.Rested, a.Rests = a.Rested+f.Wait, at.Add(f.Wait)
 		if s := a.SessionByID(f.Session); s != nil {
 			s.Doing = fmt.Sprintf("waits %s for %s (%s)", f.Wait.Round(time.Second), f.Model, f.Why)
@@ -318,19 +318,19 @@ func (a *Attempt) trackCallTime(f nexus.Fact, at time.Time) {
 				s.Doing = fmt.Sprintf("waits for its turn with %s (%s)", f.Model, f.Why)
 			}
 		}
-	case nexus.QuotaHit:
+	case nexus.QuotaExhausted:
 		a.excludeQuotaWait(at, f.Until)
 		if s := a.SessionByID(f.Session); s != nil {
 			s.Doing = fmt.Sprintf("waits for %s, which is out of quota", f.Account)
 		}
-	case nexus.ModelSwitched:
+	case nexus.SessionModelSwitched:
 		a.switchModel(f, at)
 	default:
 	}
 }
 
 // excludeQuotaWait excludes the wait for an account's quota from the attempt's time.
-func (a *Attempt) excludeQuotaWait(at, until time.Time) {
+func (a *AttemptState) excludeQuotaWait(at, until time.Time) {
 	if a.Rests.After(at) {
 		at = a.Rests
 	}
@@ -341,10 +341,10 @@ func (a *Attempt) excludeQuotaWait(at, until time.Time) {
 
 // ExcludeWait excludes a wait for permission from the attempt's time, unless it is already
 // excluded.
-func (a *Attempt) ExcludeWait(from, until time.Time) { a.excludeQuotaWait(from, until) }
+func (a *AttemptState) ExcludeWait(from, until time.Time) { a.excludeQuotaWait(from, until) }
 
 // switchModel changes the model of a session at once.
-func (a *Attempt) switchModel(f nexus.ModelSwitched, at time.Time) {
+func (a *AttemptState) switchModel(f nexus.SessionModelSwitched, at time.Time) {
 	if a.Rests.After(at) {
 		a.Rested, a.Rests = a.Rested-a.Rests.Sub(at), at
 	}
@@ -355,7 +355,7 @@ func (a *Attempt) switchModel(f nexus.ModelSwitched, at time.Time) {
 }
 
 // PauseForQuestion stops the attempt's clock while a person is asked.
-func (a *Attempt) PauseForQuestion(question string, at time.Time) {
+func (a *AttemptState) PauseForQuestion(question string, at time.Time) {
 	if slices.Contains(a.asks, question) {
 		return
 	}
@@ -367,7 +367,7 @@ func (a *Attempt) PauseForQuestion(question string, at time.Time) {
 
 // ResumeAfterAnswer starts the clock again if no question is open: the question was answered,
 // or timed out. With an empty question it ends all of them.
-func (a *Attempt) ResumeAfterAnswer(question string, at time.Time) {
+func (a *AttemptState) ResumeAfterAnswer(question string, at time.Time) {
 	if len(a.asks) == 0 {
 		return
 	}
@@ -379,7 +379,7 @@ func (a *Attempt) ResumeAfterAnswer(question string, at time.Time) {
 
 // WaitTime returns how long it has waited for providers and people since it last had a
 // worker.
-func (a *Attempt) WaitTime(at time.Time) time.Duration {
+func (a *AttemptState) WaitTime(at time.Time) time.Duration {
 	d := a.Rested - max(0, a.Rests.Sub(at))
 	if len(a.asks) > 0 {
 		d += max(0, at.Sub(a.asked))
@@ -388,22 +388,22 @@ func (a *Attempt) WaitTime(at time.Time) time.Duration {
 }
 
 // applyJudgement applies the judgements of a round's work.
-func (a *Attempt) applyJudgement(f nexus.Fact) {
+func (a *AttemptState) applyJudgement(f nexus.Fact) {
 	a.Moved = true
 	switch f := f.(type) {
-	case nexus.TestsProved:
+	case nexus.TestsRunWithoutWork:
 		a.Proof = &f
-	case nexus.ChecksProved:
+	case nexus.CriterionTestsFound:
 		a.Checks = f
-	case nexus.ChecksReproduced:
+	case nexus.IndependentChecksRun:
 		a.Reproduced = &f
-	case nexus.RedSeen:
+	case nexus.BaseFailuresCompared:
 		a.Seen = &f
-	case nexus.CheckTried:
+	case nexus.CriterionCommandTried:
 		a.Tried = append(a.Tried, f.Evidence)
-	case nexus.PlanLooked:
+	case nexus.PlanCoverageChecked:
 		a.Looks = append(a.Looks, f)
-	case nexus.CriteriaWeighed:
+	case nexus.CriteriaEvidenceRecorded:
 		a.Weighed = f
 	default:
 	}
@@ -412,32 +412,32 @@ func (a *Attempt) applyJudgement(f nexus.Fact) {
 		return
 	}
 	switch f := f.(type) {
-	case nexus.TestsProved:
+	case nexus.TestsRunWithoutWork:
 		r.Proof = &f
-	case nexus.IsolationBroken:
+	case nexus.RoleIsolationViolated:
 		r.Broken = append(r.Broken, f)
 	case nexus.TamperSuspected:
 		r.Suspect = &f
-	case nexus.WorkVerified:
+	case nexus.VerifierVerdictGiven:
 		r.Verified = &f
 	case nexus.GateJudged:
 		if !f.Base {
 			r.Evidence = append(r.Evidence, f.Evidence)
 		}
-	case nexus.VerdictGiven:
+	case nexus.GatesVerdictGiven:
 		r.Verdict = &f
-	case nexus.ReviewGiven:
+	case nexus.ReviewerVerdictGiven:
 		r.Reviews = append(r.Reviews, f)
 	default:
 	}
 }
 
 // applySessionFact applies a fact of one of the attempt's sessions.
-func (a *Attempt) applySessionFact(f nexus.Fact, at time.Time) {
+func (a *AttemptState) applySessionFact(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.PromptSent:
 		a.applyPrompt(f)
-	case nexus.TurnTaken:
+	case nexus.ModelTurnRecorded:
 		if s := a.SessionByID(f.Session); s != nil {
 			s.Messages, s.Turns, s.Pending = append(s.Messages, f.Message), f.Turn, f.Stop == "tools"
 			s.Unheard = 0
@@ -447,20 +447,20 @@ func (a *Attempt) applySessionFact(f nexus.Fact, at time.Time) {
 				s.Doing = f.Says
 			}
 		}
-	case nexus.ToolCalled:
+	case nexus.ToolCallStarted:
 		if s := a.SessionByID(f.Session); s != nil {
 			s.applyToolCall(f)
 		}
-	case nexus.ToolAnswered:
+	case nexus.ToolCallEnded:
 		if s := a.SessionByID(f.Session); s != nil {
 			s.applyToolAnswer(f)
 		}
-	case nexus.ToolsAnswered:
+	case nexus.ToolResultsSent:
 		if s := a.SessionByID(f.Session); s != nil {
 			s.Messages, s.Pending = append(s.Messages, f.Message), false
 			s.addStepTime(at)
 		}
-	case nexus.AgentOpened, nexus.AgentEnded:
+	case nexus.AgentConversationOpened, nexus.AgentProgramEnded:
 		a.applyAgentFact(f)
 	case nexus.SessionEnded:
 		if s := a.SessionByID(f.Session); s != nil {
@@ -475,7 +475,7 @@ func (a *Attempt) applySessionFact(f nexus.Fact, at time.Time) {
 }
 
 // applyPrompt applies a message that was sent to a session.
-func (a *Attempt) applyPrompt(f nexus.PromptSent) {
+func (a *AttemptState) applyPrompt(f nexus.PromptSent) {
 	if s := a.SessionByID(f.Session); s != nil {
 		s.Messages, s.Over, s.Outcome = append(s.Messages, f.Message), false, ""
 		s.Unheard++
@@ -491,7 +491,7 @@ func (a *Attempt) applyPrompt(f nexus.PromptSent) {
 }
 
 // applyToolCall applies a tool call.
-func (s *Session) applyToolCall(f nexus.ToolCalled) {
+func (s *AgentSessionState) applyToolCall(f nexus.ToolCallStarted) {
 	s.Doing = f.Tool + " " + f.About
 	s.Tally = s.Tally.WithCall(f.Tool)
 	if len(s.Looked) < maxLooked && !slices.Contains(s.Looked, f.About) {
@@ -503,7 +503,7 @@ func (s *Session) applyToolCall(f nexus.ToolCalled) {
 }
 
 // recordAnswers records the author's statements about the work and about the findings of the round.
-func (a *Attempt) recordAnswers(f nexus.SessionEnded) {
+func (a *AttemptState) recordAnswers(f nexus.SessionEnded) {
 	if r := a.LastRound(); r != nil && r.Session == f.Session {
 		r.Answers, r.Result = f.Answers, f.Result
 		a.recordClaims(f)
@@ -511,7 +511,7 @@ func (a *Attempt) recordAnswers(f nexus.SessionEnded) {
 }
 
 // applyCompaction replaces a session's messages by the compacted ones.
-func (a *Attempt) applyCompaction(f nexus.SessionCompacted) {
+func (a *AttemptState) applyCompaction(f nexus.SessionCompacted) {
 	if s := a.SessionByID(f.Session); s != nil {
 		s.Messages, s.Compact, s.Doing, s.Before = slices.Clone(f.Messages), f, "compacts the conversation", 0
 		if s.Foreign > 0 {

@@ -13,20 +13,20 @@ import (
 // TestACompactedSessionGoesOnWithWhatIsLeft: what is said later is added to
 // what it was compacted to, and a clone shares none of it.
 func TestACompactedSessionGoesOnWithWhatIsLeft(t *testing.T) {
-	a := &state.Attempt{ID: "T1.1"}
+	a := &state.AttemptState{ID: "T1.1"}
 	compacted := nexus.SessionCompacted{Session: "T1.1/coder.1", Turn: 1, Row: 1, Messages: []string{"brief", "note"}}
 	for _, f := range []nexus.Fact{
 		nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1"},
 		nexus.PromptSent{Session: "T1.1/coder.1", Message: "brief"},
-		nexus.TurnTaken{Session: "T1.1/coder.1", Message: "answer", Turn: 1, Stop: "tools"},
-		nexus.ToolsAnswered{Session: "T1.1/coder.1", Message: "results"},
+		nexus.ModelTurnRecorded{Session: "T1.1/coder.1", Message: "answer", Turn: 1, Stop: "tools"},
+		nexus.ToolResultsSent{Session: "T1.1/coder.1", Message: "results"},
 		compacted,
 	} {
 		a.Apply(f, time.Time{})
 	}
 	b := a.Clone()
-	b.Apply(nexus.TurnTaken{Session: "T1.1/coder.1", Message: "other", Turn: 2}, time.Time{})
-	a.Apply(nexus.TurnTaken{Session: "T1.1/coder.1", Message: "next", Turn: 2}, time.Time{})
+	b.Apply(nexus.ModelTurnRecorded{Session: "T1.1/coder.1", Message: "other", Turn: 2}, time.Time{})
+	a.Apply(nexus.ModelTurnRecorded{Session: "T1.1/coder.1", Message: "next", Turn: 2}, time.Time{})
 	s := a.SessionByID("T1.1/coder.1")
 	if diff := cmp.Diff([]string{"brief", "note", "next"}, s.Messages); diff != "" || s.Compact.Row != 1 || s.Turns != 2 {
 		t.Errorf("%+v: %s", s, diff)
@@ -40,7 +40,7 @@ func TestACompactedSessionGoesOnWithWhatIsLeft(t *testing.T) {
 // came to, also one that changed nothing, and one after the train handed the
 // work back on another base.
 func TestRoundsKnowTheirTrees(t *testing.T) {
-	a := &state.Attempt{ID: "T1.1", Base: "c0"}
+	a := &state.AttemptState{ID: "T1.1", Base: "c0"}
 	type tree struct{ Base, From, Commit, At string }
 	for _, f := range []nexus.Fact{
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1},
@@ -52,7 +52,7 @@ func TestRoundsKnowTheirTrees(t *testing.T) {
 		nexus.AttemptResumed{Attempt: "T1.1", Base: "c0"},
 		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "s3"},
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted},
-		nexus.TrainRefused{Attempt: "T1.1", Onto: "c1", Tree: "m1"},
+		nexus.LandingRejected{Attempt: "T1.1", Onto: "c1", Tree: "m1"},
 		nexus.AttemptResumed{Attempt: "T1.1", Base: "c1", Tree: "m1"},
 		nexus.RoundStarted{Attempt: "T1.1", Round: 4, Cause: "train"},
 	} {
@@ -76,7 +76,7 @@ func TestRoundsKnowTheirTrees(t *testing.T) {
 // asked again, and one whose answer never comes as the worker is lost.
 func TestTheClockStandsStillForPeople(t *testing.T) {
 	at := func(minutes int) time.Time { return time.Unix(int64(60*minutes), 0) }
-	a := &state.Attempt{ID: "T1.1", Stage: state.Working}
+	a := &state.AttemptState{ID: "T1.1", Stage: state.Working}
 	a.PauseForQuestion("q1", at(10))
 	a.PauseForQuestion("q1", at(12))
 	a.PauseForQuestion("q2", at(15))

@@ -33,8 +33,8 @@ func (r GateProgress) String() string {
 	return "no gate judged it"
 }
 
-// RoundTree is the result of a round. The zero Tree is no tree.
-type RoundTree struct {
+// RoundResultTree is the result of a round. The zero Tree is no tree.
+type RoundResultTree struct {
 	Attempt nexus.AttemptID
 	Round   int
 	At      string // its commit
@@ -50,11 +50,11 @@ type RoundTree struct {
 //
 // A tree does not count if it breaks something that worked on its base, or changes its own
 // tests and gates without a verifier's approval.
-func BestTree(attempts []*Attempt) (RoundTree, bool) {
-	var best RoundTree
+func BestTree(attempts []*AttemptState) (RoundResultTree, bool) {
+	var best RoundResultTree
 	for _, a := range attempts {
 		for _, r := range a.Rounds {
-			if t := TreeOfRound(a, r); t.Reach > ReachedNothing && compareTrees(t, best) >= 0 {
+			if t := RatedRoundTree(a, r); t.Reach > ReachedNothing && compareTrees(t, best) >= 0 {
 				best = t
 			}
 		}
@@ -62,18 +62,18 @@ func BestTree(attempts []*Attempt) (RoundTree, bool) {
 	return best, best.Reach > ReachedNothing
 }
 
-func compareTrees(a, b RoundTree) int {
+func compareTrees(a, b RoundResultTree) int {
 	return cmp.Or(cmp.Compare(a.Reach, b.Reach), cmp.Compare(b.Red, a.Red), cmp.Compare(a.Read, b.Read))
 }
 
-// TreeOfRound rates the result of an attempt's round.
-func TreeOfRound(a *Attempt, r *Round) RoundTree {
-	t := RoundTree{Attempt: a.ID, Round: r.Round, At: r.Commit, Base: r.Base, Reach: gateProgressOf(a, r)}
+// RatedRoundTree rates the result of an attempt's round.
+func RatedRoundTree(a *AttemptState, r *AttemptRound) RoundResultTree {
+	t := RoundResultTree{Attempt: a.ID, Round: r.Round, At: r.Commit, Base: r.Base, Reach: gateProgressOf(a, r)}
 	if r.Verdict == nil {
 		return t
 	}
 	for i, e := range r.Evidence {
-		later := slices.ContainsFunc(r.Evidence[i+1:], func(o nexus.Evidence) bool { return o.Gate == e.Gate && o.Tree == e.Tree })
+		later := slices.ContainsFunc(r.Evidence[i+1:], func(o nexus.GateEvidence) bool { return o.Gate == e.Gate && o.Tree == e.Tree })
 		if e.Tree == r.Verdict.Tree && isRedState(e.State) && !later {
 			t.Red += max(1, len(e.Findings), e.Counts.Failed)
 		}
@@ -94,7 +94,7 @@ func TreeOfRound(a *Attempt, r *Round) RoundTree {
 	return t
 }
 
-func gateProgressOf(a *Attempt, r *Round) GateProgress {
+func gateProgressOf(a *AttemptState, r *AttemptRound) GateProgress {
 	switch v := r.Verdict; {
 	case r.Commit == "", IsTampered(r):
 		return ReachedNothing
@@ -113,13 +113,13 @@ func gateProgressOf(a *Attempt, r *Round) GateProgress {
 }
 
 // wasCutOff reports whether an attempt was stopped before it finished.
-func wasCutOff(a *Attempt) bool {
+func wasCutOff(a *AttemptState) bool {
 	return a.Broken || a.Outcome == "" || a.Outcome == nexus.Exhausted
 }
 
 // IsTampered reports whether a round's work changes its own tests and gates without a
 // verifier's approval.
-func IsTampered(r *Round) bool {
+func IsTampered(r *AttemptRound) bool {
 	return r.Suspect != nil && (r.Verified == nil || !r.Verified.Read || r.Verified.Category != "")
 }
 
@@ -145,7 +145,7 @@ func MustFix(f nexus.Finding) bool {
 
 // openFindings returns the findings about a round's work that are still to be fixed: from the
 // reviewer, or else the verifier, or else the gate that decided.
-func openFindings(r *Round) []nexus.Finding {
+func openFindings(r *AttemptRound) []nexus.Finding {
 	if n := len(r.Reviews); n > 0 && r.Reviews[n-1].SendsBack {
 		return r.Reviews[n-1].Findings
 	}
@@ -153,7 +153,7 @@ func openFindings(r *Round) []nexus.Finding {
 		return v.Findings
 	}
 	if v := r.Verdict; v != nil && isRedState(v.State) {
-		return nexus.EvidenceOf(r.Evidence, v.Gate).Findings
+		return nexus.EvidenceOfGate(r.Evidence, v.Gate).Findings
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // attempt plays facts of an attempt.
-func attempt(id nexus.AttemptID, facts ...nexus.Fact) *state.Attempt {
-	a := &state.Attempt{ID: id, Base: "b0"}
+func attempt(id nexus.AttemptID, facts ...nexus.Fact) *state.AttemptState {
+	a := &state.AttemptState{ID: id, Base: "b0"}
 	for _, f := range facts {
 		a.Apply(f, time.Time{})
 	}
@@ -31,17 +31,17 @@ func join(parts ...[]nexus.Fact) []nexus.Fact {
 }
 
 func verdict(tree string, s nexus.GateState, own bool, red int) []nexus.Fact {
-	e := nexus.Evidence{Gate: "test", State: s, Tree: "t" + tree}
+	e := nexus.GateEvidence{Gate: "test", State: s, Tree: "t" + tree}
 	for range red {
 		e.Findings = append(e.Findings, nexus.Finding{Test: "x"})
 	}
-	return []nexus.Fact{nexus.GateJudged{Evidence: e}, nexus.VerdictGiven{Gate: "test", State: s, Tree: "t" + tree, Own: own}}
+	return []nexus.Fact{nexus.GateJudged{Evidence: e}, nexus.GatesVerdictGiven{Gate: "test", State: s, Tree: "t" + tree, Own: own}}
 }
 
 func green(tree string) []nexus.Fact { return verdict(tree, nexus.Pass, false, 0) }
 
-func rejected(n int) nexus.ReviewGiven {
-	r := nexus.ReviewGiven{Reviewed: true, SendsBack: true, Findings: []nexus.Finding{{Severity: nexus.Minor, Message: "m"}}}
+func rejected(n int) nexus.ReviewerVerdictGiven {
+	r := nexus.ReviewerVerdictGiven{Reviewed: true, SendsBack: true, Findings: []nexus.Finding{{Severity: nexus.Minor, Message: "m"}}}
 	for range n {
 		r.Findings = append(r.Findings, nexus.Finding{Severity: nexus.Major, Message: "m"})
 	}
@@ -52,30 +52,30 @@ func TestBest(t *testing.T) {
 	over := nexus.AttemptEnded{Outcome: nexus.GaveUp}
 	suspect := nexus.TamperSuspected{Findings: []nexus.Finding{{Message: "a test is gone"}}}
 	cases := map[string]struct {
-		attempts []*state.Attempt
+		attempts []*state.AttemptState
 		want     string // commit, empty for none
 		reach    state.GateProgress
 	}{
 		"nothing was tried":    {},
-		"nothing was written":  {attempts: []*state.Attempt{attempt("T1.1", nexus.RoundStarted{Round: 1}, over)}},
-		"green":                {[]*state.Attempt{attempt("T1.1", append(round(1, "c1", green("c1")...), over)...)}, "c1", state.ReachedGreen},
-		"a check that is odd":  {[]*state.Attempt{attempt("T1.1", append(round(1, "c1", verdict("c1", nexus.Unverifiable, false, 0)...), over)...)}, "c1", state.ReachedUnclear},
-		"its own tests fail":   {[]*state.Attempt{attempt("T1.1", append(round(1, "c1", verdict("c1", nexus.Fail, true, 2)...), over)...)}, "c1", state.ReachedOwnTests},
-		"it breaks others":     {attempts: []*state.Attempt{attempt("T1.1", append(round(1, "c1", verdict("c1", nexus.Fail, false, 2)...), over)...)}},
-		"it was never judged":  {attempts: []*state.Attempt{attempt("T1.1", append(round(1, "c1"), over)...)}},
-		"the machine broke":    {[]*state.Attempt{attempt("T1.1", append(round(1, "c1"), nexus.AttemptBroken{Why: "no disk"})...)}, "c1", state.ReachedNoGate},
-		"time was over":        {[]*state.Attempt{attempt("T1.1", append(round(1, "c1"), nexus.AttemptEnded{Outcome: nexus.Exhausted})...)}, "c1", state.ReachedNoGate},
-		"green before it":      {[]*state.Attempt{attempt("T1.1", join(round(1, "c1", green("c1")...), round(2, "c2"), []nexus.Fact{nexus.AttemptBroken{}})...)}, "c1", state.ReachedGreen},
-		"red after green":      {[]*state.Attempt{attempt("T1.1", join(round(1, "c1", green("c1")...), round(2, "c2", verdict("c2", nexus.Fail, true, 1)...))...)}, "c1", state.ReachedGreen},
-		"fewer red":            {[]*state.Attempt{attempt("T1.1", join(round(1, "c1", verdict("c1", nexus.Fail, true, 1)...), round(2, "c2", verdict("c2", nexus.Fail, true, 3)...))...)}, "c1", state.ReachedOwnTests},
-		"of equals the later":  {[]*state.Attempt{attempt("T1.1", join(round(1, "c1", green("c1")...), round(2, "c2", green("c2")...))...)}, "c2", state.ReachedGreen},
-		"of another attempt":   {[]*state.Attempt{attempt("T1.1", round(1, "c1", green("c1")...)...), attempt("T1.2", round(1, "c2", verdict("c2", nexus.Fail, false, 1)...)...)}, "c1", state.ReachedGreen},
-		"fewer findings":       {[]*state.Attempt{attempt("T1.1", join(round(1, "c1", append(green("c1"), rejected(1))...), round(2, "c2", append(green("c2"), rejected(2))...))...)}, "c1", state.ReachedGreen},
-		"mended since":         {[]*state.Attempt{attempt("T1.1", join(round(1, "c1", append(green("c1"), rejected(1))...), round(2, "c2", green("c2")...))...)}, "c2", state.ReachedGreen},
-		"read, of equals":      {[]*state.Attempt{attempt("T1.1", join(round(1, "c1", append(green("c1"), nexus.WorkVerified{Read: true})...), round(2, "c2", green("c2")...))...)}, "c1", state.ReachedGreen},
-		"it touches its judge": {attempts: []*state.Attempt{attempt("T1.1", round(1, "c1", append(green("c1"), suspect)...)...)}},
-		"and rightly":          {[]*state.Attempt{attempt("T1.1", round(1, "c1", append(green("c1"), suspect, nexus.WorkVerified{Read: true})...)...)}, "c1", state.ReachedGreen},
-		"and wrongly":          {attempts: []*state.Attempt{attempt("T1.1", round(1, "c1", append(green("c1"), suspect, nexus.WorkVerified{Read: true, Category: nexus.VerifierRejected})...)...)}},
+		"nothing was written":  {attempts: []*state.AttemptState{attempt("T1.1", nexus.RoundStarted{Round: 1}, over)}},
+		"green":                {[]*state.AttemptState{attempt("T1.1", append(round(1, "c1", green("c1")...), over)...)}, "c1", state.ReachedGreen},
+		"a check that is odd":  {[]*state.AttemptState{attempt("T1.1", append(round(1, "c1", verdict("c1", nexus.Unverifiable, false, 0)...), over)...)}, "c1", state.ReachedUnclear},
+		"its own tests fail":   {[]*state.AttemptState{attempt("T1.1", append(round(1, "c1", verdict("c1", nexus.Fail, true, 2)...), over)...)}, "c1", state.ReachedOwnTests},
+		"it breaks others":     {attempts: []*state.AttemptState{attempt("T1.1", append(round(1, "c1", verdict("c1", nexus.Fail, false, 2)...), over)...)}},
+		"it was never judged":  {attempts: []*state.AttemptState{attempt("T1.1", append(round(1, "c1"), over)...)}},
+		"the machine broke":    {[]*state.AttemptState{attempt("T1.1", append(round(1, "c1"), nexus.AttemptInfrastructureFailed{Why: "no disk"})...)}, "c1", state.ReachedNoGate},
+		"time was over":        {[]*state.AttemptState{attempt("T1.1", append(round(1, "c1"), nexus.AttemptEnded{Outcome: nexus.Exhausted})...)}, "c1", state.ReachedNoGate},
+		"green before it":      {[]*state.AttemptState{attempt("T1.1", join(round(1, "c1", green("c1")...), round(2, "c2"), []nexus.Fact{nexus.AttemptInfrastructureFailed{}})...)}, "c1", state.ReachedGreen},
+		"red after green":      {[]*state.AttemptState{attempt("T1.1", join(round(1, "c1", green("c1")...), round(2, "c2", verdict("c2", nexus.Fail, true, 1)...))...)}, "c1", state.ReachedGreen},
+		"fewer red":            {[]*state.AttemptState{attempt("T1.1", join(round(1, "c1", verdict("c1", nexus.Fail, true, 1)...), round(2, "c2", verdict("c2", nexus.Fail, true, 3)...))...)}, "c1", state.ReachedOwnTests},
+		"of equals the later":  {[]*state.AttemptState{attempt("T1.1", join(round(1, "c1", green("c1")...), round(2, "c2", green("c2")...))...)}, "c2", state.ReachedGreen},
+		"of another attempt":   {[]*state.AttemptState{attempt("T1.1", round(1, "c1", green("c1")...)...), attempt("T1.2", round(1, "c2", verdict("c2", nexus.Fail, false, 1)...)...)}, "c1", state.ReachedGreen},
+		"fewer findings":       {[]*state.AttemptState{attempt("T1.1", join(round(1, "c1", append(green("c1"), rejected(1))...), round(2, "c2", append(green("c2"), rejected(2))...))...)}, "c1", state.ReachedGreen},
+		"mended since":         {[]*state.AttemptState{attempt("T1.1", join(round(1, "c1", append(green("c1"), rejected(1))...), round(2, "c2", green("c2")...))...)}, "c2", state.ReachedGreen},
+		"read, of equals":      {[]*state.AttemptState{attempt("T1.1", join(round(1, "c1", append(green("c1"), nexus.VerifierVerdictGiven{Read: true})...), round(2, "c2", green("c2")...))...)}, "c1", state.ReachedGreen},
+		"it touches its judge": {attempts: []*state.AttemptState{attempt("T1.1", round(1, "c1", append(green("c1"), suspect)...)...)}},
+		"and rightly":          {[]*state.AttemptState{attempt("T1.1", round(1, "c1", append(green("c1"), suspect, nexus.VerifierVerdictGiven{Read: true})...)...)}, "c1", state.ReachedGreen},
+		"and wrongly":          {attempts: []*state.AttemptState{attempt("T1.1", round(1, "c1", append(green("c1"), suspect, nexus.VerifierVerdictGiven{Read: true, Category: nexus.VerifierRejected})...)...)}},
 	}
 	for name, c := range cases {
 		got, ok := state.BestTree(c.attempts)
@@ -86,14 +86,14 @@ func TestBest(t *testing.T) {
 }
 
 func TestFailed(t *testing.T) {
-	ended := func(o nexus.Outcome, c nexus.Category, found ...nexus.Fact) *state.Attempt {
+	ended := func(o nexus.Outcome, c nexus.AttemptFailureCategory, found ...nexus.Fact) *state.AttemptState {
 		return attempt("T1.1", append(round(1, "c1", found...), nexus.AttemptEnded{Outcome: o, Category: c, Why: "so"})...)
 	}
-	cases := map[state.FailureCause][]*state.Attempt{
+	cases := map[state.AttemptFailureCause][]*state.AttemptState{
 		state.CauseCheck:      {ended(nexus.Unverified, "", verdict("c1", nexus.Unverifiable, false, 0)...), ended(nexus.Unverified, "", green("c1")...)},
-		state.CauseMachine:    {attempt("T1.1", nexus.AttemptBroken{}), ended(nexus.Inapplicable, ""), attempt("T1.1", nexus.AttemptLost{})},
-		state.CauseTests:      {ended(nexus.NoProgress, nexus.TestsFailing, nexus.TestsProved{Proof: nexus.ProofBroken}), ended(nexus.NoProgress, nexus.IsolationViolation), ended(nexus.Unverified, "", nexus.TestsProved{Proof: nexus.ProofGreen})},
-		state.CauseJudge:      {ended(nexus.Unverified, "", append(green("c1"), nexus.ReviewGiven{})...), ended(nexus.Unverified, nexus.VerifierRejected)},
+		state.CauseMachine:    {attempt("T1.1", nexus.AttemptInfrastructureFailed{}), ended(nexus.Inapplicable, ""), attempt("T1.1", nexus.AttemptLost{})},
+		state.CauseTests:      {ended(nexus.NoProgress, nexus.TestsFailing, nexus.TestsRunWithoutWork{Proof: nexus.ProofBroken}), ended(nexus.NoProgress, nexus.IsolationViolation), ended(nexus.Unverified, "", nexus.TestsRunWithoutWork{Proof: nexus.ProofGreen})},
+		state.CauseJudge:      {ended(nexus.Unverified, "", append(green("c1"), nexus.ReviewerVerdictGiven{})...), ended(nexus.Unverified, nexus.VerifierRejected)},
 		state.CauseIdea:       {ended(nexus.NoProgress, nexus.TestsFailing, verdict("c1", nexus.Fail, true, 1)...), ended(nexus.Exhausted, "", append(green("c1"), rejected(1))...)},
 		state.CauseUnfinished: {ended(nexus.Exhausted, ""), ended(nexus.GaveUp, nexus.SessionFailure)},
 		state.CauseBlocked:    {ended(nexus.GaveUp, "")},
@@ -125,8 +125,8 @@ func TestReady(t *testing.T) {
 	}
 	of := func(s nexus.GateState) []nexus.Fact {
 		return []nexus.Fact{
-			nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.Evidence{Gate: "test", State: s, Tree: "tc1"}},
-			nexus.VerdictGiven{Attempt: "T1.1", Gate: "test", State: s, Tree: "tc1", Own: true},
+			nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.GateEvidence{Gate: "test", State: s, Tree: "tc1"}},
+			nexus.GatesVerdictGiven{Attempt: "T1.1", Gate: "test", State: s, Tree: "tc1", Own: true},
 		}
 	}
 	retry := nexus.TaskRetried{Task: "T1"}
@@ -137,7 +137,7 @@ func TestReady(t *testing.T) {
 	ended := nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Unverified, Why: "so"}
 	parked := nexus.TaskParked{Task: "T1", Why: "so"}
 	tell := nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "paint it blue"}}
-	rejects := nexus.ReviewGiven{Attempt: "T1.1", Reviewed: true, SendsBack: true, Findings: []nexus.Finding{{Message: "m"}}}
+	rejects := nexus.ReviewerVerdictGiven{Attempt: "T1.1", Reviewed: true, SendsBack: true, Findings: []nexus.Finding{{Message: "m"}}}
 	for name, c := range map[string]struct {
 		work  []nexus.Fact
 		after []nexus.Fact
@@ -156,7 +156,7 @@ func TestReady(t *testing.T) {
 		"a reviewer sent it back":         {submitted(nexus.Accepted, append(of(nexus.Pass), rejects)...), []nexus.Fact{parked, retry}, nexus.AttemptStarted{}, false},
 		"a person said something":         {submitted(nexus.Accepted, of(nexus.Pass)...), []nexus.Fact{tell}, nexus.AttemptStarted{}, false},
 	} {
-		s := state.New("r")
+		s := state.NewState("r")
 		all := join([]nexus.Fact{
 			nexus.GoalAccepted{Base: "b1"},
 			nexus.RunStarted{},
@@ -183,7 +183,7 @@ func TestAuthor(t *testing.T) {
 	}
 	first, second, third := attempt("T1.1", coder("T1.1")), attempt("T1.2"), attempt("T1.3")
 	second.From, third.From = "T1.1", "T1.2"
-	v := state.WorkerView{Past: []*state.Attempt{first, second, third}}
+	v := state.WorkerView{Past: []*state.AttemptState{first, second, third}}
 	for _, a := range v.Past {
 		if s := v.AuthorSession(a); s == nil || s.Session != "T1.1/coder.1" {
 			t.Errorf("%s: %+v", a.ID, s)

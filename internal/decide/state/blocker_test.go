@@ -14,7 +14,7 @@ func TestBlockersAgree(t *testing.T) {
 	blocked := 0
 	for seed := range uint64(200) {
 		dice := rand.New(rand.NewPCG(seed, 1))
-		s := state.New("r")
+		s := state.NewState("r")
 		name := func(n int) nexus.TaskID { return nexus.TaskID("T" + strconv.Itoa(n)) }
 		seq := int64(0)
 		apply := func(f nexus.Fact) {
@@ -25,7 +25,7 @@ func TestBlockersAgree(t *testing.T) {
 		}
 		apply(nexus.GoalAccepted{Base: "b0"})
 		apply(nexus.RunStarted{})
-		apply(nexus.PlanSought{Attempt: "plan.1"})
+		apply(nexus.PlanningStarted{Attempt: "plan.1"})
 		apply(nexus.PlanProposed{Plan: "p", Tasks: 12})
 		for n := range 12 {
 			task := nexus.Task{ID: name(n), Title: "t"}

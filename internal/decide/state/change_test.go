@@ -11,7 +11,7 @@ import (
 )
 
 // commented returns a run with an accepted change that a person commented on.
-func commented(t *testing.T, l nexus.Limits, comments ...nexus.Comment) (*state.State, *state.Task, *state.Attempt) {
+func commented(t *testing.T, l nexus.Limits, comments ...nexus.ReviewComment) (*state.State, *state.TaskState, *state.AttemptState) {
 	t.Helper()
 	s := fold(t, planned(l, nexus.Task{ID: "T1"}, nexus.Task{ID: "T2"})...)
 	folds(t, s, accepted("T1", "T1.1", "c0", "w1")...)
@@ -25,20 +25,20 @@ func reviews(t *testing.T, s *state.State, r nexus.ChangeReview, by string) {
 	next(t, s, nexus.RequestSettled{Seq: s.Seq, Granted: true})
 }
 
-func prompts(session nexus.SessionID, all ...nexus.Comment) nexus.PromptSent {
+func prompts(session nexus.SessionID, all ...nexus.ReviewComment) nexus.PromptSent {
 	return nexus.PromptSent{Session: session, Message: "b", Why: "review", Comments: all}
 }
 
 // TestWorkIsSentBack: what a person wants of accepted work takes it off the train, its
 // author is told, asked once more where it does not answer, and its answers are kept.
 func TestWorkIsSentBack(t *testing.T) {
-	must := nexus.Comment{Kind: nexus.MustComment, Body: "a"}
-	should := nexus.Comment{Kind: nexus.ShouldComment, File: "a.go", Start: 1, Replace: &nexus.SuggestedReplacement{Text: "x", Apply: true}}
-	praise := nexus.Comment{Kind: nexus.PraiseComment, Body: "good"}
+	must := nexus.ReviewComment{Kind: nexus.MustComment, Body: "a"}
+	should := nexus.ReviewComment{Kind: nexus.ShouldComment, File: "a.go", Start: 1, Replace: &nexus.SuggestedReplacement{Text: "x", Apply: true}}
+	praise := nexus.ReviewComment{Kind: nexus.PraiseComment, Body: "good"}
 	s, t1, a := commented(t, nexus.Limits{}, must, should, praise)
 	f, ok := t1.WorkToReturn(a)
-	if !ok || !f.Tell || len(f.Apply) != 1 || f.Apply[0].ID != "c2" || f.Why != "a person reviewed it: c1, c2" || s.HoldReason(t1, a) != "unresolved: c1" {
-		t.Fatalf("%+v, held: %q", f, s.HoldReason(t1, a))
+	if !ok || !f.Tell || len(f.Apply) != 1 || f.Apply[0].ID != "c2" || f.Why != "a person reviewed it: c1, c2" || s.LandingHoldReason(t1, a) != "unresolved: c1" {
+		t.Fatalf("%+v, held: %q", f, s.LandingHoldReason(t1, a))
 	}
 	if len(s.Queue) != 1 {
 		t.Fatal(s.Queue)
@@ -48,7 +48,7 @@ func TestWorkIsSentBack(t *testing.T) {
 		t.Errorf("%+v, %d wait for the train", a, len(s.Queue))
 	}
 	next(t, s, nexus.AttemptResumed{Attempt: "T1.1", Base: "c0"})
-	next(t, s, nexus.CommentsApplied{Task: "T1", Attempt: "T1.1", Commit: "w2", Applied: []string{"c2"}})
+	next(t, s, nexus.SuggestionsApplied{Task: "T1", Attempt: "T1.1", Commit: "w2", Applied: []string{"c2"}})
 	if c, ok := t1.CommentByID("c2"); !ok || c.Applied != "w2" || c.Resolved == "" || a.Applied == nil || a.Sent == nil {
 		t.Errorf("%+v, %+v", c, a.Sent)
 	}
@@ -59,7 +59,7 @@ func TestWorkIsSentBack(t *testing.T) {
 	}
 	one, _ := t1.CommentByID("c1")
 	three, _ := t1.CommentByID("c3")
-	next(t, s, prompts("T1.1/coder.1", one.Comment, three.Comment))
+	next(t, s, prompts("T1.1/coder.1", one.ReviewComment, three.ReviewComment))
 	if open := a.UnansweredComments(); !slices.Equal(open, []string{"c1"}) || len(t1.UndeliveredComments("T1.1")) > 0 {
 		t.Errorf("open are %q", open)
 	}
@@ -80,7 +80,7 @@ func TestWorkIsSentBack(t *testing.T) {
 	if _, ok := three.LastAnswer(); ok {
 		t.Error("praise is answered")
 	}
-	next(t, s, nexus.ChangeWeighed{Attempt: "T1.1", Tree: "t"})
+	next(t, s, nexus.ChangeRiskRated{Attempt: "T1.1", Tree: "t"})
 	if a.Risky == nil || a.Risky.Tree != "t" {
 		t.Errorf("%+v", a.Risky)
 	}
@@ -88,9 +88,9 @@ func TestWorkIsSentBack(t *testing.T) {
 
 // TestSuggestionsAlone are done, and nobody is told.
 func TestSuggestionsAlone(t *testing.T) {
-	s, t1, a := commented(t, nexus.Limits{}, nexus.Comment{Kind: nexus.ShouldComment, File: "a.go", Start: 1, Replace: &nexus.SuggestedReplacement{Text: "x", Apply: true}})
+	s, t1, a := commented(t, nexus.Limits{}, nexus.ReviewComment{Kind: nexus.ShouldComment, File: "a.go", Start: 1, Replace: &nexus.SuggestedReplacement{Text: "x", Apply: true}})
 	f, _ := t1.WorkToReturn(a)
-	folds(t, s, f, nexus.CommentsApplied{Task: "T1", Attempt: "T1.1", Commit: "w2", Applied: []string{"c1"}})
+	folds(t, s, f, nexus.SuggestionsApplied{Task: "T1", Attempt: "T1.1", Commit: "w2", Applied: []string{"c1"}})
 	if f.Tell || a.Sent != nil || a.Applied == nil {
 		t.Errorf("%+v, %+v", f, a.Sent)
 	}
@@ -102,9 +102,9 @@ func TestSuggestionsAlone(t *testing.T) {
 // TestAcceptedFixSettles a must where people leave that to the gates, and only the one that
 // was fixed in that attempt with a change.
 func TestAcceptedFixSettles(t *testing.T) {
-	must := nexus.Comment{Kind: nexus.MustComment, Body: "a"}
+	must := nexus.ReviewComment{Kind: nexus.MustComment, Body: "a"}
 	for _, left := range []bool{true, false} {
-		s, t1, _ := commented(t, nexus.Limits{Review: nexus.ChangeRules{Fixed: left}}, must, must, must, must, nexus.Comment{Kind: nexus.ShouldComment, Body: "b"})
+		s, t1, _ := commented(t, nexus.Limits{Review: nexus.PersonReviewRules{Fixed: left}}, must, must, must, must, nexus.ReviewComment{Kind: nexus.ShouldComment, Body: "b"})
 		f, _ := t1.WorkToReturn(s.AttemptByID("T1.1"))
 		folds(t, s, f, nexus.AttemptResumed{Attempt: "T1.1", Base: "c0"}, nexus.CommentsAnswered{Task: "T1", Attempt: "T1.1", Answers: []nexus.CommentAnswer{
 			{Comment: "c1", Reply: nexus.CommentFixed, Changed: true},
@@ -130,7 +130,7 @@ func TestAcceptedFixSettles(t *testing.T) {
 
 // TestQuestionAboutAChange: who is asked whether a change may land, and what a no says.
 func TestQuestionAboutAChange(t *testing.T) {
-	s, t1, a := commented(t, nexus.Limits{Review: nexus.ChangeRules{People: nexus.ReviewAll}})
+	s, t1, a := commented(t, nexus.Limits{Review: nexus.PersonReviewRules{People: nexus.ReviewAll}})
 	if s.LandingQuestion(a) != nil || s.HasOpenLandingQuestion() {
 		t.Error("nobody was asked")
 	}
@@ -144,7 +144,7 @@ func TestQuestionAboutAChange(t *testing.T) {
 	if s.LandingQuestion(&other) != nil {
 		t.Error("it was asked about another commit")
 	}
-	next(t, s, nexus.QuestionLeft{ID: "q1"})
+	next(t, s, nexus.QuestionExpired{ID: "q1"})
 	if s.HasOpenLandingQuestion() || len(s.OpenQuestions()) != 1 {
 		t.Error("nobody answers in time, and the run still waits")
 	}
@@ -155,17 +155,17 @@ func TestQuestionAboutAChange(t *testing.T) {
 		t.Errorf("%+v, approved by %q", c, s.LandingApprover(t1, a))
 	}
 	reviews(t, s, nexus.ChangeReview{Commit: "w1", Resolve: []string{"c1"}}, "bob")
-	if c, _ := t1.CommentByID("c1"); c.Resolved != "bob" || s.HoldReason(t1, a) != "every change waits for a person" {
-		t.Errorf("%+v, held: %s", c, s.HoldReason(t1, a))
+	if c, _ := t1.CommentByID("c1"); c.Resolved != "bob" || s.LandingHoldReason(t1, a) != "every change waits for a person" {
+		t.Errorf("%+v, held: %s", c, s.LandingHoldReason(t1, a))
 	}
 	folds(t, s, nexus.QuestionAsked{ID: "q2", Trigger: nexus.ChangeTrigger, Mark: state.LandingQuestionMark(a), Text: "land?"})
 	next(t, s, nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbAnswer, ID: "q2", Text: "yes", By: "ada"}})
 	folds(t, s, nexus.RequestSettled{Seq: s.Seq, Granted: true}, nexus.QuestionAnswered{ID: "q2", Text: "yes", By: "ada"})
-	if s.LandingApprover(t1, a) != "ada" || s.HoldReason(t1, a) != "" || len(t1.Comments) != 1 {
-		t.Errorf("approved by %q, held: %q", s.LandingApprover(t1, a), s.HoldReason(t1, a))
+	if s.LandingApprover(t1, a) != "ada" || s.LandingHoldReason(t1, a) != "" || len(t1.Comments) != 1 {
+		t.Errorf("approved by %q, held: %q", s.LandingApprover(t1, a), s.LandingHoldReason(t1, a))
 	}
-	folds(t, s, nexus.QuestionAsked{ID: "q3", Trigger: nexus.ChangeTrigger, Mark: state.LandingQuestionMark(a), Text: "land?"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"},
-		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0"})
+	folds(t, s, nexus.QuestionAsked{ID: "q3", Trigger: nexus.ChangeTrigger, Mark: state.LandingQuestionMark(a), Text: "land?"}, nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "c0"},
+		nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0"})
 	if s.HasOpenLandingQuestion() || len(s.OpenQuestions()) != 0 {
 		t.Error("it landed, and somebody is asked")
 	}

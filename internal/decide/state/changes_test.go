@@ -48,7 +48,7 @@ func TestWhatFactsChange(t *testing.T) {
 // told returns a tape with what each of its facts changes.
 func told(t *testing.T, tape string) string {
 	t.Helper()
-	s, at, out := state.New("r"), statetest.TapeStart(), strings.Builder{}
+	s, at, out := state.NewState("r"), statetest.TapeStartTime(), strings.Builder{}
 	was := flattened(t, dumped(t, s))
 	for line := range strings.SplitSeq(strings.TrimSuffix(tape, "\n"), "\n") {
 		if strings.HasPrefix(line, "\t") {

@@ -61,39 +61,39 @@ func (s *State) checkFact(f nexus.Fact) error {
 		return fmt.Errorf("there is no attempt %q", id)
 	}
 	switch f := f.(type) {
-	case nexus.TaskPlanned, nexus.LaneFormed, nexus.CriterionRevised, nexus.SplitSought:
-		return s.admitTask(f)
+	case nexus.TaskPlanned, nexus.SharedSessionGroupFormed, nexus.CriterionRevised, nexus.TaskSplitStarted:
+		return s.checkTaskFact(f)
 	case nexus.AttemptStarted:
 		if s.attempts[f.Attempt] != nil {
 			return fmt.Errorf("attempt %q was started before", f.Attempt)
 		}
-	case nexus.TrainDeparted:
+	case nexus.LandingStarted:
 		if s.CurrentLanding != nil {
 			return fmt.Errorf("%s is still landing", s.CurrentLanding.Task)
 		}
-	case nexus.TrainLanded:
-		return s.admitLanding(f)
-	case nexus.FaultsFound:
+	case nexus.LandingCompleted:
+		return s.checkLanding(f)
+	case nexus.CriterionFaultsFound:
 		if s.Mending == nil || s.Mending.ID != f.Attempt {
 			return fmt.Errorf("%q does not look for faults", f.Attempt)
 		}
-	case nexus.TaskSplit:
-		return s.admitSplit(f)
-	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
-		return s.admitAddition(f)
+	case nexus.TaskSplitCompleted:
+		return s.checkSplit(f)
+	case nexus.AdditionPlanningStarted, nexus.AdditionTasksProposed, nexus.AdditionPlanningFailed, nexus.TasksAdded:
+		return s.checkAdditionFact(f)
 	case nexus.CheckpointMade:
 		if s.CheckpointByName(f.Name) != nil || f.Name == "" {
 			return fmt.Errorf("there is a checkpoint %q", f.Name)
 		}
 	case nexus.RunRewound:
-		return s.admitRewind(f)
-	case nexus.UndoSought, nexus.UndoLanded:
-		return s.admitUndo(f)
-	case nexus.PlanRefused, nexus.PlanRevised:
+		return s.checkRewind(f)
+	case nexus.UndoStarted, nexus.UndoLanded:
+		return s.checkUndo(f)
+	case nexus.PlanRejected, nexus.PlanRevised:
 		if s.Proposed == 0 || s.Planned {
 			return errors.New("no plan waits for consent")
 		}
-	case nexus.PlanApproved, nexus.FixesPlanned:
+	case nexus.PlanApproved, nexus.FixTasksPlanned:
 		_, err := s.taskGraph()
 		return err
 	default:
@@ -101,15 +101,15 @@ func (s *State) checkFact(f nexus.Fact) error {
 	return nil
 }
 
-// admitTask returns an error for a fact that cannot happen to a task, or to tasks that share
+// checkTaskFact returns an error for a fact that cannot happen to a task, or to tasks that share
 // a session.
-func (s *State) admitTask(f nexus.Fact) error {
+func (s *State) checkTaskFact(f nexus.Fact) error {
 	switch f := f.(type) {
 	case nexus.TaskPlanned:
 		if s.tasks[f.Task.ID] != nil {
 			return fmt.Errorf("task %q was planned before", f.Task.ID)
 		}
-	case nexus.LaneFormed:
+	case nexus.SharedSessionGroupFormed:
 		for _, id := range f.Tasks {
 			if s.tasks[id] == nil {
 				return fmt.Errorf("there is no task %q", id)
@@ -119,8 +119,8 @@ func (s *State) admitTask(f nexus.Fact) error {
 		if f.Number < 1 || f.Number > len(s.tasks[f.Task].Criteria) {
 			return fmt.Errorf("%s has no criterion %d", f.Task, f.Number)
 		}
-	case nexus.SplitSought:
-		if e := s.Splits.ForTask(f.Task); e != nil && (e.Attempt != f.Attempt || !e.IsOpen()) {
+	case nexus.TaskSplitStarted:
+		if e := s.Splits.SplitOfTask(f.Task); e != nil && (e.Attempt != f.Attempt || !e.IsOpen()) {
 			return fmt.Errorf("%s was already to be split", f.Task)
 		}
 	default:
@@ -142,22 +142,22 @@ func (s *State) CheckFacts(facts ...nexus.Fact) error {
 				return fmt.Errorf("task %q is planned twice", f.Task.ID)
 			}
 			if planned[f.Task.ID] = true; anew || s.Planned {
-				then.Tasks = append(slices.Clip(then.Tasks), &Task{Task: f.Task})
+				then.Tasks = append(slices.Clip(then.Tasks), &TaskState{Task: f.Task})
 			}
-		case nexus.PlanRefused, nexus.PlanRevised:
+		case nexus.PlanRejected, nexus.PlanRevised:
 			then.Tasks, then.tasks, anew = nil, nil, true
 		default:
 		}
 		if to, err := then.nextRunStatus(f); err == nil {
-			then.moveTo(to)
+			then.setStatus(to)
 		}
 	}
 	return nil
 }
 
-// admitLanding refuses a second landing of a task, and a landing on a commit other than the
+// checkLanding refuses a second landing of a task, and a landing on a commit other than the
 // branch's tip.
-func (s *State) admitLanding(f nexus.TrainLanded) error {
+func (s *State) checkLanding(f nexus.LandingCompleted) error {
 	switch {
 	case s.tasks[f.Task].Status == nexus.Landed:
 		return fmt.Errorf("task %q landed before", f.Task)
@@ -169,10 +169,10 @@ func (s *State) admitLanding(f nexus.TrainLanded) error {
 	return nil
 }
 
-// admitSplit refuses the parts of a task whose split was not requested, or that began or
+// checkSplit refuses the parts of a task whose split was not requested, or that began or
 // ended since.
-func (s *State) admitSplit(f nexus.TaskSplit) error {
-	e, t := s.Splits.ForTask(f.Task), s.tasks[f.Task]
+func (s *State) checkSplit(f nexus.TaskSplitCompleted) error {
+	e, t := s.Splits.SplitOfTask(f.Task), s.tasks[f.Task]
 	switch {
 	case e == nil || e.Attempt != f.Attempt || !e.IsOpen():
 		return fmt.Errorf("%q does not split %s", f.Attempt, f.Task)
@@ -184,18 +184,18 @@ func (s *State) admitSplit(f nexus.TaskSplit) error {
 	return nil
 }
 
-// admitAddition refuses a fact about an unknown addition, or about one that has already
+// checkAdditionFact refuses a fact about an unknown addition, or about one that has already
 // advanced.
-func (s *State) admitAddition(f nexus.Fact) error {
+func (s *State) checkAdditionFact(f nexus.Fact) error {
 	var a *RunAddition
 	switch f := f.(type) {
-	case nexus.AdditionSought:
+	case nexus.AdditionPlanningStarted:
 		if a = s.AdditionBySeq(f.Request); a != nil && a.Attempt != "" && a.Attempt != f.Attempt {
 			return fmt.Errorf("%s makes tasks of request %d", a.Attempt, f.Request)
 		}
-	case nexus.AdditionProposed:
-		a = s.addedBy(f.Attempt)
-	case nexus.AdditionFailed:
+	case nexus.AdditionTasksProposed:
+		a = s.additionOfAttempt(f.Attempt)
+	case nexus.AdditionPlanningFailed:
 		a = s.AdditionBySeq(f.Request)
 	case nexus.TasksAdded:
 		a = s.AdditionBySeq(f.Request)
@@ -218,11 +218,11 @@ func requiredTaskOf(f nexus.Fact) (nexus.TaskID, bool) {
 	switch f := f.(type) {
 	case nexus.TaskParked:
 		return f.Task, true
-	case nexus.SplitSought:
+	case nexus.TaskSplitStarted:
 		return f.Task, true
-	case nexus.TaskSplit:
+	case nexus.TaskSplitCompleted:
 		return f.Task, true
-	case nexus.SplitFailed:
+	case nexus.TaskSplitFailed:
 		return f.Task, true
 	case nexus.TaskSkipped:
 		return f.Task, true
@@ -232,7 +232,7 @@ func requiredTaskOf(f nexus.Fact) (nexus.TaskID, bool) {
 		return f.Task, true
 	case nexus.TaskRetried:
 		return f.Task, true
-	case nexus.TaskRouted:
+	case nexus.StartTierChosen:
 		return f.Task, true
 	case nexus.TaskEscalated:
 		return f.Task, true
@@ -242,21 +242,21 @@ func requiredTaskOf(f nexus.Fact) (nexus.TaskID, bool) {
 		return f.Task, true
 	case nexus.AttemptStarted:
 		return f.Task, true
-	case nexus.TrainBoarded:
+	case nexus.LandingQueued:
 		return f.Task, true
-	case nexus.WorkReturned:
+	case nexus.WorkReturnedToAuthor:
 		return f.Task, true
-	case nexus.CommentsApplied:
+	case nexus.SuggestionsApplied:
 		return f.Task, true
 	case nexus.CommentsAnswered:
 		return f.Task, true
-	case nexus.TrainDeparted:
+	case nexus.LandingStarted:
 		return f.Task, true
-	case nexus.TrainLanded:
+	case nexus.LandingCompleted:
 		return f.Task, true
-	case nexus.TrainRefused:
+	case nexus.LandingRejected:
 		return f.Task, true
-	case nexus.TaskInherited:
+	case nexus.TaskStateInherited:
 		return f.Task, true
 	default:
 		return "", false
@@ -266,19 +266,19 @@ func requiredTaskOf(f nexus.Fact) (nexus.TaskID, bool) {
 // plannerOf returns the attempt of an interview, spec, split or addition that a fact is about.
 func plannerOf(f nexus.Fact) (nexus.AttemptID, bool) {
 	switch f := f.(type) {
-	case nexus.InterviewHeard:
+	case nexus.InterviewRoundEnded:
 		return f.Attempt, true
-	case nexus.InterviewFailed:
+	case nexus.InterviewRoundFailed:
 		return f.Attempt, true
 	case nexus.SpecWritten:
 		return f.Attempt, true
-	case nexus.SpecFailed:
+	case nexus.SpecWritingFailed:
 		return f.Attempt, true
-	case nexus.TaskSplit:
+	case nexus.TaskSplitCompleted:
 		return f.Attempt, true
-	case nexus.SplitFailed:
+	case nexus.TaskSplitFailed:
 		return f.Attempt, true
-	case nexus.AdditionProposed:
+	case nexus.AdditionTasksProposed:
 		return f.Attempt, true
 	default:
 		return "", false
@@ -294,37 +294,37 @@ func requiredAttemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 		return id, true
 	}
 	switch f := f.(type) {
-	case nexus.RoutesTold:
+	case nexus.ComplexityRatingEnded:
 		return f.Attempt, true
 	case nexus.AttemptResumed:
 		return f.Attempt, true
-	case nexus.LandingMerged:
+	case nexus.TargetMergeCommitted:
 		return f.Attempt, true
 	case nexus.UndoLanded:
 		return f.Attempt, true
 	case nexus.UndoRefused:
 		return f.Attempt, true
-	case nexus.AttemptInterrupted:
+	case nexus.AgentTurnInterrupted:
 		return f.Attempt, true
 	case nexus.AttemptLost:
 		return f.Attempt, true
-	case nexus.AttemptBroken:
+	case nexus.AttemptInfrastructureFailed:
 		return f.Attempt, true
 	case nexus.AttemptEnded:
 		return f.Attempt, true
-	case nexus.StartForgone:
+	case nexus.StartingTreeRejected:
 		return f.Attempt, true
 	case nexus.RoundStarted:
 		return f.Attempt, true
-	case nexus.VerdictGiven:
+	case nexus.GatesVerdictGiven:
 		return f.Attempt, true
-	case nexus.ReviewGiven:
+	case nexus.ReviewerVerdictGiven:
 		return f.Attempt, true
-	case nexus.PlanLooked:
+	case nexus.PlanCoverageChecked:
 		return f.Attempt, true
-	case nexus.IsolationBroken:
+	case nexus.RoleIsolationViolated:
 		return f.Attempt, true
-	case nexus.WorkVerified:
+	case nexus.VerifierVerdictGiven:
 		return f.Attempt, true
 	case nexus.TamperSuspected:
 		return f.Attempt, true
@@ -332,7 +332,7 @@ func requiredAttemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 		return f.Attempt, true
 	case nexus.SessionStarted:
 		return f.Attempt, true
-	case nexus.TrainBoarded:
+	case nexus.LandingQueued:
 		return f.Attempt, true
 	default:
 		return "", false
@@ -342,17 +342,17 @@ func requiredAttemptOf(f nexus.Fact) (nexus.AttemptID, bool) {
 // attemptOfProof returns the attempt of a fact about evidence for its work.
 func attemptOfProof(f nexus.Fact) (nexus.AttemptID, bool) {
 	switch f := f.(type) {
-	case nexus.TestsProved:
+	case nexus.TestsRunWithoutWork:
 		return f.Attempt, true
-	case nexus.ChecksProved:
+	case nexus.CriterionTestsFound:
 		return f.Attempt, true
-	case nexus.ChecksReproduced:
+	case nexus.IndependentChecksRun:
 		return f.Attempt, true
-	case nexus.RedSeen:
+	case nexus.BaseFailuresCompared:
 		return f.Attempt, true
-	case nexus.CheckTried:
+	case nexus.CriterionCommandTried:
 		return f.Attempt, true
-	case nexus.CriteriaWeighed:
+	case nexus.CriteriaEvidenceRecorded:
 		return f.Attempt, true
 	default:
 		return attemptOfComment(f)
@@ -362,13 +362,13 @@ func attemptOfProof(f nexus.Fact) (nexus.AttemptID, bool) {
 // attemptOfComment returns the attempt of a fact about people's comments.
 func attemptOfComment(f nexus.Fact) (nexus.AttemptID, bool) {
 	switch f := f.(type) {
-	case nexus.WorkReturned:
+	case nexus.WorkReturnedToAuthor:
 		return f.Attempt, true
-	case nexus.CommentsApplied:
+	case nexus.SuggestionsApplied:
 		return f.Attempt, true
 	case nexus.CommentsAnswered:
 		return f.Attempt, true
-	case nexus.ChangeWeighed:
+	case nexus.ChangeRiskRated:
 		return f.Attempt, true
 	default:
 		return "", false

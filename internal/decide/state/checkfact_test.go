@@ -13,7 +13,7 @@ import (
 // executing returns a run that works on one task, T1.
 func executing(t *testing.T) *state.State {
 	t.Helper()
-	s := state.New("r")
+	s := state.NewState("r")
 	for _, f := range []nexus.Fact{
 		nexus.GoalAccepted{Base: "c0"},
 		nexus.RunStarted{},
@@ -43,73 +43,73 @@ func TestUnknownOnes(t *testing.T) {
 	s := executing(t)
 	for _, f := range []nexus.Fact{
 		nexus.TaskParked{},
-		nexus.SplitSought{},
-		nexus.TaskSplit{},
-		nexus.SplitFailed{},
+		nexus.TaskSplitStarted{},
+		nexus.TaskSplitCompleted{},
+		nexus.TaskSplitFailed{},
 		nexus.TaskSkipped{},
 		nexus.TaskRetried{},
-		nexus.TaskRouted{},
+		nexus.StartTierChosen{},
 		nexus.TaskEscalated{},
 		nexus.CriterionRevised{},
 		nexus.AttemptStarted{},
-		nexus.TrainBoarded{},
-		nexus.TrainDeparted{},
-		nexus.TrainLanded{},
-		nexus.TrainRefused{},
+		nexus.LandingQueued{},
+		nexus.LandingStarted{},
+		nexus.LandingCompleted{},
+		nexus.LandingRejected{},
 		nexus.TaskPaused{},
 		nexus.TaskResumed{},
 		nexus.ReplanDecided{},
-		nexus.WorkReturned{},
-		nexus.CommentsApplied{},
+		nexus.WorkReturnedToAuthor{},
+		nexus.SuggestionsApplied{},
 		nexus.CommentsAnswered{},
-		nexus.TaskInherited{},
+		nexus.TaskStateInherited{},
 	} {
 		if err := s.CheckFacts(about(f, "Task", "T9")); err == nil || !strings.Contains(err.Error(), `no task "T9"`) {
 			t.Errorf("%T of an unknown task: %v", f, err)
 		}
 	}
 	for _, f := range []nexus.Fact{
-		nexus.RoutesTold{},
+		nexus.ComplexityRatingEnded{},
 		nexus.AttemptResumed{},
-		nexus.LandingMerged{},
+		nexus.TargetMergeCommitted{},
 		nexus.AttemptLost{},
-		nexus.AttemptBroken{},
+		nexus.AttemptInfrastructureFailed{},
 		nexus.AttemptEnded{},
-		nexus.StartForgone{},
+		nexus.StartingTreeRejected{},
 		nexus.RoundStarted{},
-		nexus.VerdictGiven{},
-		nexus.ReviewGiven{},
-		nexus.TestsProved{},
-		nexus.ChecksProved{},
-		nexus.RedSeen{},
-		nexus.CheckTried{},
-		nexus.PlanLooked{},
-		nexus.CriteriaWeighed{},
-		nexus.IsolationBroken{},
-		nexus.WorkVerified{},
+		nexus.GatesVerdictGiven{},
+		nexus.ReviewerVerdictGiven{},
+		nexus.TestsRunWithoutWork{},
+		nexus.CriterionTestsFound{},
+		nexus.BaseFailuresCompared{},
+		nexus.CriterionCommandTried{},
+		nexus.PlanCoverageChecked{},
+		nexus.CriteriaEvidenceRecorded{},
+		nexus.RoleIsolationViolated{},
+		nexus.VerifierVerdictGiven{},
 		nexus.TamperSuspected{},
 		nexus.TreeSnapshotted{},
 		nexus.SessionStarted{},
 		nexus.UndoLanded{},
 		nexus.UndoRefused{},
-		nexus.AttemptInterrupted{},
-		nexus.InterviewHeard{},
-		nexus.InterviewFailed{},
+		nexus.AgentTurnInterrupted{},
+		nexus.InterviewRoundEnded{},
+		nexus.InterviewRoundFailed{},
 		nexus.SpecWritten{},
-		nexus.SpecFailed{},
-		nexus.AdditionProposed{},
-		nexus.ChangeWeighed{},
-		nexus.TaskSplit{Task: "T1"},
-		nexus.SplitFailed{Task: "T1"},
-		nexus.WorkReturned{Task: "T1"},
-		nexus.CommentsApplied{Task: "T1"},
+		nexus.SpecWritingFailed{},
+		nexus.AdditionTasksProposed{},
+		nexus.ChangeRiskRated{},
+		nexus.TaskSplitCompleted{Task: "T1"},
+		nexus.TaskSplitFailed{Task: "T1"},
+		nexus.WorkReturnedToAuthor{Task: "T1"},
+		nexus.SuggestionsApplied{Task: "T1"},
 		nexus.CommentsAnswered{Task: "T1"},
 	} {
 		if err := s.CheckFacts(about(f, "Attempt", "T1.9")); err == nil || !strings.Contains(err.Error(), `no attempt "T1.9"`) {
 			t.Errorf("%T of an unknown attempt: %v", f, err)
 		}
 	}
-	if err := s.CheckFacts(nexus.TrainBoarded{Task: "T1", Attempt: "T1.9"}, nexus.AttemptLost{Attempt: "T1.1"}); err == nil {
+	if err := s.CheckFacts(nexus.LandingQueued{Task: "T1", Attempt: "T1.9"}, nexus.AttemptLost{Attempt: "T1.1"}); err == nil {
 		t.Error("an unknown attempt of a known task boarded")
 	}
 }
@@ -122,7 +122,7 @@ func TestDumpHasTheEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := nexus.Evidence{Tree: "t1", Gate: "test", State: nexus.Pass}
+	e := nexus.GateEvidence{Tree: "t1", Gate: "test", State: nexus.Pass}
 	if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: time.Unix(9, 0), Fact: nexus.GateJudged{Attempt: "T1.1", Evidence: e}}); err != nil {
 		t.Fatal(err)
 	}

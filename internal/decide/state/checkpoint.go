@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Checkpoint is a named point of the run.
-type Checkpoint struct {
+// RunCheckpoint is a named point of the run.
+type RunCheckpoint struct {
 	nexus.CheckpointMade
 	Seq     int64 // sequence number of its last event
 	At      time.Time
@@ -35,7 +35,7 @@ func (s *State) trackChange(f nexus.Fact) {
 func (s *State) applyCheckpoint(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.CheckpointMade:
-		c := Checkpoint{CheckpointMade: f, Seq: e.Seq, At: e.At}
+		c := RunCheckpoint{CheckpointMade: f, Seq: e.Seq, At: e.At}
 		if !s.Started.IsZero() {
 			c.Worked = s.WorkedTime(e.At)
 		}
@@ -49,8 +49,8 @@ func (s *State) applyCheckpoint(e nexus.Event) {
 }
 
 // CheckpointByName returns the checkpoint with this name, or nil if there is none.
-func (s *State) CheckpointByName(name string) *Checkpoint {
-	i := slices.IndexFunc(s.Checkpoints, func(c *Checkpoint) bool { return c.Name == name && c.Dropped == "" })
+func (s *State) CheckpointByName(name string) *RunCheckpoint {
+	i := slices.IndexFunc(s.Checkpoints, func(c *RunCheckpoint) bool { return c.Name == name && c.Dropped == "" })
 	if i < 0 {
 		return nil
 	}
@@ -58,8 +58,8 @@ func (s *State) CheckpointByName(name string) *Checkpoint {
 }
 
 // ActiveCheckpoints returns the checkpoints that were not removed, in order.
-func (s *State) ActiveCheckpoints() []*Checkpoint {
-	var all []*Checkpoint
+func (s *State) ActiveCheckpoints() []*RunCheckpoint {
+	var all []*RunCheckpoint
 	for _, c := range s.Checkpoints {
 		if c.Dropped == "" {
 			all = append(all, c)
@@ -70,15 +70,15 @@ func (s *State) ActiveCheckpoints() []*Checkpoint {
 
 // UnlandedSnapshots returns the last snapshots of the attempts that have not ended, in the
 // plan's order.
-func (s *State) UnlandedSnapshots() []nexus.PinnedTree {
-	var all []nexus.PinnedTree
+func (s *State) UnlandedSnapshots() []nexus.PinnedAttemptTree {
+	var all []nexus.PinnedAttemptTree
 	for _, t := range s.Tasks {
 		a := t.CurrentAttempt()
 		if a == nil || t.Status == nexus.Landed || t.Status == nexus.Split {
 			continue
 		}
 		if commit := a.Snapshot.Commit; commit != "" {
-			all = append(all, nexus.PinnedTree{Attempt: a.ID, Commit: commit})
+			all = append(all, nexus.PinnedAttemptTree{Attempt: a.ID, Commit: commit})
 		}
 	}
 	return all

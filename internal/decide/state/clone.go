@@ -7,19 +7,19 @@ import (
 )
 
 // Clone returns a copy that shares no mutable data.
-func (a *Attempt) Clone() *Attempt {
+func (a *AttemptState) Clone() *AttemptState {
 	if a == nil {
 		return nil
 	}
 	c := *a
 	c.Network, c.Tried, c.Looks, c.Heard = clipCapacity(a.Network), clipCapacity(a.Tried), clipCapacity(a.Looks), clipCapacity(a.Heard)
-	c.Rounds = make([]*Round, len(a.Rounds))
+	c.Rounds = make([]*AttemptRound, len(a.Rounds))
 	for i, r := range a.Rounds {
 		round := *r
 		round.Evidence, round.Reviews, round.Broken = clipCapacity(r.Evidence), clipCapacity(r.Reviews), clipCapacity(r.Broken)
 		c.Rounds[i] = &round
 	}
-	c.Sessions = make([]*Session, len(a.Sessions))
+	c.Sessions = make([]*AgentSessionState, len(a.Sessions))
 	for i, s := range a.Sessions {
 		session := *s
 		session.Messages, session.asks, session.Looked = clipCapacity(s.Messages), clipCapacity(s.asks), clipCapacity(s.Looked)
@@ -30,12 +30,12 @@ func (a *Attempt) Clone() *Attempt {
 
 // JoinSession copies a session, and its side effects, from a clone that ran it in parallel
 // with others. Network is the length of the attempt's Network when it was cloned.
-func (a *Attempt) JoinSession(c *Attempt, id nexus.SessionID, network int) {
+func (a *AttemptState) JoinSession(c *AttemptState, id nexus.SessionID, network int) {
 	s := c.SessionByID(id)
 	if s == nil {
 		return
 	}
-	if i := slices.IndexFunc(a.Sessions, func(o *Session) bool { return o.Session == id }); i >= 0 {
+	if i := slices.IndexFunc(a.Sessions, func(o *AgentSessionState) bool { return o.Session == id }); i >= 0 {
 		a.Sessions[i] = s
 	} else {
 		a.Sessions = append(a.Sessions, s)

@@ -12,21 +12,21 @@ import (
 
 // TaskComment is a person's comment on a task's change, and its state.
 type TaskComment struct {
-	nexus.Comment
+	nexus.ReviewComment
 	Seq  int64 // sequence number of the request that made it
 	By   string
 	At   time.Time
 	Base string // commit that the change was compared with
 
-	Told     nexus.AttemptID // attempt whose author received it last
-	Answers  []CommentAnswer // oldest first
-	Applied  string          // commit that contains the replacement
-	Refused  string          // why the replacement was not applied
-	Resolved string          // person or rule that resolved it; empty: it is open
+	Told     nexus.AttemptID         // attempt whose author received it last
+	Answers  []RecordedCommentAnswer // oldest first
+	Applied  string                  // commit that contains the replacement
+	Refused  string                  // why the replacement was not applied
+	Resolved string                  // person or rule that resolved it; empty: it is open
 }
 
-// CommentAnswer is the author's answer to a comment.
-type CommentAnswer struct {
+// RecordedCommentAnswer is the author's answer to a comment.
+type RecordedCommentAnswer struct {
 	nexus.CommentAnswer
 	Attempt nexus.AttemptID
 	Round   int
@@ -34,8 +34,8 @@ type CommentAnswer struct {
 	At      time.Time
 }
 
-// PersonReview is one review of a task's change by a person.
-type PersonReview struct {
+// PersonChangeReview is one review of a task's change by a person.
+type PersonChangeReview struct {
 	Seq      int64
 	By       string
 	At       time.Time
@@ -45,9 +45,9 @@ type PersonReview struct {
 }
 
 // LastAnswer returns the last answer to the comment, or false if there is none.
-func (c TaskComment) LastAnswer() (CommentAnswer, bool) {
+func (c TaskComment) LastAnswer() (RecordedCommentAnswer, bool) {
 	if len(c.Answers) == 0 {
-		return CommentAnswer{}, false
+		return RecordedCommentAnswer{}, false
 	}
 	return c.Answers[len(c.Answers)-1], true
 }
@@ -74,20 +74,20 @@ func (c TaskComment) isUndelivered(a nexus.AttemptID) bool {
 }
 
 // CommentByID returns the comment with this ID, or false if there is none.
-func (t *Task) CommentByID(id string) (TaskComment, bool) {
+func (t *TaskState) CommentByID(id string) (TaskComment, bool) {
 	if i := t.commentAt(id); i >= 0 {
 		return t.Comments[i], true
 	}
 	return TaskComment{}, false
 }
 
-func (t *Task) commentAt(id string) int {
+func (t *TaskState) commentAt(id string) int {
 	return slices.IndexFunc(t.Comments, func(c TaskComment) bool { return c.ID == id })
 }
 
 // UndeliveredComments returns the comments that the author of an attempt must still receive,
 // as one message for each batch.
-func (t *Task) UndeliveredComments(a nexus.AttemptID) []Guidance {
+func (t *TaskState) UndeliveredComments(a nexus.AttemptID) []Guidance {
 	var all []Guidance
 	for _, c := range t.Comments {
 		if !c.isUndelivered(a) {
@@ -97,25 +97,25 @@ func (t *Task) UndeliveredComments(a nexus.AttemptID) []Guidance {
 			all = append(all, Guidance{Seq: c.Seq, Task: t.ID})
 		}
 		last := &all[len(all)-1]
-		last.Comments = append(last.Comments, c.Comment)
+		last.Comments = append(last.Comments, c.ReviewComment)
 	}
 	return all
 }
 
 // BlockingComments returns the comments that block the landing of the task's change.
-func (t *Task) BlockingComments() []TaskComment {
+func (t *TaskState) BlockingComments() []TaskComment {
 	return slices.DeleteFunc(slices.Clone(t.Comments), func(c TaskComment) bool { return !c.BlocksLanding() })
 }
 
 // WorkToReturn returns the fact that returns an accepted attempt to its author, or false if
 // no comment asks for work.
-func (t *Task) WorkToReturn(a *Attempt) (nexus.WorkReturned, bool) {
-	f := nexus.WorkReturned{Task: t.ID, Attempt: a.ID}
+func (t *TaskState) WorkToReturn(a *AttemptState) (nexus.WorkReturnedToAuthor, bool) {
+	f := nexus.WorkReturnedToAuthor{Task: t.ID, Attempt: a.ID}
 	var names []string
 	for _, c := range t.Comments {
 		switch {
 		case c.needsApplying():
-			f.Apply = append(f.Apply, c.Comment)
+			f.Apply = append(f.Apply, c.ReviewComment)
 		case c.isUndelivered(a.ID) && c.Kind != nexus.PraiseComment:
 			f.Tell = true
 		default:
@@ -131,11 +131,11 @@ func (t *Task) WorkToReturn(a *Attempt) (nexus.WorkReturned, bool) {
 const changeMark = "change:"
 
 // LandingQuestionMark returns the mark of the question whether an attempt's work may land.
-func LandingQuestionMark(a *Attempt) string { return changeMark + string(a.ID) + "@" + a.Commit }
+func LandingQuestionMark(a *AttemptState) string { return changeMark + string(a.ID) + "@" + a.Commit }
 
 // LandingQuestion returns the question whether an attempt's work may land, or nil if it was
 // not asked.
-func (s *State) LandingQuestion(a *Attempt) *Question {
+func (s *State) LandingQuestion(a *AttemptState) *RunQuestion {
 	for _, q := range slices.Backward(s.Questions) {
 		if q.Trigger == nexus.ChangeTrigger && q.Mark == LandingQuestionMark(a) {
 			return q
@@ -146,7 +146,7 @@ func (s *State) LandingQuestion(a *Attempt) *Question {
 
 // TaskOfLandingQuestion returns the task whose change a question is about. It returns nil for
 // other questions, and for a change that is no longer the task's.
-func (s *State) TaskOfLandingQuestion(q *Question) *Task {
+func (s *State) TaskOfLandingQuestion(q *RunQuestion) *TaskState {
 	if q.Trigger != nexus.ChangeTrigger {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (s *State) TaskOfLandingQuestion(q *Question) *Task {
 }
 
 // LandingApprover returns the person who approved the landing of an attempt's work, or "".
-func (s *State) LandingApprover(t *Task, a *Attempt) string {
+func (s *State) LandingApprover(t *TaskState, a *AttemptState) string {
 	for _, l := range t.Looks {
 		if l.Approved && l.Commit == a.Commit && a.Commit != "" {
 			return l.By
@@ -172,7 +172,7 @@ func (s *State) LandingApprover(t *Task, a *Attempt) string {
 }
 
 // ReviewReason returns why a person must review an attempt's work before it lands, or "".
-func (s *State) ReviewReason(a *Attempt) string {
+func (s *State) ReviewReason(a *AttemptState) string {
 	switch s.Limits.Review.People {
 	case "", nexus.ReviewNone:
 		return ""
@@ -189,8 +189,8 @@ func (s *State) ReviewReason(a *Attempt) string {
 	}
 }
 
-// HoldReason returns why an accepted attempt does not land yet, or "" if it may land.
-func (s *State) HoldReason(t *Task, a *Attempt) string {
+// LandingHoldReason returns why an accepted attempt does not land yet, or "" if it may land.
+func (s *State) LandingHoldReason(t *TaskState, a *AttemptState) string {
 	if t.IsPaused() {
 		return "paused by " + t.Paused.By
 	}
@@ -209,7 +209,7 @@ func (s *State) HoldReason(t *Task, a *Attempt) string {
 
 // HasOpenLandingQuestion reports whether a question is open whether a change may land.
 func (s *State) HasOpenLandingQuestion() bool {
-	return slices.ContainsFunc(s.Questions, func(q *Question) bool {
+	return slices.ContainsFunc(s.Questions, func(q *RunQuestion) bool {
 		if q.Trigger != nexus.ChangeTrigger || q.By != "" || q.Left {
 			return false
 		}
@@ -219,13 +219,13 @@ func (s *State) HasOpenLandingQuestion() bool {
 }
 
 // applyReview applies a person's review of a change, once the request is accepted.
-func (s *State) applyReview(r Request, at time.Time) {
+func (s *State) applyReview(r PendingRequest, at time.Time) {
 	t := s.tasks[r.Task]
 	if t == nil || r.Review == nil {
 		return
 	}
 	v := *r.Review
-	look := PersonReview{Seq: r.Seq, By: cmp.Or(r.By, "a person"), At: at, Base: v.Base, Commit: v.Commit, Approved: v.Approve}
+	look := PersonChangeReview{Seq: r.Seq, By: cmp.Or(r.By, "a person"), At: at, Base: v.Base, Commit: v.Commit, Approved: v.Approve}
 	t.Looks = append(slices.Clip(t.Looks), look)
 	t.addComments(r, v, at)
 	all := slices.Clone(t.Comments)
@@ -247,41 +247,41 @@ func (s *State) applyReview(r Request, at time.Time) {
 }
 
 // addComments adds the comments of a batch.
-func (t *Task) addComments(r Request, v nexus.ChangeReview, at time.Time) {
+func (t *TaskState) addComments(r PendingRequest, v nexus.ChangeReview, at time.Time) {
 	for _, c := range v.Comments {
 		t.Commented++
 		c.ID = fmt.Sprintf("c%d", t.Commented)
 		if c.Commit == "" {
 			c.Commit = v.Commit
 		}
-		t.Comments = append(slices.Clip(t.Comments), TaskComment{Comment: c, Seq: r.Seq, By: r.By, At: at, Base: v.Base})
+		t.Comments = append(slices.Clip(t.Comments), TaskComment{ReviewComment: c, Seq: r.Seq, By: r.By, At: at, Base: v.Base})
 	}
 }
 
 // addObjectionComment turns a person's objection to a landing into a comment.
-func (s *State) addObjectionComment(r Request, at time.Time) {
+func (s *State) addObjectionComment(r PendingRequest, at time.Time) {
 	q := s.QuestionByID(r.ID)
 	if q == nil || nexus.IsYes(r.Text) {
 		return
 	}
-	t, why := s.TaskOfLandingQuestion(q), nexus.ObjectionIn(r.Text)
+	t, why := s.TaskOfLandingQuestion(q), nexus.RequestedChangeIn(r.Text)
 	if t == nil || why == "" {
 		return
 	}
 	a := t.CurrentAttempt()
 	r.Task = t.ID
-	t.addComments(r, nexus.ChangeReview{Base: a.Base, Commit: a.Commit, Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: why}}}, at)
+	t.addComments(r, nexus.ChangeReview{Base: a.Base, Commit: a.Commit, Comments: []nexus.ReviewComment{{Kind: nexus.MustComment, Body: why}}}, at)
 }
 
 // applyComments applies facts about the handling of comments.
 func (s *State) applyComments(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
-	case nexus.WorkReturned:
+	case nexus.WorkReturnedToAuthor:
 		t, a := s.tasks[f.Task], s.attempts[f.Attempt]
 		a.Apply(f, at)
 		t.Status = nexus.Running
 		s.dequeueLanding(f.Task)
-	case nexus.CommentsApplied:
+	case nexus.SuggestionsApplied:
 		t := s.tasks[f.Task]
 		s.attempts[f.Attempt].Apply(f, at)
 		t.updateComments(f.Applied, func(c *TaskComment) { c.Applied, c.Resolved = f.Commit, appliedBy })
@@ -293,10 +293,10 @@ func (s *State) applyComments(f nexus.Fact, at time.Time) {
 		s.attempts[f.Attempt].Apply(f, at)
 		for _, one := range f.Answers {
 			t.updateComments([]string{one.Comment}, func(c *TaskComment) {
-				c.Answers = append(slices.Clip(c.Answers), CommentAnswer{CommentAnswer: one, Attempt: f.Attempt, Round: f.Round, Commit: f.Commit, At: at})
+				c.Answers = append(slices.Clip(c.Answers), RecordedCommentAnswer{CommentAnswer: one, Attempt: f.Attempt, Round: f.Round, Commit: f.Commit, At: at})
 			})
 		}
-	case nexus.ChangeWeighed:
+	case nexus.ChangeRiskRated:
 		s.attempts[f.Attempt].Apply(f, at)
 	default:
 	}
@@ -310,7 +310,7 @@ const appliedBy = "applied"
 const ByFix = "accepted fix"
 
 // updateComments changes comments in a new list, because others may read the old one.
-func (t *Task) updateComments(ids []string, do func(c *TaskComment)) {
+func (t *TaskState) updateComments(ids []string, do func(c *TaskComment)) {
 	if len(ids) == 0 {
 		return
 	}
@@ -323,7 +323,7 @@ func (t *Task) updateComments(ids []string, do func(c *TaskComment)) {
 }
 
 // markCommentsDelivered marks the comments that the author of an attempt received.
-func (t *Task) markCommentsDelivered(f nexus.PromptSent) {
+func (t *TaskState) markCommentsDelivered(f nexus.PromptSent) {
 	ids := make([]string, len(f.Comments))
 	for i, c := range f.Comments {
 		ids[i] = c.ID
@@ -333,7 +333,7 @@ func (t *Task) markCommentsDelivered(f nexus.PromptSent) {
 
 // resolveFixedComments resolves the comments of kind must that an accepted attempt fixed, if people let the
 // gates decide.
-func (s *State) resolveFixedComments(t *Task, a *Attempt) {
+func (s *State) resolveFixedComments(t *TaskState, a *AttemptState) {
 	if !s.Limits.Review.Fixed {
 		return
 	}
@@ -347,28 +347,28 @@ func (s *State) resolveFixedComments(t *Task, a *Attempt) {
 }
 
 // applyCommentFact applies facts about people's comments to an attempt.
-func (a *Attempt) applyCommentFact(f nexus.Fact) {
+func (a *AttemptState) applyCommentFact(f nexus.Fact) {
 	switch f := f.(type) {
-	case nexus.WorkReturned:
+	case nexus.WorkReturnedToAuthor:
 		a.Stage, a.Outcome, a.Why = Waiting, "", f.Why
 		a.Sent, a.Applied = &f, nil
-	case nexus.CommentsApplied:
+	case nexus.SuggestionsApplied:
 		if a.Applied = &f; a.Sent != nil && !a.Sent.Tell {
 			a.Sent = nil
 		}
 	case nexus.CommentsAnswered:
 		a.Claims = nil
 		for _, one := range f.Answers {
-			a.Open = slices.DeleteFunc(slices.Clone(a.Open), func(c nexus.Comment) bool { return c.ID == one.Comment })
+			a.Open = slices.DeleteFunc(slices.Clone(a.Open), func(c nexus.ReviewComment) bool { return c.ID == one.Comment })
 		}
-	case nexus.ChangeWeighed:
+	case nexus.ChangeRiskRated:
 		a.Risky = &f
 	default:
 	}
 }
 
 // UnansweredComments returns the comments that the attempt's author received and did not answer.
-func (a *Attempt) UnansweredComments() []string {
+func (a *AttemptState) UnansweredComments() []string {
 	var ids []string
 	for _, c := range a.Open {
 		if !slices.Contains(a.Reminded, c.ID) {
@@ -379,7 +379,7 @@ func (a *Attempt) UnansweredComments() []string {
 }
 
 // addOpenComments records the comments that its author received and must answer.
-func (a *Attempt) addOpenComments(f nexus.PromptSent) {
+func (a *AttemptState) addOpenComments(f nexus.PromptSent) {
 	for _, c := range f.Comments {
 		if c.Kind != nexus.PraiseComment {
 			a.Open = append(clipCapacity(a.Open), c)
@@ -388,7 +388,7 @@ func (a *Attempt) addOpenComments(f nexus.PromptSent) {
 }
 
 // recordClaims records its author's answers to comments until they are checked against the change.
-func (a *Attempt) recordClaims(f nexus.SessionEnded) {
+func (a *AttemptState) recordClaims(f nexus.SessionEnded) {
 	a.Claims = nil
 	for _, one := range f.Answers {
 		if one.Comment != "" {

@@ -15,7 +15,7 @@ func drafted(before ...nexus.Fact) []nexus.Fact {
 	}
 	all := append([]nexus.Fact{nexus.GoalAccepted{Base: "c0", Limits: nexus.DefaultLimits()}, nexus.RunStarted{}}, plan("Read")...)
 	all = append(all, before...)
-	return append(append(all, nexus.PlanRefused{By: "ada", Why: "write"}), plan("Write")...)
+	return append(append(all, nexus.PlanRejected{By: "ada", Why: "write"}), plan("Write")...)
 }
 
 // TestProposal tells the plans that people saw, also when what was agreed to is another thing by now.

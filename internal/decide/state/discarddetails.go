@@ -17,11 +17,11 @@ func (s *State) DiscardLandedDetails() *State {
 
 // discardAfterLanding discards the data that is no longer needed after a fact.
 func (s *State) discardAfterLanding(f nexus.Fact) {
-	landed, ok := f.(nexus.TrainLanded)
+	landed, ok := f.(nexus.LandingCompleted)
 	if !ok || s.shelf == nil {
 		return
 	}
-	if m := s.attempts[MergeID(landed.Attempt)]; m != nil && len(m.Sessions) == 0 {
+	if m := s.attempts[MergerAttemptID(landed.Attempt)]; m != nil && len(m.Sessions) == 0 {
 		delete(s.attempts, m.ID)
 	}
 	t := s.tasks[landed.Task]
@@ -37,16 +37,16 @@ func (s *State) discardAfterLanding(f nexus.Fact) {
 			r.Reviews = slices.Clip(r.Reviews)
 		}
 		for _, c := range a.Sessions {
-			c.Messages, c.Looked, c.Memory, c.Compact, c.Before, c.Unheard, c.Tally = nil, nil, nil, nexus.SessionCompacted{}, 0, 0, ToolTally{}
+			c.Messages, c.Looked, c.Memory, c.Compact, c.Before, c.Unheard, c.Tally = nil, nil, nil, nexus.SessionCompacted{}, 0, 0, ToolCallTally{}
 			delete(s.sessions, c.Session)
 		}
-		internTexts(t, a)
+		shareEqualTexts(t, a)
 		s.shelf.packAttempt(a)
 	}
 }
 
-// internTexts stores each text once that several facts about an attempt contain.
-func internTexts(t *Task, a *Attempt) {
+// shareEqualTexts stores each text once that several facts about an attempt contain.
+func shareEqualTexts(t *TaskState, a *AttemptState) {
 	texts := map[string]string{}
 	one := func(s string) string {
 		if known, ok := texts[s]; ok {

@@ -14,7 +14,7 @@ import (
 func (s *State) DumpJSON() (string, error) {
 	type known struct {
 		Key      string
-		Evidence nexus.Evidence
+		Evidence nexus.GateEvidence
 	}
 	all := struct {
 		State    *State
@@ -25,13 +25,13 @@ func (s *State) DumpJSON() (string, error) {
 		Reserved []nexus.BudgetReserved
 		Spent    nexus.Money
 		SetAside nexus.Money
-		Attempts map[nexus.AttemptID]*Attempt
-		Sessions map[nexus.SessionID]*Session
+		Attempts map[nexus.AttemptID]*AttemptState
+		Sessions map[nexus.SessionID]*AgentSessionState
 		Evidence []known
 		Deliver  bool
 		Rank     map[nexus.TaskID]int
 		Asked    map[nexus.TaskID]bool
-		Told     map[nexus.TaskID]nexus.Route
+		Told     map[nexus.TaskID]nexus.ComplexityRating
 		Waived   []string
 		Pace     map[string][]time.Duration
 	}{

@@ -56,7 +56,7 @@ func (s *State) StateAt(seq int64) (*State, error) {
 			Hint: fmt.Sprintf("Its first event is %d; nexus checkpoint list names its points.", s.first),
 		}
 	}
-	then := New(s.Run)
+	then := NewState(s.Run)
 	then.past = s.past
 	if s.shelf != nil {
 		then.DiscardLandedDetails()

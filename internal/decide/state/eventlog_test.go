@@ -20,15 +20,15 @@ func wentBack() []nexus.Event {
 	add := func(facts ...nexus.Fact) {
 		for _, f := range facts {
 			seq := int64(len(events) + 1)
-			events = append(events, nexus.Event{Seq: seq, Run: "r", At: statetest.TapeStart().Add(time.Duration(seq) * time.Minute), Fact: f})
+			events = append(events, nexus.Event{Seq: seq, Run: "r", At: statetest.TapeStartTime().Add(time.Duration(seq) * time.Minute), Fact: f})
 		}
 	}
 	work := func(attempt nexus.AttemptID, task nexus.TaskID, base, commit string) {
 		add(nexus.AttemptStarted{Attempt: attempt, Task: task, Tier: nexus.Fast, Base: base},
 			nexus.AttemptEnded{Attempt: attempt, Outcome: nexus.Accepted, Commit: "x"},
-			nexus.TrainBoarded{Attempt: attempt, Task: task},
-			nexus.TrainDeparted{Attempt: attempt, Task: task, Onto: base},
-			nexus.TrainLanded{Attempt: attempt, Task: task, Commit: commit, Parent: base})
+			nexus.LandingQueued{Attempt: attempt, Task: task},
+			nexus.LandingStarted{Attempt: attempt, Task: task, Onto: base},
+			nexus.LandingCompleted{Attempt: attempt, Task: task, Commit: commit, Parent: base})
 	}
 	add(nexus.GoalAccepted{Base: "c0", Limits: nexus.DefaultLimits()}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 2},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2"}}, nexus.PlanApproved{})
@@ -55,7 +55,7 @@ func sequence(events []nexus.Event, read *int) iter.Seq2[nexus.Event, error] {
 func TestPast(t *testing.T) {
 	events, read := wentBack(), 0
 	past := sequence(events, &read)
-	own, following := state.New("r"), state.New("r").ReadPastFrom(past)
+	own, following := state.NewState("r"), state.NewState("r").ReadPastFrom(past)
 	for _, e := range events {
 		for _, s := range []*state.State{own, following} {
 			if err := s.Apply(e); err != nil {
@@ -63,7 +63,7 @@ func TestPast(t *testing.T) {
 			}
 		}
 	}
-	replayed, err := state.Replay("r", past)
+	replayed, err := state.ReplayRun("r", past)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestPastThatIsGone(t *testing.T) {
 		"empty":  func(func(nexus.Event, error) bool) {},
 		"broken": func(yield func(nexus.Event, error) bool) { yield(nexus.Event{}, broken) },
 	} {
-		s := state.New("r").ReadPastFrom(past)
+		s := state.NewState("r").ReadPastFrom(past)
 		for _, e := range events[:16] {
 			if err := s.Apply(e); err != nil {
 				t.Fatal(err)
@@ -131,7 +131,7 @@ func TestLongRunIsSmall(t *testing.T) {
 			if i == 0 {
 				f = nexus.GoalAccepted{Base: "c0", Limits: nexus.DefaultLimits()}
 			}
-			if !yield(nexus.Event{Seq: i + 1, Run: "r", At: statetest.TapeStart(), Fact: f}, nil) {
+			if !yield(nexus.Event{Seq: i + 1, Run: "r", At: statetest.TapeStartTime(), Fact: f}, nil) {
 				return
 			}
 		}
@@ -139,7 +139,7 @@ func TestLongRunIsSmall(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	s, err := state.Replay("r", past)
+	s, err := state.ReplayRun("r", past)
 	if err != nil {
 		t.Fatal(err)
 	}

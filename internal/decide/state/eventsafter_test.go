@@ -53,7 +53,7 @@ func life(t *testing.T, tape string) *state.State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := state.New("r")
+	s := state.NewState("r")
 	for _, e := range events {
 		if err := s.Apply(e); err != nil {
 			t.Fatal(err)
@@ -78,11 +78,11 @@ func TestAfter(t *testing.T) {
 	if !slices.Equal(a.Attempts, []nexus.AttemptID{"T2.2"}) || !slices.Equal(a.Ended, []nexus.AttemptID{"T1.1", "T2.1"}) {
 		t.Errorf("begun since %q, and ended by it %q", a.Attempts, a.Ended)
 	}
-	var asked []nexus.RequestVerb
+	var asked []nexus.RequestKind
 	for _, r := range a.Requests {
 		asked = append(asked, r.Verb)
 	}
-	if !slices.Equal(asked, []nexus.RequestVerb{nexus.VerbAdd}) || a.Published == nil || a.Published.Branch != "nexus/r" {
+	if !slices.Equal(asked, []nexus.RequestKind{nexus.VerbAdd}) || a.Published == nil || a.Published.Branch != "nexus/r" {
 		t.Errorf("people asked for %q, and published is %+v", asked, a.Published)
 	}
 	a, err = view.EventsSince(s, 27)
@@ -231,7 +231,7 @@ request.settled seq=8 granted=true
 	const apply = heard + `request.made request.verb=review request.task=T1 request.by=bob request.review.commit=w1 request.review.apply=["c2"]
 request.settled seq=11 granted=true
 `
-	if f, ok := life(t, apply).TaskByID("T1").WorkToReturn(&state.Attempt{ID: "T1.1"}); !ok || len(f.Apply) != 1 || f.Apply[0].ID != "c2" || f.Tell || f.Why != "a person reviewed it: c2" {
+	if f, ok := life(t, apply).TaskByID("T1").WorkToReturn(&state.AttemptState{ID: "T1.1"}); !ok || len(f.Apply) != 1 || f.Apply[0].ID != "c2" || f.Tell || f.Why != "a person reviewed it: c2" {
 		t.Errorf("%+v", f)
 	}
 	for fate, tape := range map[string]string{
@@ -240,7 +240,7 @@ request.settled seq=11 granted=true
 	} {
 		t1 := life(t, tape).TaskByID("T1")
 		c, _ := t1.CommentByID("c2")
-		if _, ok := t1.WorkToReturn(&state.Attempt{ID: "T1.1"}); ok || c.Applied != fate || (c.Resolved == "") != (fate == "") || (c.Refused == "gone") != (fate == "") {
+		if _, ok := t1.WorkToReturn(&state.AttemptState{ID: "T1.1"}); ok || c.Applied != fate || (c.Resolved == "") != (fate == "") || (c.Refused == "gone") != (fate == "") {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -249,29 +249,29 @@ request.settled seq=11 granted=true
 attempt.ended attempt=T1.1 outcome=accepted commit=w1 tree=t1
 `)
 	a := settled.AttemptByID("T1.1")
-	if c, _ := settled.TaskByID("T1").CommentByID("c1"); c.Resolved != "a person" || settled.HoldReason(settled.TaskByID("T1"), a) != "" {
-		t.Errorf("%+v, held: %s", c, settled.HoldReason(settled.TaskByID("T1"), a))
+	if c, _ := settled.TaskByID("T1").CommentByID("c1"); c.Resolved != "a person" || settled.LandingHoldReason(settled.TaskByID("T1"), a) != "" {
+		t.Errorf("%+v, held: %s", c, settled.LandingHoldReason(settled.TaskByID("T1"), a))
 	}
 	a.Commit = "w2"
-	if why := settled.HoldReason(settled.TaskByID("T1"), a); why != "every change waits for a person" {
+	if why := settled.LandingHoldReason(settled.TaskByID("T1"), a); why != "every change waits for a person" {
 		t.Errorf("what nobody saw lands: %q", why)
 	}
 }
 
 // TestRiskIsOfATree: what was weighed of another tree says nothing about this one.
 func TestRiskIsOfATree(t *testing.T) {
-	s := state.New("r")
+	s := state.NewState("r")
 	s.Limits.Review.People = nexus.ReviewRisky
-	for want, a := range map[string]*state.Attempt{
-		"it is unknown how risky it is": {Tree: "t2", Risky: &nexus.ChangeWeighed{Tree: "t1"}},
-		"":                              {Tree: "t1", Risky: &nexus.ChangeWeighed{Tree: "t1"}},
-		"it is risky: it is large":      {Tree: "t1", Risky: &nexus.ChangeWeighed{Tree: "t1", Risky: []string{"it is large"}}},
+	for want, a := range map[string]*state.AttemptState{
+		"it is unknown how risky it is": {Tree: "t2", Risky: &nexus.ChangeRiskRated{Tree: "t1"}},
+		"":                              {Tree: "t1", Risky: &nexus.ChangeRiskRated{Tree: "t1"}},
+		"it is risky: it is large":      {Tree: "t1", Risky: &nexus.ChangeRiskRated{Tree: "t1", Risky: []string{"it is large"}}},
 	} {
 		if got := s.ReviewReason(a); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := s.ReviewReason(&state.Attempt{}); got != "it is unknown how risky it is" {
+	if got := s.ReviewReason(&state.AttemptState{}); got != "it is unknown how risky it is" {
 		t.Error(got)
 	}
 }

@@ -6,30 +6,30 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// FailureCause is the cause of an attempt's failure.
-type FailureCause string
+// AttemptFailureCause is the cause of an attempt's failure.
+type AttemptFailureCause string
 
 // Only [CauseIdea] means that the approach was wrong.
 const (
 	// the same failure came again and again, or judges refused the work each time.
-	CauseIdea       FailureCause = "idea"
-	CauseCheck      FailureCause = "check"      // a check had no clear result: the work may be right
-	CauseMachine    FailureCause = "machine"    // the machine or environment
-	CauseTests      FailureCause = "tests"      // the tests that had to be written first
-	CauseJudge      FailureCause = "judge"      // it was not reviewed
-	CauseBlocked    FailureCause = "blocked"    // its author reported that it cannot continue
-	CauseDispute    FailureCause = "dispute"    // its author and its judge disagree
-	CauseConflict   FailureCause = "conflict"   // it does not merge with the landed commits
-	CauseTrain      FailureCause = "train"      // it passes alone and fails together with the landed commits
-	CauseUnfinished FailureCause = "unfinished" // a limit was reached first, or its session did not end well
-	CauseNothing    FailureCause = "nothing"    // nothing was changed
+	CauseIdea       AttemptFailureCause = "idea"
+	CauseCheck      AttemptFailureCause = "check"      // a check had no clear result: the work may be right
+	CauseMachine    AttemptFailureCause = "machine"    // the machine or environment
+	CauseTests      AttemptFailureCause = "tests"      // the tests that had to be written first
+	CauseJudge      AttemptFailureCause = "judge"      // it was not reviewed
+	CauseBlocked    AttemptFailureCause = "blocked"    // its author reported that it cannot continue
+	CauseDispute    AttemptFailureCause = "dispute"    // its author and its judge disagree
+	CauseConflict   AttemptFailureCause = "conflict"   // it does not merge with the landed commits
+	CauseTrain      AttemptFailureCause = "train"      // it passes alone and fails together with the landed commits
+	CauseUnfinished AttemptFailureCause = "unfinished" // a limit was reached first, or its session did not end well
+	CauseNothing    AttemptFailureCause = "nothing"    // nothing was changed
 )
 
 // Unchanged is the Why of an attempt that ends without a change.
 const Unchanged = "nothing was changed, and the gates pass as before"
 
 // FailureCauseOf returns the cause of failure of an attempt that has ended.
-func FailureCauseOf(a *Attempt) FailureCause {
+func FailureCauseOf(a *AttemptState) AttemptFailureCause {
 	switch a.Category {
 	case nexus.IsolationViolation, nexus.GreenfieldNoTests:
 		return CauseTests
@@ -49,7 +49,7 @@ func FailureCauseOf(a *Attempt) FailureCause {
 		}
 		return CauseIdea
 	case nexus.Exhausted:
-		if r != nil && (r.Verified != nil && r.Verified.Category != "" || slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.SendsBack })) {
+		if r != nil && (r.Verified != nil && r.Verified.Category != "" || slices.ContainsFunc(r.Reviews, func(v nexus.ReviewerVerdictGiven) bool { return v.SendsBack })) {
 			return CauseIdea
 		}
 		return CauseUnfinished
@@ -65,7 +65,7 @@ func FailureCauseOf(a *Attempt) FailureCause {
 }
 
 // causeOfUnverified returns the cause if the gates passed and it did not land.
-func causeOfUnverified(a *Attempt, r *Round) FailureCause {
+func causeOfUnverified(a *AttemptState, r *AttemptRound) AttemptFailureCause {
 	switch {
 	case a.Why == Unchanged:
 		return CauseNothing

@@ -6,12 +6,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// CriterionFixes records the search for the faults behind criteria that the landed tree does not meet:
+// CriterionFixHistory records the search for the faults behind criteria that the landed tree does not meet:
 // the searches, their results, and the tasks that fix them. The zero Fixes is empty.
 //
 // A fault is searched for once: the same failure after a task that was meant to fix it means
 // no progress.
-type CriterionFixes struct {
+type CriterionFixHistory struct {
 	Rounds  int                    // searches for faults
 	Planned int                    // times that tasks were planned for faults
 	All     []nexus.CriterionFault // of all rounds, in order
@@ -22,39 +22,39 @@ type CriterionFixes struct {
 }
 
 // Apply applies a fact. It ignores facts about anything else.
-func (b *CriterionFixes) Apply(f nexus.Fact) {
+func (b *CriterionFixHistory) Apply(f nexus.Fact) {
 	switch f := f.(type) {
-	case nexus.FaultsSought:
+	case nexus.FaultSearchStarted:
 		if f.Attempt == b.Round {
 			return // the round continues
 		}
 		b.Rounds, b.Round, b.Found, b.from = b.Rounds+1, f.Attempt, false, len(b.All)
 		b.All = append(b.All, f.Faults...)
-	case nexus.FaultsFound:
+	case nexus.CriterionFaultsFound:
 		if f.Attempt == b.Round {
 			b.All, b.Found = append(b.All[:b.from:b.from], f.Faults...), true
 		}
-	case nexus.FixesPlanned:
+	case nexus.FixTasksPlanned:
 		b.Planned, b.Found = b.Planned+1, false
 	default:
 	}
 }
 
 // interruptRound forgets the round in progress: it must start again.
-func (b *CriterionFixes) interruptRound() {
+func (b *CriterionFixHistory) interruptRound() {
 	b.All, b.Round, b.Found = b.All[:b.from:b.from], "", false
 }
 
 // LastFaults returns the faults of the last round.
-func (b *CriterionFixes) LastFaults() []nexus.CriterionFault { return b.All[b.from:] }
+func (b *CriterionFixHistory) LastFaults() []nexus.CriterionFault { return b.All[b.from:] }
 
 // HasFault reports whether a failure of a criterion was examined before.
-func (b *CriterionFixes) HasFault(name, signature string) bool {
+func (b *CriterionFixHistory) HasFault(name, signature string) bool {
 	return slices.ContainsFunc(b.All, func(f nexus.CriterionFault) bool { return f.Criterion == name && f.Signature == signature })
 }
 
 // FaultOfTask returns the fault that a task fixes, or nil for other tasks.
-func (b *CriterionFixes) FaultOfTask(task nexus.TaskID) *nexus.CriterionFault {
+func (b *CriterionFixHistory) FaultOfTask(task nexus.TaskID) *nexus.CriterionFault {
 	for i := range b.All {
 		if b.All[i].Task == string(task) {
 			return &b.All[i]
@@ -65,7 +65,7 @@ func (b *CriterionFixes) FaultOfTask(task nexus.TaskID) *nexus.CriterionFault {
 
 // RewrittenCheck returns the check of a criterion that was rewritten for the fingerprint of;
 // by returns the check that a task wrote, if the task landed.
-func (b *CriterionFixes) RewrittenCheck(name, of string, by func(task string) (nexus.CriterionCheck, bool)) (c nexus.CriterionCheck, ok bool) {
+func (b *CriterionFixHistory) RewrittenCheck(name, of string, by func(task string) (nexus.CriterionTest, bool)) (c nexus.CriterionTest, ok bool) {
 	for _, f := range b.FaultsOf(name) {
 		if f.Kind != nexus.FaultStale || f.Signature != of {
 			continue
@@ -79,7 +79,7 @@ func (b *CriterionFixes) RewrittenCheck(name, of string, by func(task string) (n
 
 // CommitWithoutWork returns the commit without the work of a criterion whose check a task
 // rewrites, or "" for other tasks.
-func (b *CriterionFixes) CommitWithoutWork(task nexus.TaskID) string {
+func (b *CriterionFixHistory) CommitWithoutWork(task nexus.TaskID) string {
 	if f := b.FaultOfTask(task); f != nil && f.Kind == nexus.FaultStale {
 		return f.Commit
 	}
@@ -87,7 +87,7 @@ func (b *CriterionFixes) CommitWithoutWork(task nexus.TaskID) string {
 }
 
 // FaultsOf returns the faults of a criterion, in order.
-func (b *CriterionFixes) FaultsOf(name string) []nexus.CriterionFault {
+func (b *CriterionFixHistory) FaultsOf(name string) []nexus.CriterionFault {
 	var all []nexus.CriterionFault
 	for _, f := range b.All {
 		if f.Criterion == name {

@@ -13,13 +13,13 @@ import (
 // applySideEffects applies an event's effects on the status, the clock and open questions.
 func (s *State) applySideEffects(e nexus.Event) {
 	if to, err := s.nextRunStatus(e.Fact); err == nil {
-		s.moveTo(to)
+		s.setStatus(to)
 	}
 	s.updateClock(e.Fact, e.At)
 	s.trackGates(e.Fact, e.At)
 	s.applyStart(e.Fact)
 	s.applyConsent(e)
-	s.asksAddition(e.Fact)
+	s.recordAdditionQuestion(e.Fact)
 	s.Interview.Apply(e.Fact)
 }
 
@@ -37,15 +37,15 @@ func (s *State) applyEvent(e nexus.Event) {
 // checks that the switch is complete.
 func (s *State) foldFact(e nexus.Event) {
 	switch f := e.Fact.(type) {
-	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
-		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
+	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrainStarted,
+		nexus.RunEnded, nexus.FinalGatesJudged, nexus.ResultPublished:
 		s.applyRun(f, e.At)
-	case nexus.AlertRaised, nexus.AlertCleared, nexus.RunChecked, nexus.EnvironmentPrepared, nexus.GateStarted, nexus.RunPaused, nexus.RunResumed, nexus.ResultReviewed, nexus.ResultOffered,
-		nexus.StartSought, nexus.StartJudged, nexus.HookRan, nexus.PluginAnswered, nexus.AgentRenewed,
-		nexus.LoopOpened, nexus.CycleStarted, nexus.CycleLooked, nexus.CycleFailed, nexus.LoopRested, nexus.ItemTaken,
-		nexus.ItemWorked, nexus.ItemKept, nexus.ItemOffered, nexus.ItemLanded, nexus.LandingWatched, nexus.LandingWeighed, nexus.RevertSought, nexus.ItemReverted,
-		nexus.RevertFailed, nexus.ResultSettled, nexus.PullSought, nexus.PullTold, nexus.PullFailed, nexus.PullClosed,
-		nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.PartWithdrawn, nexus.InterviewCorrected, nexus.AssumptionLocked:
+	case nexus.AlertRaised, nexus.AlertCleared, nexus.RunPrechecked, nexus.DependenciesInstalled, nexus.GateStarted, nexus.RunPaused, nexus.RunResumed, nexus.FinalGatesStarted, nexus.ResultPublishingStarted,
+		nexus.StartHooksAsked, nexus.StartHooksAnswered, nexus.HookRan, nexus.PluginAnswered, nexus.AgentLoginRenewed,
+		nexus.LoopRulesSet, nexus.ImproveCycleStarted, nexus.ImproveCycleSearched, nexus.ImproveCycleFailed, nexus.LoopPauseStarted, nexus.LoopItemWorkStarted,
+		nexus.LoopItemWorkEnded, nexus.LoopItemLandingConfirmed, nexus.LoopItemLandingStarted, nexus.LoopItemLanded, nexus.CheckAfterLandingStarted, nexus.LandingCheckEnded, nexus.LoopItemRevertStarted, nexus.LoopItemReverted,
+		nexus.LoopItemRevertFailed, nexus.WaitingResultDecided, nexus.PullRequestUpdateStarted, nexus.PullRequestUpdated, nexus.PullRequestUpdateFailed, nexus.PullRequestClosed,
+		nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.SpecPartWithdrawn, nexus.SpecPartsCorrected, nexus.AssumptionConfirmed:
 		// The other facts need no case here: Interview stores requirements, the status covers
 		// the run's life, Alerts the alerts, Gating the running gates, and Start the hooks.
 		// The consequences of a plugin's answer are facts of their own. Package
@@ -54,51 +54,51 @@ func (s *State) foldFact(e nexus.Event) {
 		s.queueRequest(e.Seq, f.Request)
 	case nexus.RequestSettled:
 		s.settleRequest(f, e.At)
-	case nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
+	case nexus.QuestionAsked, nexus.QuestionExpired, nexus.QuestionAnswered:
 		s.applyQuestion(f, e.At)
-	case nexus.PlanSought, nexus.PlanProposed, nexus.PlanFailed, nexus.PlanApproved, nexus.PlanRefused, nexus.PlanRevised, nexus.TaskPlanned:
+	case nexus.PlanningStarted, nexus.PlanProposed, nexus.PlanningFailed, nexus.PlanApproved, nexus.PlanRejected, nexus.PlanRevised, nexus.TaskPlanned:
 		s.applyPlan(f, e.At)
-	case nexus.InterviewSought, nexus.InterviewHeard, nexus.InterviewFailed:
+	case nexus.InterviewRoundStarted, nexus.InterviewRoundEnded, nexus.InterviewRoundFailed:
 		s.applyInterview(f, e.At)
-	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed:
+	case nexus.SpecWritingStarted, nexus.SpecWritten, nexus.SpecWritingFailed:
 		s.applySpec(f, e.At)
 	case nexus.AssumptionStated:
 		s.recordAssumption(f)
-	case nexus.RoutesSought, nexus.RoutesTold:
+	case nexus.ComplexityRatingStarted, nexus.ComplexityRatingEnded:
 		s.applyRoutes(f, e.At)
-	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned:
+	case nexus.FaultSearchStarted, nexus.CriterionFaultsFound, nexus.FixTasksPlanned:
 		s.applyFixes(f, e.At)
-	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
+	case nexus.AdditionPlanningStarted, nexus.AdditionTasksProposed, nexus.AdditionPlanningFailed, nexus.TasksAdded:
 		s.applyAddition(f, e.At)
-	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.AttemptInterrupted, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.ReplanDecided, nexus.CriterionRevised,
-		nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
+	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.AgentTurnInterrupted, nexus.TaskRetried, nexus.StartTierChosen, nexus.TaskEscalated, nexus.ReplanRequested, nexus.ReplanDecided, nexus.CriterionRevised,
+		nexus.TaskSplitStarted, nexus.TaskSplitCompleted, nexus.TaskSplitFailed:
 		s.applyTask(f, e.At)
-	case nexus.RoleRouted, nexus.LaneFormed:
-		s.applyShares(f)
-	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptBroken,
-		nexus.AttemptEnded, nexus.StartForgone, nexus.RoundStarted, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TreeSnapshotted,
-		nexus.TestsProved, nexus.ChecksProved, nexus.ChecksReproduced, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
+	case nexus.ReviewModelChosen, nexus.SharedSessionGroupFormed:
+		s.applySharedSessions(f)
+	case nexus.AttemptStarted, nexus.AttemptResumed, nexus.AttemptLost, nexus.AttemptInfrastructureFailed,
+		nexus.AttemptEnded, nexus.StartingTreeRejected, nexus.RoundStarted, nexus.GatesVerdictGiven, nexus.ReviewerVerdictGiven, nexus.TreeSnapshotted,
+		nexus.TestsRunWithoutWork, nexus.CriterionTestsFound, nexus.IndependentChecksRun, nexus.BaseFailuresCompared, nexus.CriterionCommandTried, nexus.PlanCoverageChecked, nexus.CriteriaEvidenceRecorded, nexus.RoleIsolationViolated, nexus.TamperSuspected, nexus.VerifierVerdictGiven:
 		s.applyAttempt(f, e.At)
-	case nexus.LandingAsked, nexus.TargetMoved, nexus.LandingSought, nexus.LandingMerged, nexus.LandingRefused:
+	case nexus.TargetLandingRequested, nexus.TargetBranchMoved, nexus.TargetMergeStarted, nexus.TargetMergeCommitted, nexus.TargetMergeRefused:
 		s.applyTargetMerge(f, e.At)
-	case nexus.WorkReturned, nexus.CommentsApplied, nexus.CommentsAnswered, nexus.ChangeWeighed:
+	case nexus.WorkReturnedToAuthor, nexus.SuggestionsApplied, nexus.CommentsAnswered, nexus.ChangeRiskRated:
 		s.applyComments(f, e.At)
 	case nexus.GateJudged:
 		s.applyGate(f, e.At)
-	case nexus.NetworkJudged:
+	case nexus.NetworkRequestsRecorded:
 		if a := s.attempts[cmp.Or(f.Attempt, attemptOfSession(f.Session))]; a != nil {
 			a.Network = append(a.Network, f)
 		}
-	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered,
-		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentEnded:
+	case nexus.SessionStarted, nexus.PromptSent, nexus.ModelTurnRecorded, nexus.ToolCallStarted, nexus.ToolCallEnded,
+		nexus.ToolResultsSent, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentConversationOpened, nexus.AgentProgramEnded:
 		s.applySession(f, e.At)
-	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed:
+	case nexus.BudgetReserved, nexus.BudgetSettled, nexus.ModelCallDelayed, nexus.BudgetRefused, nexus.OtherRunsSpendingRecorded, nexus.BudgetPercentReached:
 		s.applyBudget(f, e.At)
-	case nexus.AgentLimited, nexus.QuotaHit, nexus.QuotaHeld, nexus.QuotaReset, nexus.ModelSwitched:
+	case nexus.AgentQuotaReported, nexus.QuotaExhausted, nexus.QuotaNearlyExhausted, nexus.QuotaReset, nexus.SessionModelSwitched:
 		s.applyQuota(f, e.At)
-	case nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
-		s.applyTrain(f, e)
-	case nexus.CheckpointMade, nexus.CheckpointDropped, nexus.RunRewound, nexus.TaskInherited, nexus.UndoSought, nexus.UndoLanded,
+	case nexus.LandingQueued, nexus.LandingStarted, nexus.LandingCompleted, nexus.LandingRejected:
+		s.applyLandingQueue(f, e)
+	case nexus.CheckpointMade, nexus.CheckpointDropped, nexus.RunRewound, nexus.TaskStateInherited, nexus.UndoStarted, nexus.UndoLanded,
 		nexus.UndoRefused:
 		s.applyRunPoint(e)
 	}
@@ -110,15 +110,15 @@ func (s *State) applyRunPoint(e nexus.Event) {
 	case nexus.CheckpointMade, nexus.CheckpointDropped:
 		s.applyCheckpoint(e)
 	case nexus.RunRewound: // see [State.Apply]
-	case nexus.TaskInherited:
+	case nexus.TaskStateInherited:
 		s.applyInherited(f, e)
 	default:
 		s.applyUndo(f, e.At)
 	}
 }
 
-// moveTo sets the status and remembers the status that a pause or a recovery interrupts.
-func (s *State) moveTo(to nexus.RunStatus) {
+// setStatus sets the status and remembers the status that a pause or a recovery interrupts.
+func (s *State) setStatus(to nexus.RunStatus) {
 	held := to == nexus.StatusPaused || to == nexus.StatusRecovering
 	if !held && !to.HasEnded() {
 		s.phase = to
@@ -151,7 +151,7 @@ func (s *State) updateClockForConsent(f nexus.Fact, at time.Time) {
 		}
 	case nexus.QuestionAnswered:
 		s.resumeClockAfterConsent(f.ID, at)
-	case nexus.QuestionLeft:
+	case nexus.QuestionExpired:
 		s.resumeClockAfterConsent(f.ID, at)
 	default:
 	}
@@ -192,7 +192,7 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 		}
 		s.PlanError, s.PlanOutcome = "", ""
 		s.TargetMerge.resetMerge()
-		for _, a := range []*Attempt{s.Planning, s.Mending} {
+		for _, a := range []*AttemptState{s.Planning, s.Mending} {
 			if a != nil {
 				a.Losses = 0
 			}
@@ -203,13 +203,13 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 		for _, e := range s.Splits.All {
 			s.attempts[e.Attempt].Losses = 0
 		}
-	case nexus.RunDrained:
+	case nexus.RunDrainStarted:
 		if s.Drain == nil {
 			s.Drain = &f
 		}
 	case nexus.RunEnded:
 		s.Why, s.Ended = f.Why, at
-	case nexus.ResultGated:
+	case nexus.FinalGatesJudged:
 		s.Result = &f
 	case nexus.ResultPublished:
 		s.Published, s.out = &f, s.out || f.Branch != ""
@@ -220,7 +220,7 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 // queueRequest queues a request. Guidance, and the text of a retry, also wait for the task's
 // agent.
 func (s *State) queueRequest(seq int64, r nexus.Request) {
-	s.Requests = append(s.Requests, Request{seq, r})
+	s.Requests = append(s.Requests, PendingRequest{seq, r})
 	s.Requested = max(s.Requested, seq)
 	s.recordAddition(seq, r)
 	if seq < s.Consent.Aside {
@@ -238,8 +238,8 @@ func (s *State) queueRequest(seq int64, r nexus.Request) {
 
 // settleRequest removes a request from the list.
 func (s *State) settleRequest(f nexus.RequestSettled, at time.Time) {
-	if i := slices.IndexFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq }); i >= 0 && f.Granted {
-		s.markHelped(s.Requests[i].Request)
+	if i := slices.IndexFunc(s.Requests, func(r PendingRequest) bool { return r.Seq == f.Seq }); i >= 0 && f.Granted {
+		s.markTaskHelped(s.Requests[i].Request)
 		s.recordGuidance(f.Seq, s.Requests[i].Request)
 		switch r := s.Requests[i]; r.Verb {
 		case nexus.VerbReview:
@@ -249,7 +249,7 @@ func (s *State) settleRequest(f nexus.RequestSettled, at time.Time) {
 		default:
 		}
 	}
-	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
+	s.Requests = slices.DeleteFunc(s.Requests, func(r PendingRequest) bool { return r.Seq == f.Seq })
 	if !f.Granted {
 		s.removeGuidance(f.Seq)
 		s.Additions = slices.DeleteFunc(s.Additions, func(a *RunAddition) bool { return a.Seq == f.Seq })
@@ -262,9 +262,9 @@ func (s *State) removeGuidance(seq int64) {
 	s.Guidance = slices.DeleteFunc(slices.Clone(s.Guidance), func(g Guidance) bool { return g.Seq == seq })
 }
 
-// markHelped marks the task that a person helped: with guidance, a retry, a changed or
+// markTaskHelped marks the task that a person helped: with guidance, a retry, a changed or
 // approved criterion, or an answer to a question. A model's answer does not count as help.
-func (s *State) markHelped(r nexus.Request) {
+func (s *State) markTaskHelped(r nexus.Request) {
 	id := r.Task
 	switch r.Verb {
 	case nexus.VerbTell, nexus.VerbRetry, nexus.VerbInterrupt:
@@ -315,11 +315,11 @@ func (s *State) recordWaiver(r nexus.Request) {
 
 func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
-	case nexus.PlanSought:
+	case nexus.PlanningStarted:
 		s.PlanTries++
 		s.PlanError, s.PlanOutcome = "", ""
 		if s.attempts[f.Attempt] == nil {
-			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at, Tried: s.evidenceOfRefusedPlan()}
+			s.Planning = &AttemptState{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at, Tried: s.evidenceOfRefusedPlan()}
 			s.attempts[f.Attempt] = s.Planning
 		}
 		s.Planning.Stage = Working
@@ -329,14 +329,14 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 			s.PlanError = "it has no tasks"
 		}
 		s.endPlanning(at)
-	case nexus.PlanFailed:
+	case nexus.PlanningFailed:
 		s.PlanError, s.PlanOutcome = cmp.Or(f.Why, "no reason given"), f.Outcome
 		s.endPlanning(at)
 	case nexus.PlanApproved:
 		s.Planned = true
 		s.orderTasks()
 	case nexus.TaskPlanned:
-		t := &Task{Task: f.Task, Status: nexus.Pending, Tier: cmp.Or(f.Task.Tier, nexus.Fast)}
+		t := &TaskState{Task: f.Task, Status: nexus.Pending, Tier: cmp.Or(f.Task.Tier, nexus.Fast)}
 		if t.Attempts = s.void[t.ID]; len(t.Attempts) > 0 { // names that were used before a rewind
 			s.countAttempts(t)
 			t.Mercy, t.MercyWorked = len(t.Attempts), t.Worked
@@ -350,9 +350,9 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 
 func (s *State) applyRoutes(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
-	case nexus.RoutesSought:
+	case nexus.ComplexityRatingStarted:
 		if s.attempts[f.Attempt] == nil {
-			s.Judging = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at}
+			s.Judging = &AttemptState{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at}
 			s.attempts[f.Attempt] = s.Judging
 			s.Judged++
 		}
@@ -360,7 +360,7 @@ func (s *State) applyRoutes(f nexus.Fact, at time.Time) {
 		for _, id := range f.Tasks {
 			s.asked[id] = true
 		}
-	case nexus.RoutesTold:
+	case nexus.ComplexityRatingEnded:
 		for _, r := range f.Routes {
 			s.told[r.Task] = r
 		}
@@ -373,15 +373,15 @@ func (s *State) applyRoutes(f nexus.Fact, at time.Time) {
 func (s *State) applyFixes(f nexus.Fact, at time.Time) {
 	s.Fixes.Apply(f)
 	switch f := f.(type) {
-	case nexus.FaultsSought:
+	case nexus.FaultSearchStarted:
 		if s.attempts[f.Attempt] == nil {
-			s.Mending = &Attempt{ID: f.Attempt, Base: s.Tip, Began: at, Active: at}
+			s.Mending = &AttemptState{ID: f.Attempt, Base: s.Tip, Began: at, Active: at}
 			s.attempts[f.Attempt] = s.Mending
 		}
 		s.Mending.Stage = Working
-	case nexus.FaultsFound:
+	case nexus.CriterionFaultsFound:
 		s.Mending.Stage, s.Mending.Finished = Over, at
-	case nexus.FixesPlanned:
+	case nexus.FixTasksPlanned:
 		s.Result = nil
 		s.orderTasks()
 	default:
@@ -391,8 +391,8 @@ func (s *State) applyFixes(f nexus.Fact, at time.Time) {
 // orderTasks orders the planned tasks.
 func (s *State) orderTasks() {
 	s.Graph, _ = s.taskGraph() // admitted, so it has no cycle
-	s.rank, s.urgency = s.Graph.TaskRanks(), nil
-	if slices.ContainsFunc(s.Tasks, func(t *Task) bool { return t.Priority != "" }) {
+	s.rank, s.urgency = s.Graph.LongestPathMinutes(), nil
+	if slices.ContainsFunc(s.Tasks, func(t *TaskState) bool { return t.Priority != "" }) {
 		s.urgency = s.Graph.TaskUrgency()
 	}
 }
@@ -403,7 +403,7 @@ func (s *State) taskGraph() (*graph.TaskGraph, error) {
 	for i, t := range s.Tasks {
 		tasks[i] = t.Task
 	}
-	return graph.New(tasks)
+	return graph.NewTaskGraph(tasks)
 }
 
 func (s *State) endPlanning(at time.Time) {
@@ -428,9 +428,9 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 	case nexus.TaskRetried:
 		s.retryTask(s.tasks[f.Task], f, at)
 		s.Splits.Apply(f)
-	case nexus.TaskPaused, nexus.TaskResumed, nexus.AttemptInterrupted:
+	case nexus.TaskPaused, nexus.TaskResumed, nexus.AgentTurnInterrupted:
 		s.applyPause(f, at)
-	case nexus.TaskRouted:
+	case nexus.StartTierChosen:
 		t := s.tasks[f.Task]
 		t.Route, t.Tier, t.Course = &f, f.Tier, f.Strategy
 	case nexus.CriterionRevised:
@@ -440,7 +440,7 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		if f.By != "nexus" { // a useless check was dropped, and the required work is unchanged
 			t.Refused, t.Revised = nil, len(t.Attempts) // refusals of work for the old criteria
 		}
-	case nexus.ReplanAsked:
+	case nexus.ReplanRequested:
 		if t := s.tasks[f.Task]; t != nil {
 			t.Replan = &f
 		}
@@ -454,7 +454,7 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		if t.Tier = f.To; f.Strategy != "" {
 			t.Course, t.Turned = f.Strategy, len(t.Attempts)
 		}
-	case nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
+	case nexus.TaskSplitStarted, nexus.TaskSplitCompleted, nexus.TaskSplitFailed:
 		s.applySplit(f, at)
 	default:
 	}
@@ -462,7 +462,7 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 
 // retryTask gives a task new attempts. Its present attempt continues, in the landing queue if it
 // was accepted, unless that is the part that failed, or the new attempt goes back to a round.
-func (s *State) retryTask(t *Task, f nexus.TaskRetried, at time.Time) {
+func (s *State) retryTask(t *TaskState, f nexus.TaskRetried, at time.Time) {
 	t.Back, t.Mercy, t.MercyRounds, t.MercyWorked = &f, len(t.Attempts), t.Rounds, t.Worked
 	if f.Fresh {
 		t.Fresh = len(t.Attempts)
@@ -489,7 +489,7 @@ func (s *State) dequeueLanding(id nexus.TaskID) {
 func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 	if f, ok := f.(nexus.AttemptStarted); ok {
 		t := s.tasks[f.Task]
-		a := &Attempt{
+		a := &AttemptState{
 			ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree, Since: f.Since, From: f.From, FromRound: f.Round, Asked: f.Asked,
 			Stage: Working, Began: at, Active: at, Clock: s.runClock(at),
 		}
@@ -518,14 +518,14 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 	case before != Working && a.Stage == Working:
 		a.Clock = s.runClock(at)
 	}
-	if f, ok := f.(nexus.WorkVerified); ok {
+	if f, ok := f.(nexus.VerifierVerdictGiven); ok {
 		recordVerification(t, a, f)
 	}
 	s.updateTaskStatus(t, a, f)
 }
 
 // updateTaskStatus updates a task's status from its attempt.
-func (s *State) updateTaskStatus(t *Task, a *Attempt, f nexus.Fact) {
+func (s *State) updateTaskStatus(t *TaskState, a *AttemptState, f nexus.Fact) {
 	if t.Status.HasEnded() {
 		return
 	}
@@ -536,11 +536,11 @@ func (s *State) updateTaskStatus(t *Task, a *Attempt, f nexus.Fact) {
 		t.Status = nexus.Running
 	case nexus.AttemptResumed:
 		t.Status = nexus.Running
-	case nexus.VerdictGiven:
+	case nexus.GatesVerdictGiven:
 		if f.State == nexus.Pass {
 			t.Status = nexus.Reviewing
 		}
-	case nexus.AttemptEnded, nexus.AttemptBroken:
+	case nexus.AttemptEnded, nexus.AttemptInfrastructureFailed:
 		if a.Outcome != nexus.Accepted {
 			t.Status = nexus.Pending
 		} else {
@@ -552,13 +552,13 @@ func (s *State) updateTaskStatus(t *Task, a *Attempt, f nexus.Fact) {
 
 // recordVerification records the refusals of a task's work. A verdict that could not be read changes
 // nothing.
-func recordVerification(t *Task, a *Attempt, f nexus.WorkVerified) {
+func recordVerification(t *TaskState, a *AttemptState, f nexus.VerifierVerdictGiven) {
 	switch {
 	case !f.Read:
 	case f.Category == "":
 		t.Refused = nil
 	default:
-		t.Refused = append(slices.Clip(t.Refused), Refusal{a.ID, len(a.Rounds), a.Tier, a.Strategy, f.Why})
+		t.Refused = append(slices.Clip(t.Refused), VerifierRejection{a.ID, len(a.Rounds), a.Tier, a.Strategy, f.Why})
 	}
 }
 
@@ -577,7 +577,7 @@ func (s *State) applySession(f nexus.Fact, at time.Time) {
 		a := s.attempts[f.Attempt]
 		a.Apply(f, at)
 		s.sessions[f.Session] = a.Sessions[len(a.Sessions)-1]
-		s.restForParkedAccount(f, at)
+		s.waitForPausedAccount(f, at)
 		return
 	}
 	if f, ok := f.(nexus.PromptSent); ok && f.Request != 0 {
@@ -599,13 +599,13 @@ func attemptOfSessionFact(f nexus.Fact) nexus.AttemptID {
 	switch f := f.(type) {
 	case nexus.PromptSent:
 		id = f.Session
-	case nexus.TurnTaken:
+	case nexus.ModelTurnRecorded:
 		id = f.Session
-	case nexus.ToolCalled:
+	case nexus.ToolCallStarted:
 		id = f.Session
-	case nexus.ToolAnswered:
+	case nexus.ToolCallEnded:
 		id = f.Session
-	case nexus.ToolsAnswered:
+	case nexus.ToolResultsSent:
 		id = f.Session
 	case nexus.SessionCompacted:
 		id = f.Session
@@ -628,17 +628,17 @@ func (s *State) applyBudget(f nexus.Fact, at time.Time) {
 		if a := s.attempts[attemptOfSession(f.Session)]; a != nil {
 			a.Apply(f, at)
 		}
-	case nexus.BudgetSpent:
+	case nexus.BudgetSettled:
 		s.settleSpending(f, at)
-	case nexus.CallDelayed:
+	case nexus.ModelCallDelayed:
 		if a := s.attempts[attemptOfSession(f.Session)]; a != nil {
 			a.Apply(f, at)
 		}
 	case nexus.BudgetRefused:
 		s.recordBudgetRefusal(f)
-	case nexus.BudgetShared:
+	case nexus.OtherRunsSpendingRecorded:
 		s.Ledger.SetOthersSpent(f)
-	case nexus.BudgetPressed:
+	case nexus.BudgetPercentReached:
 		s.Pressed = f.Percent
 	default:
 	}
@@ -646,7 +646,7 @@ func (s *State) applyBudget(f nexus.Fact, at time.Time) {
 
 // settleSpending settles a reservation and adds it to the totals of the run, the task and the session,
 // and to the cost tables.
-func (s *State) settleSpending(f nexus.BudgetSpent, at time.Time) {
+func (s *State) settleSpending(f nexus.BudgetSettled, at time.Time) {
 	r, ok := s.Ledger.SettleCall(f)
 	if !ok {
 		return

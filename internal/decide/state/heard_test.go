@@ -16,26 +16,28 @@ import (
 func TestWhoIsHeardOf(t *testing.T) {
 	const id, session = "T1.1", "T1.1/coder.1"
 	l := limits()
-	at := func(minutes int) time.Time { return statetest.TapeStart().Add(time.Duration(minutes) * time.Minute) }
+	at := func(minutes int) time.Time {
+		return statetest.TapeStartTime().Add(time.Duration(minutes) * time.Minute)
+	}
 	for _, f := range []nexus.Fact{
 		nexus.RoundStarted{Attempt: id},
 		nexus.GateJudged{Attempt: id},
-		nexus.VerdictGiven{Attempt: id},
-		nexus.ReviewGiven{Attempt: id},
+		nexus.GatesVerdictGiven{Attempt: id},
+		nexus.ReviewerVerdictGiven{Attempt: id},
 		nexus.TreeSnapshotted{Attempt: id},
 		nexus.SessionStarted{Attempt: id, Session: session},
 		nexus.PromptSent{Session: session},
-		nexus.TurnTaken{Session: session},
-		nexus.ToolCalled{Session: session},
-		nexus.ToolAnswered{Session: session},
-		nexus.ToolsAnswered{Session: session},
+		nexus.ModelTurnRecorded{Session: session},
+		nexus.ToolCallStarted{Session: session},
+		nexus.ToolCallEnded{Session: session},
+		nexus.ToolResultsSent{Session: session},
 		nexus.SessionCompacted{Session: session},
 		nexus.SessionEnded{Session: session},
 		nexus.BudgetReserved{ID: "a", Session: session},
-		nexus.CallDelayed{Session: session},
+		nexus.ModelCallDelayed{Session: session},
 		nexus.AttemptResumed{Attempt: id},
 	} {
-		var b state.AlertWatch
+		var b state.RunAlertWatch
 		b.Apply(nexus.Event{At: at(0), Fact: nexus.AttemptStarted{Attempt: id, Task: "T1"}})
 		b.Apply(nexus.Event{At: at(0), Fact: nexus.AttemptStarted{Attempt: "T2.1", Task: "T2"}})
 		b.Apply(nexus.Event{At: at(3), Fact: f})
@@ -52,14 +54,14 @@ func TestWhoIsHeardOf(t *testing.T) {
 		begin nexus.Fact
 		end   []nexus.Fact
 	}{
-		{"plan.1", nexus.PlanSought{Attempt: "plan.1"}, []nexus.Fact{nexus.PlanProposed{}, nexus.PlanFailed{}}},
-		{"interview.1", nexus.InterviewSought{Attempt: "interview.1"}, []nexus.Fact{nexus.InterviewHeard{Attempt: "interview.1"}, nexus.InterviewFailed{Attempt: "interview.1"}}},
-		{"spec.1", nexus.SpecSought{Attempt: "spec.1"}, []nexus.Fact{nexus.SpecWritten{Attempt: "spec.1"}, nexus.SpecFailed{Attempt: "spec.1"}}},
-		{id, nexus.AttemptStarted{Attempt: id}, []nexus.Fact{nexus.AttemptLost{Attempt: id}, nexus.AttemptBroken{Attempt: id}, nexus.AttemptEnded{Attempt: id}, nexus.RunEnded{}}},
+		{"plan.1", nexus.PlanningStarted{Attempt: "plan.1"}, []nexus.Fact{nexus.PlanProposed{}, nexus.PlanningFailed{}}},
+		{"interview.1", nexus.InterviewRoundStarted{Attempt: "interview.1"}, []nexus.Fact{nexus.InterviewRoundEnded{Attempt: "interview.1"}, nexus.InterviewRoundFailed{Attempt: "interview.1"}}},
+		{"spec.1", nexus.SpecWritingStarted{Attempt: "spec.1"}, []nexus.Fact{nexus.SpecWritten{Attempt: "spec.1"}, nexus.SpecWritingFailed{Attempt: "spec.1"}}},
+		{id, nexus.AttemptStarted{Attempt: id}, []nexus.Fact{nexus.AttemptLost{Attempt: id}, nexus.AttemptInfrastructureFailed{Attempt: id}, nexus.AttemptEnded{Attempt: id}, nexus.RunEnded{}}},
 		{id, nexus.AttemptResumed{Attempt: id}, []nexus.Fact{nexus.AttemptEnded{Attempt: id}}},
 	} {
 		for _, end := range c.end {
-			var b state.AlertWatch
+			var b state.RunAlertWatch
 			b.Apply(nexus.Event{At: at(0), Fact: c.begin})
 			if w := b.WorkerHeartbeats(); len(w) != 1 || w[0].ID != c.id || !w[0].At.Equal(at(0)) || w[0].Doing != "" {
 				t.Errorf("after %s work %+v", nexus.FactKind(c.begin), w)
@@ -70,7 +72,7 @@ func TestWhoIsHeardOf(t *testing.T) {
 			}
 		}
 	}
-	var b state.AlertWatch
+	var b state.RunAlertWatch
 	for _, f := range []nexus.Fact{
 		nexus.AttemptStarted{Attempt: "T1.1"},
 		nexus.AttemptStarted{Attempt: "T2.1"},
@@ -94,8 +96,8 @@ func TestWhoIsHeardOf(t *testing.T) {
 // told of again once a budget is larger.
 func TestWhenAlertsCalm(t *testing.T) {
 	l := limits()
-	at := func(s int) time.Time { return statetest.TapeStart().Add(time.Duration(s) * time.Second) }
-	var b state.AlertWatch
+	at := func(s int) time.Time { return statetest.TapeStartTime().Add(time.Duration(s) * time.Second) }
+	var b state.RunAlertWatch
 	if !b.NextClearTime(l).IsZero() {
 		t.Error("nothing is raised, and it calms")
 	}
@@ -117,9 +119,9 @@ func TestWhenAlertsCalm(t *testing.T) {
 	if len(b.ActiveAlerts()) != 3 || len(b.Raised) != 4 {
 		t.Errorf("raised again: %+v", b.Raised)
 	}
-	var u state.AlertWatch
+	var u state.RunAlertWatch
 	for _, f := range []nexus.Fact{
-		nexus.BudgetReserved{ID: "a", Session: "T1.1/coder.1", Tokens: 10}, nexus.BudgetSpent{ID: "a", Usage: nexus.Usage{Input: 95}}, nexus.AlertRaised{Kind: nexus.AlertTokens},
+		nexus.BudgetReserved{ID: "a", Session: "T1.1/coder.1", Tokens: 10}, nexus.BudgetSettled{ID: "a", Usage: nexus.Usage{Input: 95}}, nexus.AlertRaised{Kind: nexus.AlertTokens},
 	} {
 		u.Apply(nexus.Event{At: at(0), Fact: f})
 	}
@@ -145,14 +147,14 @@ func TestAnswersMatter(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	plan := []nexus.Fact{
-		nexus.GoalAccepted{Base: "c0", Consent: nexus.ConsentRule{Wanted: true}},
+		nexus.GoalAccepted{Base: "c0", Consent: nexus.PlanApprovalRule{Wanted: true}},
 		nexus.RunStarted{},
 		nexus.PlanProposed{Tasks: 1},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
 		nexus.QuestionAsked{ID: "q1", Trigger: nexus.PlanTrigger, Text: "start?"},
 	}
 	s := fold(t, plan...)
-	if open(s) != "q1" || s.QuestionByID("q1").AsksToPublish() || !s.NeedsConsent() || s.PlanQuestion() != s.QuestionByID("q1") {
+	if open(s) != "q1" || s.QuestionByID("q1").AsksToPublish() || !s.NeedsPlanApproval() || s.PlanQuestion() != s.QuestionByID("q1") {
 		t.Errorf("of a plan: %s", open(s))
 	}
 	next(t, s, nexus.PlanApproved{By: "ada"})
@@ -167,8 +169,8 @@ func TestAnswersMatter(t *testing.T) {
 	if open(s) != "q3 q4 q5" || !s.QuestionByID("q4").AsksToPublish() || s.AskingTask(s.QuestionByID("q3")) != s.TaskByID("T1") || s.AskingTask(s.QuestionByID("q4")) != nil {
 		t.Errorf("of an attempt, the result and others: %s", open(s))
 	}
-	next(t, s, nexus.QuestionLeft{ID: "q5"})
-	next(t, s, nexus.QuestionLeft{ID: "q3"})
+	next(t, s, nexus.QuestionExpired{ID: "q5"})
+	next(t, s, nexus.QuestionExpired{ID: "q3"})
 	if q := s.QuestionByID("q3"); !q.Left || open(s) != "q4" {
 		t.Errorf("left: %s", open(s))
 	}
@@ -191,22 +193,22 @@ func TestAnswersMatter(t *testing.T) {
 		t.Errorf("once the run ended: %s", open(s))
 	}
 	next(t, s, nexus.QuestionAnswered{ID: "q3", Text: "this one", By: "ada"})
-	next(t, s, nexus.QuestionLeft{ID: "q3"})
+	next(t, s, nexus.QuestionExpired{ID: "q3"})
 	if q := s.QuestionByID("q3"); open(s) != "" || q.Answer != "this one" || q.By != "ada" {
 		t.Errorf("answered: %s, %+v", open(s), q)
 	}
 	if said := s.TaskByID("T1").Said; len(said) != 1 || said[0].About != "which?" || said[0].Text != "this one" {
 		t.Errorf("%+v", said)
 	}
-	if s.NextQuestion() != "q7" {
-		t.Error(s.NextQuestion())
+	if s.NextQuestionID() != "q7" {
+		t.Error(s.NextQuestionID())
 	}
 }
 
 // TestPlansThatWereRefused are counted, keep what is known, and leave names alone.
 func TestPlansThatWereRefused(t *testing.T) {
-	s := fold(t, nexus.GoalAccepted{Base: "c0", Limits: nexus.DefaultLimits()}, nexus.RunStarted{}, nexus.PlanSought{Attempt: "plan.1"}, nexus.AssumptionStated{Attempt: "plan.9", Text: "no"},
-		nexus.AssumptionStated{Attempt: "plan.1", Text: "one user"}, nexus.AssumptionStated{Attempt: "plan.1", Text: "one user"}, nexus.CheckTried{Attempt: "plan.1", Evidence: nexus.Evidence{Gate: "accept: x"}})
+	s := fold(t, nexus.GoalAccepted{Base: "c0", Limits: nexus.DefaultLimits()}, nexus.RunStarted{}, nexus.PlanningStarted{Attempt: "plan.1"}, nexus.AssumptionStated{Attempt: "plan.9", Text: "no"},
+		nexus.AssumptionStated{Attempt: "plan.1", Text: "one user"}, nexus.AssumptionStated{Attempt: "plan.1", Text: "one user"}, nexus.CriterionCommandTried{Attempt: "plan.1", Evidence: nexus.GateEvidence{Gate: "accept: x"}})
 	if !slices.Equal(s.Assumed, []string{"one user"}) {
 		t.Errorf("it assumes %q", s.Assumed)
 	}
@@ -214,13 +216,13 @@ func TestPlansThatWereRefused(t *testing.T) {
 	if s.PlanError != "it has no tasks" || s.Planning.Stage != state.Over {
 		t.Errorf("%s", s.PlanError)
 	}
-	folds(t, s, nexus.PlanSought{Attempt: "plan.1"}, nexus.PlanProposed{Tasks: 1, Assumptions: []string{"two"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
+	folds(t, s, nexus.PlanningStarted{Attempt: "plan.1"}, nexus.PlanProposed{Tasks: 1, Assumptions: []string{"two"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
 		nexus.QuestionAsked{ID: "q1", Trigger: nexus.PlanTrigger}, nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "x"}})
 	next(t, s, nexus.RunRecovered{})
 	if !s.Consent.Anew {
 		t.Error("the run was taken up, and the question is as it was")
 	}
-	folds(t, s, nexus.RunResumed{}, nexus.PlanRefused{By: "ada", Why: "smaller"}, nexus.PlanSought{Attempt: "plan.2"})
+	folds(t, s, nexus.RunResumed{}, nexus.PlanRejected{By: "ada", Why: "smaller"}, nexus.PlanningStarted{Attempt: "plan.2"})
 	if s.CountPlanRefusals() != 1 || s.Proposed != 0 || len(s.Planning.Tried) != 1 || len(s.Guidance) != 0 || s.Consent.Question != "" || s.Consent.Drafts[0].Assumed[0] != "two" {
 		t.Errorf("%d refused, %+v, %+v", s.CountPlanRefusals(), s.Planning, s.Consent)
 	}
@@ -232,9 +234,9 @@ func TestPlansThatWereRefused(t *testing.T) {
 		given string
 		want  bool
 	}{"nobody agreed": {"", false}, "agreed before": {"ada", false}} {
-		s := fold(t, nexus.GoalAccepted{Consent: nexus.ConsentRule{Given: c.given}})
-		if s.NeedsConsent() != c.want {
-			t.Errorf("%s: %v", name, s.NeedsConsent())
+		s := fold(t, nexus.GoalAccepted{Consent: nexus.PlanApprovalRule{Given: c.given}})
+		if s.NeedsPlanApproval() != c.want {
+			t.Errorf("%s: %v", name, s.NeedsPlanApproval())
 		}
 	}
 }

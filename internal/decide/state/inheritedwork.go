@@ -10,7 +10,7 @@ import (
 )
 
 // applyInherited applies the state of a task in the run from which this one was forked.
-func (s *State) applyInherited(f nexus.TaskInherited, e nexus.Event) {
+func (s *State) applyInherited(f nexus.TaskStateInherited, e nexus.Event) {
 	t := s.tasks[f.Task]
 	t.Status, t.Why, t.Inherited = f.Status, f.Why, &f
 	if f.Status.HasEnded() {
@@ -20,7 +20,7 @@ func (s *State) applyInherited(f nexus.TaskInherited, e nexus.Event) {
 		s.waived = append(s.waived, fmt.Sprintf("%s/AC-%d", f.Task, n))
 	}
 	if f.Landed != nil {
-		a := &Attempt{
+		a := &AttemptState{
 			ID: f.Landed.Attempt, Task: f.Task, Base: f.Landed.Parent, Stage: Over, Outcome: nexus.Accepted, Commit: f.Landed.Commit, Tree: f.Landed.Tree,
 			Began: e.At, Finished: e.At, Active: e.At,
 		}
@@ -33,7 +33,7 @@ func (s *State) applyInherited(f nexus.TaskInherited, e nexus.Event) {
 		t.Attempts, s.attempts[a.ID] = append(t.Attempts, a), a
 		t.Landed = f.Landed
 		s.Tip = f.Landed.Commit
-		s.Landings = append(s.Landings, &Landing{*f.Landed, e.At, e.Seq})
+		s.Landings = append(s.Landings, &CompletedLanding{*f.Landed, e.At, e.Seq})
 	}
 	if f.Status == nexus.Split {
 		s.replaceByParts(t, f.Parts, e.At)
@@ -42,7 +42,7 @@ func (s *State) applyInherited(f nexus.TaskInherited, e nexus.Event) {
 
 // IsTakenOver reports whether the work on a task had ended in the run from which this one was
 // forked, and has not been changed since.
-func (t *Task) IsTakenOver() bool {
+func (t *TaskState) IsTakenOver() bool {
 	own := len(t.Attempts)
 	if t.Inherited != nil && t.Inherited.Landed != nil {
 		own--
@@ -51,7 +51,7 @@ func (t *Task) IsTakenOver() bool {
 }
 
 // forgetInheritedWork forgets a task's inherited work.
-func (t *Task) forgetInheritedWork() {
+func (t *TaskState) forgetInheritedWork() {
 	if t.Inherited != nil {
 		left := *t.Inherited
 		left.Work, left.Base = "", ""
@@ -60,7 +60,7 @@ func (t *Task) forgetInheritedWork() {
 }
 
 // replaceByParts replaces a task by its parts.
-func (s *State) replaceByParts(t *Task, parts []nexus.TaskID, at time.Time) {
+func (s *State) replaceByParts(t *TaskState, parts []nexus.TaskID, at time.Time) {
 	t.Status, t.Why, t.Ended = nexus.Split, "split into "+nexus.JoinWords(parts), at
 	for _, other := range s.Tasks {
 		replaceNeed(&other.Task, t.ID, parts)
@@ -73,7 +73,7 @@ func (s *State) InheritableFacts() []nexus.Fact {
 	var all []nexus.Fact
 	for _, l := range s.Landings {
 		t := s.tasks[l.Task]
-		f := nexus.TaskInherited{Task: t.ID, Status: nexus.Landed, Landed: t.Landed, Waived: s.waivedCriteria(t.ID)}
+		f := nexus.TaskStateInherited{Task: t.ID, Status: nexus.Landed, Landed: t.Landed, Waived: s.waivedCriteria(t.ID)}
 		if a := s.attempts[l.Attempt]; a != nil && a.Checks.Attempt != "" {
 			f.Checks = &a.Checks
 		}
@@ -83,13 +83,13 @@ func (s *State) InheritableFacts() []nexus.Fact {
 		all = append(all, f)
 	}
 	for _, t := range s.Tasks {
-		f := nexus.TaskInherited{Task: t.ID, Status: nexus.Pending, Waived: s.waivedCriteria(t.ID)}
+		f := nexus.TaskStateInherited{Task: t.ID, Status: nexus.Pending, Waived: s.waivedCriteria(t.ID)}
 		best, ok := BestTree(t.Attempts[min(t.Fresh, len(t.Attempts)):])
 		switch {
 		case t.Status == nexus.Landed:
 			continue
-		case t.Status == nexus.Split && s.Splits.ForTask(t.ID) != nil:
-			f.Status, f.Parts = nexus.Split, s.Splits.ForTask(t.ID).Parts
+		case t.Status == nexus.Split && s.Splits.SplitOfTask(t.ID) != nil:
+			f.Status, f.Parts = nexus.Split, s.Splits.SplitOfTask(t.ID).Parts
 		case t.Status == nexus.Skipped:
 			f.Status, f.Why = t.Status, t.Why
 		case ok:

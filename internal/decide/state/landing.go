@@ -6,23 +6,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// applyTrain applies facts about the landing of accepted work on the run's branch.
-func (s *State) applyTrain(f nexus.Fact, e nexus.Event) {
+// applyLandingQueue applies facts about the landing of accepted work on the run's branch.
+func (s *State) applyLandingQueue(f nexus.Fact, e nexus.Event) {
 	at := e.At
 	switch f := f.(type) {
-	case nexus.TrainBoarded:
+	case nexus.LandingQueued:
 		s.Queue = append(s.Queue, &QueuedLanding{Task: f.Task, Attempt: f.Attempt})
 		s.tasks[f.Task].Status = nexus.Boarding
-	case nexus.TrainDeparted:
+	case nexus.LandingStarted:
 		s.startLanding(f, at)
-	case nexus.TrainLanded:
+	case nexus.LandingCompleted:
 		t := s.tasks[f.Task]
-		l := &Landing{f, at, e.Seq}
-		t.Status, t.Landed, t.Ended, t.Why = nexus.Landed, &l.TrainLanded, at, ""
+		l := &CompletedLanding{f, at, e.Seq}
+		t.Status, t.Landed, t.Ended, t.Why = nexus.Landed, &l.LandingCompleted, at, ""
 		s.Tip = f.Commit
 		s.endLanding()
 		s.Landings = append(s.Landings, l)
-	case nexus.TrainRefused:
+	case nexus.LandingRejected:
 		s.endLanding()
 		if a := s.attempts[f.Attempt]; a != nil {
 			a.Apply(f, at)
@@ -44,19 +44,19 @@ func (s *State) endLanding() {
 
 // startLanding removes an attempt from the queue. Its merger, if one is needed, has an
 // attempt of its own, so that it can be resumed like any other.
-func (s *State) startLanding(f nexus.TrainDeparted, at time.Time) {
+func (s *State) startLanding(f nexus.LandingStarted, at time.Time) {
 	s.dequeueLanding(f.Task)
-	id := MergeID(f.Attempt)
+	id := MergerAttemptID(f.Attempt)
 	m := s.attempts[id]
 	if m == nil || m.Base != f.Onto {
-		m = &Attempt{ID: id, Base: f.Onto, Began: at}
+		m = &AttemptState{ID: id, Base: f.Onto, Began: at}
 		s.attempts[id] = m
 	}
 	m.Stage = Working
 	s.CurrentLanding = &QueuedLanding{Task: f.Task, Attempt: f.Attempt, Onto: f.Onto, Merge: m}
 }
 
-// MergeID returns the ID of the merger's attempt for an attempt.
-func MergeID(id nexus.AttemptID) nexus.AttemptID { return id + mergeSuffix }
+// MergerAttemptID returns the ID of the merger's attempt for an attempt.
+func MergerAttemptID(id nexus.AttemptID) nexus.AttemptID { return id + mergeSuffix }
 
 const mergeSuffix = "-merge"

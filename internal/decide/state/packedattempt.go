@@ -17,7 +17,7 @@ type packedAttempt struct {
 
 // packedRound is a [RoundAt]. A round with unusual content is stored unpacked.
 type packedRound struct {
-	whole    *Round // replaces all following fields
+	whole    *AttemptRound // replaces all following fields
 	role     nexus.Role
 	session  nexus.SessionID
 	cause    string
@@ -26,18 +26,18 @@ type packedRound struct {
 	commit   string
 	result   string
 	evidence []packedEvidence
-	verdict  *nexus.VerdictGiven
-	reviews  []nexus.ReviewGiven
-	proof    *nexus.TestsProved
+	verdict  *nexus.GatesVerdictGiven
+	reviews  []nexus.ReviewerVerdictGiven
+	proof    *nexus.TestsRunWithoutWork
 	suspect  *nexus.TamperSuspected
-	verified *nexus.WorkVerified
+	verified *nexus.VerifierVerdictGiven
 	n        int32
 	prompted bool
 }
 
 // packedEvidence is a [nexus.GateEvidence]: most of its fields are empty if a gate passed.
 type packedEvidence struct {
-	whole  *nexus.Evidence // replaces all following fields
+	whole  *nexus.GateEvidence // replaces all following fields
 	of     *sharedGateText
 	tree   string
 	output string
@@ -48,7 +48,7 @@ type packedEvidence struct {
 
 // packedSession is a [SessionByID] that has ended.
 type packedSession struct {
-	whole   *Session // replaces all following fields
+	whole   *AgentSessionState // replaces all following fields
 	of      *sharedSessionText
 	id      nexus.SessionID
 	prompt  string
@@ -94,7 +94,7 @@ func internValue[T comparable](known map[T]*T, v T) *T {
 }
 
 // packAttempt packs an attempt whose task landed.
-func (s *attemptPacker) packAttempt(a *Attempt) {
+func (s *attemptPacker) packAttempt(a *AttemptState) {
 	if a.small != nil || len(a.Rounds)+len(a.Sessions) == 0 {
 		return
 	}
@@ -114,7 +114,7 @@ func (s *attemptPacker) packAttempt(a *Attempt) {
 	a.small, a.Rounds, a.Sessions = k, nil, nil
 }
 
-func (s *attemptPacker) packRound(a *Attempt, r *Round) packedRound {
+func (s *attemptPacker) packRound(a *AttemptState, r *AttemptRound) packedRound {
 	plain := r.Fixed.Fixed == "" && r.Fixed.Commit == "" && len(r.Broken)+len(r.Answers)+len(r.Handed) == 0 && r.HandedWhy == "" &&
 		r.Attempt == a.ID && r.Round == int(int32(r.Round)) //nolint:gosec // that is what is compared
 	if !plain {
@@ -135,11 +135,11 @@ func (s *attemptPacker) packRound(a *Attempt, r *Round) packedRound {
 }
 
 // unpackRound returns the unpacked round.
-func (k *packedRound) unpackRound(a *Attempt) *Round {
+func (k *packedRound) unpackRound(a *AttemptState) *AttemptRound {
 	if k.whole != nil {
 		return k.whole
 	}
-	r := &Round{
+	r := &AttemptRound{
 		RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: int(k.n), Role: k.role, Cause: k.cause, Session: k.session},
 		Base:         k.base, From: k.from, Commit: k.commit, Prompted: k.prompted, Verdict: k.verdict, Reviews: k.reviews, Proof: k.proof,
 		Suspect: k.suspect, Verified: k.verified, Result: k.result,
@@ -150,7 +150,7 @@ func (k *packedRound) unpackRound(a *Attempt) *Round {
 	return r
 }
 
-func (s *attemptPacker) packEvidence(e *nexus.Evidence, v *nexus.VerdictGiven) packedEvidence {
+func (s *attemptPacker) packEvidence(e *nexus.GateEvidence, v *nexus.GatesVerdictGiven) packedEvidence {
 	plain := e.Why == "" && len(e.Findings)+len(e.Flaky)+len(e.Unsure)+len(e.Old)+len(e.Missing) == 0 && e.All == "" && e.Named == "" &&
 		e.Base == "" && e.Raw == "" && e.Over == "" && !e.Hangs && !e.Optional && !e.Apart && e.Coverage == nil &&
 		max(e.Exit, e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped) <= math.MaxInt32 &&
@@ -171,20 +171,20 @@ func (s *attemptPacker) packEvidence(e *nexus.Evidence, v *nexus.VerdictGiven) p
 }
 
 // unpackEvidence returns the unpacked evidence.
-func (k *packedEvidence) unpackEvidence() nexus.Evidence {
+func (k *packedEvidence) unpackEvidence() nexus.GateEvidence {
 	if k.whole != nil {
 		return *k.whole
 	}
-	return nexus.Evidence{
+	return nexus.GateEvidence{
 		Gate: k.of.gate, State: k.of.state, Command: k.of.command, Toolchain: k.of.toolchain, Tree: k.tree, Output: k.output, Duration: k.took,
-		Exit: int(k.exit), Counts: nexus.Counts{Passed: int(k.counts[0]), Failed: int(k.counts[1]), Skipped: int(k.counts[2])},
+		Exit: int(k.exit), Counts: nexus.TestCounts{Passed: int(k.counts[0]), Failed: int(k.counts[1]), Skipped: int(k.counts[2])},
 	}
 }
 
-func (s *attemptPacker) packSession(a *Attempt, c *Session) packedSession {
+func (s *attemptPacker) packSession(a *AttemptState, c *AgentSessionState) packedSession {
 	plain := c.Attempt == a.ID && c.About == "" && c.After == "" && !c.Pending && c.Why == "" && c.Needs == "" &&
-		c.Opened == (nexus.AgentOpened{}) &&
-		c.Closed == (nexus.AgentEnded{}) && c.Foreign == 0 && c.call == "" && c.since.IsZero() && len(c.asks) == 0 && c.asked == 0 &&
+		c.Opened == (nexus.AgentConversationOpened{}) &&
+		c.Closed == (nexus.AgentProgramEnded{}) && c.Foreign == 0 && c.call == "" && c.since.IsZero() && len(c.asks) == 0 && c.asked == 0 &&
 		c.Turns >= 0 && c.Turns <= math.MaxInt32
 	if !plain {
 		return packedSession{whole: c}
@@ -196,11 +196,11 @@ func (s *attemptPacker) packSession(a *Attempt, c *Session) packedSession {
 }
 
 // unpackSession returns the unpacked session.
-func (k *packedSession) unpackSession(a *Attempt) *Session {
+func (k *packedSession) unpackSession(a *AttemptState) *AgentSessionState {
 	if k.whole != nil {
 		return k.whole
 	}
-	return &Session{
+	return &AgentSessionState{
 		SessionStarted: nexus.SessionStarted{Session: k.id, Attempt: a.ID, Role: k.of.role, Model: k.of.model, Prompt: k.prompt},
 		Turns:          int(k.turns), Over: k.over, Outcome: k.of.outcome, Result: k.result, Doing: k.doing, Purpose: k.of.purpose,
 		Usage: k.usage, Spent: k.spent, Elapsed: k.elapsed,
@@ -209,7 +209,7 @@ func (k *packedSession) unpackSession(a *Attempt) *Session {
 
 // UnpackedCopy returns the attempt with all its rounds and sessions: the attempt itself, unless
 // the state has packed it. The result must not be changed.
-func (a *Attempt) UnpackedCopy() *Attempt {
+func (a *AttemptState) UnpackedCopy() *AttemptState {
 	if a == nil || a.small == nil {
 		return a
 	}
@@ -219,7 +219,7 @@ func (a *Attempt) UnpackedCopy() *Attempt {
 }
 
 // unpackInPlace unpacks an attempt in place, for a fact that arrived late.
-func (a *Attempt) unpackInPlace() {
+func (a *AttemptState) unpackInPlace() {
 	k := a.small
 	if k == nil {
 		return
@@ -235,8 +235,8 @@ func (a *Attempt) unpackInPlace() {
 
 // GateEvidence returns the gates' evidence of the rounds, in order, or only of the last round if
 // last is set. The result is the same for a packed attempt.
-func (a *Attempt) GateEvidence(last bool) iter.Seq[nexus.Evidence] {
-	return func(yield func(nexus.Evidence) bool) {
+func (a *AttemptState) GateEvidence(last bool) iter.Seq[nexus.GateEvidence] {
+	return func(yield func(nexus.GateEvidence) bool) {
 		rounds := a.Rounds
 		if last {
 			rounds = rounds[max(0, len(rounds)-1):]
@@ -255,7 +255,7 @@ func (a *Attempt) GateEvidence(last bool) iter.Seq[nexus.Evidence] {
 }
 
 // eachEvidence yields the results of [AttemptByID.GateEvidence].
-func (k *packedAttempt) eachEvidence(last bool, yield func(nexus.Evidence) bool) {
+func (k *packedAttempt) eachEvidence(last bool, yield func(nexus.GateEvidence) bool) {
 	rounds := k.rounds
 	if last {
 		rounds = rounds[max(0, len(rounds)-1):]
@@ -278,7 +278,7 @@ func (k *packedAttempt) eachEvidence(last bool, yield func(nexus.Evidence) bool)
 }
 
 // SessionCost returns what the sessions of the attempt cost.
-func (a *Attempt) SessionCost() nexus.Money {
+func (a *AttemptState) SessionCost() nexus.Money {
 	var sum nexus.Money
 	for _, c := range a.Sessions {
 		sum += c.Spent
@@ -295,7 +295,7 @@ func (a *Attempt) SessionCost() nexus.Money {
 
 // sessionByID returns the session with this ID, or nil if there is none. It unpacks the session's
 // attempt.
-func (s *State) sessionByID(id nexus.SessionID) *Session {
+func (s *State) sessionByID(id nexus.SessionID) *AgentSessionState {
 	if c := s.sessions[id]; c != nil {
 		return c
 	}
@@ -308,7 +308,7 @@ func (s *State) sessionByID(id nexus.SessionID) *Session {
 }
 
 // unpackAttempt unpacks an attempt and registers its sessions, if needed.
-func (s *State) unpackAttempt(a *Attempt) {
+func (s *State) unpackAttempt(a *AttemptState) {
 	a.unpackInPlace()
 	for _, c := range a.Sessions {
 		s.sessions[c.Session] = c

@@ -62,7 +62,7 @@ func each[T any](t *testing.T, begin T, check func(field string, v T)) {
 // TestSmallIsTheSame makes rounds, evidence and sessions small with each of their
 // fields set: nothing may be lost, also of a field that is yet to come.
 func TestSmallIsTheSame(t *testing.T) {
-	same := func(what string, a *Attempt) {
+	same := func(what string, a *AttemptState) {
 		t.Helper()
 		want := *a
 		newAttemptPacker().packAttempt(a)
@@ -77,26 +77,26 @@ func TestSmallIsTheSame(t *testing.T) {
 			t.Errorf("%s of a session: %+v, want %+v", what, got.Sessions, want.Sessions)
 		}
 	}
-	each(t, nexus.Evidence{}, func(field string, e nexus.Evidence) {
-		same(field, &Attempt{ID: "T1.1", Rounds: []*Round{{RoundStarted: nexus.RoundStarted{Attempt: "T1.1", Round: 1}, Evidence: []nexus.Evidence{e, {Gate: "test"}}}}})
+	each(t, nexus.GateEvidence{}, func(field string, e nexus.GateEvidence) {
+		same(field, &AttemptState{ID: "T1.1", Rounds: []*AttemptRound{{RoundStarted: nexus.RoundStarted{Attempt: "T1.1", Round: 1}, Evidence: []nexus.GateEvidence{e, {Gate: "test"}}}}})
 	})
-	each(t, Round{RoundStarted: nexus.RoundStarted{Attempt: "T1.1", Round: 1}}, func(field string, r Round) {
-		same(field, &Attempt{ID: "T1.1", Rounds: []*Round{&r}})
+	each(t, AttemptRound{RoundStarted: nexus.RoundStarted{Attempt: "T1.1", Round: 1}}, func(field string, r AttemptRound) {
+		same(field, &AttemptState{ID: "T1.1", Rounds: []*AttemptRound{&r}})
 	})
-	over := Session{SessionStarted: nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1"}, Outcome: nexus.Accepted}
-	each(t, over, func(field string, c Session) {
+	over := AgentSessionState{SessionStarted: nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1"}, Outcome: nexus.Accepted}
+	each(t, over, func(field string, c AgentSessionState) {
 		switch field {
 		case "Messages", "Before", "Unheard", "Looked", "Tally", "Compact", "Memory", "all": // State.spare forgets these
-			c.Messages, c.Before, c.Unheard, c.Looked, c.Tally, c.Compact, c.Memory = nil, 0, 0, nil, ToolTally{}, nexus.SessionCompacted{}, nil
+			c.Messages, c.Before, c.Unheard, c.Looked, c.Tally, c.Compact, c.Memory = nil, 0, 0, nil, ToolCallTally{}, nexus.SessionCompacted{}, nil
 		}
-		same(field, &Attempt{ID: "T1.1", Sessions: []*Session{&c}})
+		same(field, &AttemptState{ID: "T1.1", Sessions: []*AgentSessionState{&c}})
 	})
 }
 
 // both returns a state that keeps everything and one that only shows, and what applies facts to them.
 func both(t *testing.T) (full, small *State, put func(facts ...nexus.Fact)) {
 	t.Helper()
-	full, small = New("r"), New("r").DiscardLandedDetails()
+	full, small = NewState("r"), NewState("r").DiscardLandedDetails()
 	seq := int64(0)
 	return full, small, func(facts ...nexus.Fact) {
 		t.Helper()
@@ -119,9 +119,9 @@ func TestSmallGrows(t *testing.T) {
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "b0"}, nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1", Role: nexus.Coder},
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Session: "T1.1/coder.1"}, nexus.BudgetReserved{ID: "c1", Task: "T1", Session: "T1.1/coder.1", Money: nexus.Dollar},
 		nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted},
-		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t1"}},
+		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.GateEvidence{Gate: "test", State: nexus.Pass, Tree: "t1"}},
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "t1"},
-		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
+		nexus.LandingQueued{Task: "T1", Attempt: "T1.1"}, nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "b0"}, nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
 	)
 	a := small.AttemptByID("T1.1")
 	if a.small == nil || a.LastRound() == nil || a.LastSession(nexus.Coder) == nil || a.CurrentSession() == nil || a.RoundAt(1) == nil || a.SessionByID("T1.1/coder.1") == nil {
@@ -137,7 +137,7 @@ func TestSmallGrows(t *testing.T) {
 	if n != 1 {
 		t.Errorf("%d judgements, want 1", n)
 	}
-	put(nexus.BudgetSpent{ID: "c1", Money: nexus.Dollar / 2, Usage: nexus.Usage{Input: 10}})
+	put(nexus.BudgetSettled{ID: "c1", Money: nexus.Dollar / 2, Usage: nexus.Usage{Input: 10}})
 	got, want := small.AttemptByID("T1.1").UnpackedCopy(), full.AttemptByID("T1.1")
 	if got.Sessions[0].Spent != nexus.Dollar/2 || want.Sessions[0].Spent != nexus.Dollar/2 || got.SessionCost() != want.SessionCost() {
 		t.Errorf("the session cost %s, want %s", got.Sessions[0].Spent, want.Sessions[0].Spent)
@@ -157,23 +157,23 @@ func TestSmallKeepsBills(t *testing.T) {
 	const id = nexus.SessionID("T1.1/coder.1")
 	call := func(name string) []nexus.Fact {
 		return []nexus.Fact{
-			nexus.BudgetReserved{ID: name, Task: "T1", Session: id, Money: nexus.Dollar}, nexus.BudgetSpent{ID: name, Money: nexus.Dollar / 4},
+			nexus.BudgetReserved{ID: name, Task: "T1", Session: id, Money: nexus.Dollar}, nexus.BudgetSettled{ID: name, Money: nexus.Dollar / 4},
 		}
 	}
 	for when, late := range map[string][]nexus.Fact{
-		"after a late turn":            append([]nexus.Fact{nexus.TurnTaken{Session: id, Turn: 2, Message: "m"}}, call("c2")...),
+		"after a late turn":            append([]nexus.Fact{nexus.ModelTurnRecorded{Session: id, Turn: 2, Message: "m"}}, call("c2")...),
 		"after going back to its turn": {nexus.RunRewound{To: 8, By: "ann"}},
 	} {
 		full, small, put := both(t)
 		put(
 			nexus.GoalAccepted{Base: "b0", Limits: nexus.Limits{RunMoney: 10 * nexus.Dollar}}, nexus.RunStarted{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "t"}}, nexus.PlanApproved{By: "policy"},
 			nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "b0"}, nexus.SessionStarted{Session: id, Attempt: "T1.1", Role: nexus.Coder},
-			nexus.RoundStarted{Attempt: "T1.1", Round: 1, Session: id}, nexus.TurnTaken{Session: id, Turn: 1, Message: "m"},
+			nexus.RoundStarted{Attempt: "T1.1", Round: 1, Session: id}, nexus.ModelTurnRecorded{Session: id, Turn: 1, Message: "m"},
 		)
 		put(call("c1")...)
 		put(
 			nexus.SessionEnded{Session: id, Outcome: nexus.Accepted}, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "t1"},
-			nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
+			nexus.LandingQueued{Task: "T1", Attempt: "T1.1"}, nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "b0"}, nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
 		)
 		put(late...)
 		if got, want := small.AttemptByID("T1.1").SessionByID(id).Spent, full.AttemptByID("T1.1").SessionByID(id).Spent; got != want || want == 0 {
@@ -187,16 +187,16 @@ func TestSmallKeepsBills(t *testing.T) {
 func TestSmallSaysWhatTheLastRoundSaid(t *testing.T) {
 	full, small, put := both(t)
 	gate := func(name, why string) nexus.Fact {
-		return nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.Evidence{Gate: name, State: nexus.Pass, Tree: "t1", Why: why}}
+		return nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.GateEvidence{Gate: name, State: nexus.Pass, Tree: "t1", Why: why}}
 	}
 	put(
 		nexus.GoalAccepted{Base: "b0", Limits: nexus.Limits{RunMoney: 10 * nexus.Dollar}}, nexus.RunStarted{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "t"}}, nexus.PlanApproved{By: "policy"},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "b0"},
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Session: "T1.1/coder.1"}, gate("build", ""), gate("test", "x"),
-		nexus.IsolationBroken{Attempt: "T1.1", Files: []string{"a"}},
+		nexus.RoleIsolationViolated{Attempt: "T1.1", Files: []string{"a"}},
 		nexus.RoundStarted{Attempt: "T1.1", Round: 2, Session: "T1.1/coder.1"}, gate("lint", ""), gate("e2e", "y"), gate("cover", ""),
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "t1"},
-		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
+		nexus.LandingQueued{Task: "T1", Attempt: "T1.1"}, nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "b0"}, nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
 	)
 	if small.AttemptByID("T1.1").small == nil || full.AttemptByID("T1.1").small != nil {
 		t.Fatal("one is small, and the other is not")

@@ -9,12 +9,12 @@ import (
 )
 
 // IsPaused reports whether a person paused the task and has not resumed it.
-func (t *Task) IsPaused() bool { return t.Paused != nil && !t.Status.HasEnded() }
+func (t *TaskState) IsPaused() bool { return t.Paused != nil && !t.Status.HasEnded() }
 
 // WaitsForPausedTask reports whether the run waits for a paused task that could otherwise be
 // worked on: the run does not end without it.
 func (s *State) WaitsForPausedTask() bool {
-	return slices.ContainsFunc(s.paused, func(t *Task) bool {
+	return slices.ContainsFunc(s.paused, func(t *TaskState) bool {
 		if !t.IsPaused() || s.tasks[t.ID] != t { // it belongs to a plan that was rejected
 			return false
 		}
@@ -29,7 +29,7 @@ func (s *State) OnlyPausedLeft() bool {
 	if !s.WaitsForPausedTask() || len(s.ActiveAttempts()) > 0 || s.CurrentLanding != nil || s.IsAddingTasks() || s.Judging != nil && s.Judging.Stage == Working {
 		return false
 	}
-	return !slices.ContainsFunc(s.Tasks, func(t *Task) bool {
+	return !slices.ContainsFunc(s.Tasks, func(t *TaskState) bool {
 		return !t.IsPaused() && (t.IsUnderway() || t.Status == nexus.Boarding || s.IsReady(t) || s.IsSplitting(t.ID))
 	})
 }
@@ -45,16 +45,16 @@ func (s *State) applyPause(f nexus.Fact, at time.Time) {
 		t.Paused = &TaskPause{By: cmp.Or(f.By, "a person"), At: at}
 	case nexus.TaskResumed:
 		s.resumeTask(s.tasks[f.Task])
-	case nexus.AttemptInterrupted:
+	case nexus.AgentTurnInterrupted:
 		s.attempts[f.Attempt].Apply(f, at)
 	default:
 	}
 }
 
 // resumeTask lets a task continue, or start again.
-func (s *State) resumeTask(t *Task) {
+func (s *State) resumeTask(t *TaskState) {
 	t.Paused = nil
-	s.paused = slices.DeleteFunc(s.paused, func(o *Task) bool { return o == t })
+	s.paused = slices.DeleteFunc(s.paused, func(o *TaskState) bool { return o == t })
 }
 
 // TaskPause is the author and the time of a task's pause.
@@ -64,7 +64,7 @@ type TaskPause struct {
 }
 
 // InterruptProblem returns why a task's agent cannot be interrupted, or "" if it can.
-func (s *State) InterruptProblem(t *Task) string {
+func (s *State) InterruptProblem(t *TaskState) string {
 	a := t.CurrentAttempt()
 	switch {
 	case s.CurrentLanding != nil && s.CurrentLanding.Task == t.ID:

@@ -20,7 +20,7 @@ func TestPausedTask(t *testing.T) {
 	}
 	holds("before", false, false)
 	next(t, s, nexus.TaskPaused{Task: "T1"})
-	if p := s.TaskByID("T1").Paused; p == nil || p.By != "a person" || p.At.IsZero() || !s.TaskByID("T1").IsPaused() || s.HoldReason(s.TaskByID("T1"), &state.Attempt{}) != "paused by a person" {
+	if p := s.TaskByID("T1").Paused; p == nil || p.By != "a person" || p.At.IsZero() || !s.TaskByID("T1").IsPaused() || s.LandingHoldReason(s.TaskByID("T1"), &state.AttemptState{}) != "paused by a person" {
 		t.Errorf("%+v", p)
 	}
 	holds("another task is ready", true, false)
@@ -28,11 +28,11 @@ func TestPausedTask(t *testing.T) {
 	next(t, s, nexus.AttemptStarted{Attempt: "T3.1", Task: "T3", Base: "c0"})
 	holds("another task is worked on", true, false)
 	next(t, s, nexus.AttemptEnded{Attempt: "T3.1", Outcome: nexus.Accepted, Commit: "w"})
-	next(t, s, nexus.TrainBoarded{Task: "T3", Attempt: "T3.1"})
+	next(t, s, nexus.LandingQueued{Task: "T3", Attempt: "T3.1"})
 	holds("another task boards", true, false)
-	next(t, s, nexus.TrainDeparted{Task: "T3", Attempt: "T3.1", Onto: "c0"})
+	next(t, s, nexus.LandingStarted{Task: "T3", Attempt: "T3.1", Onto: "c0"})
 	holds("another task lands", true, false)
-	next(t, s, nexus.TrainLanded{Task: "T3", Attempt: "T3.1", Commit: "c1", Parent: "c0"})
+	next(t, s, nexus.LandingCompleted{Task: "T3", Attempt: "T3.1", Commit: "c1", Parent: "c0"})
 	holds("it is all that is left", true, true)
 	rests := s.Updated
 	if s.WorkedTime(rests.Add(time.Hour)) != s.WorkedTime(rests) {
@@ -66,7 +66,7 @@ func TestInterruption(t *testing.T) {
 		fact nexus.Fact
 		want string
 	}{
-		{nexus.PlanSought{Attempt: "plan.2"}, "no agent works on T1 now: it is pending"},
+		{nexus.PlanningStarted{Attempt: "plan.2"}, "no agent works on T1 now: it is pending"},
 		{nexus.AttemptStarted{Attempt: "T2.1", Task: "T2", Base: "c0"}, "no agent works on T1 now: it is pending"},
 		{nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"}, "no agent of T1 is at a turn now"},
 		{nexus.SessionStarted{Attempt: "T1.1", Session: "T1.1/coder.1", Role: nexus.Coder}, ""},
@@ -74,12 +74,12 @@ func TestInterruption(t *testing.T) {
 		{nexus.GateStarted{Attempt: "T1.1", Gate: "test"}, "the gate test judges T1 now, and no agent works"},
 		{nexus.QuestionAsked{ID: "q1", Attempt: "T1.1", Text: "?"}, "the agent of T1 waits for an answer to q1"},
 		{nexus.QuestionAnswered{ID: "q1", Text: "yes", By: "ada"}, "the gate test judges T1 now, and no agent works"},
-		{nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.Evidence{Gate: "test"}}, ""},
-		{nexus.AttemptInterrupted{Attempt: "T1.1", By: "ada"}, ""},
+		{nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.GateEvidence{Gate: "test"}}, ""},
+		{nexus.AgentTurnInterrupted{Attempt: "T1.1", By: "ada"}, ""},
 		{nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted}, "no agent of T1 is at a turn now"},
 		{nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "w"}, "no agent works on T1 now: it is running"},
-		{nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, "no agent works on T1 now: it is boarding"},
-		{nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, "T1 is landing"},
+		{nexus.LandingQueued{Task: "T1", Attempt: "T1.1"}, "no agent works on T1 now: it is boarding"},
+		{nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, "T1 is landing"},
 	} {
 		next(t, s, c.fact)
 		if got := s.InterruptProblem(t1); got != c.want {
@@ -103,7 +103,7 @@ func TestStepByStep(t *testing.T) {
 	next(t, s, nexus.QuestionAsked{ID: "q1", Trigger: nexus.StepTrigger, Mark: state.StepQuestionMark("T1"), Text: "T1?"})
 	next(t, s, nexus.QuestionAsked{ID: "q2", Trigger: nexus.PlanTrigger, Mark: state.StepQuestionMark("T2"), Text: "T2?"})
 	q := s.QuestionByID("q1")
-	if s.StepQuestion("T1") != q || s.StepQuestion("T2") != nil || s.OpenStepQuestion() != q || s.StepTask(q) != s.TaskByID("T1") || s.StepTask(s.QuestionByID("q2")) != nil || q.AsksToPublish() {
+	if s.StepQuestion("T1") != q || s.StepQuestion("T2") != nil || s.OpenStepQuestion() != q || s.TaskOfStepQuestion(q) != s.TaskByID("T1") || s.TaskOfStepQuestion(s.QuestionByID("q2")) != nil || q.AsksToPublish() {
 		t.Errorf("%+v", s.OpenStepQuestion())
 	}
 	if asks := s.OpenQuestions(); len(asks) != 1 || asks[0] != q {

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Question is a question to a person.
-type Question struct {
+// RunQuestion is a question to a person.
+type RunQuestion struct {
 	nexus.QuestionAsked
 	At     time.Time // when it was first asked
 	Answer string
@@ -20,7 +20,7 @@ type Question struct {
 }
 
 // AsksToPublish reports whether it asks whether the landed commits may be published.
-func (q *Question) AsksToPublish() bool {
+func (q *RunQuestion) AsksToPublish() bool {
 	switch q.Trigger {
 	case nexus.PlanTrigger, nexus.AddTrigger, nexus.StepTrigger, nexus.ChangeTrigger:
 		return false
@@ -41,8 +41,8 @@ func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 			q.QuestionAsked, q.Left, q.Anew = f, false, false
 			return
 		}
-		s.Questions = append(s.Questions, &Question{QuestionAsked: f, At: at})
-	case nexus.QuestionLeft:
+		s.Questions = append(s.Questions, &RunQuestion{QuestionAsked: f, At: at})
+	case nexus.QuestionExpired:
 		if q := s.QuestionByID(f.ID); q != nil && q.By == "" {
 			q.Left = true
 			s.resumeAttemptClock(q, at)
@@ -60,8 +60,8 @@ func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 }
 
 // recordTaskGuidance records a person's answer about a task.
-func (s *State) recordTaskGuidance(q *Question) {
-	if t, tell := s.StepTask(q), nexus.ParseStepAnswer(q.Answer).Tell; t != nil && tell != "" {
+func (s *State) recordTaskGuidance(q *RunQuestion) {
+	if t, tell := s.TaskOfStepQuestion(q), nexus.ParseNextTaskDecision(q.Answer).Tell; t != nil && tell != "" {
 		t.Said = append(slices.Clip(t.Said), DeliveredGuidance{Text: tell})
 	}
 	if t := s.AskingTask(q); t != nil && q.By != "fallback" && q.By != "auto" {
@@ -70,14 +70,14 @@ func (s *State) recordTaskGuidance(q *Question) {
 }
 
 // resumeAttemptClock starts the clock of the attempt that asked.
-func (s *State) resumeAttemptClock(q *Question, at time.Time) {
+func (s *State) resumeAttemptClock(q *RunQuestion, at time.Time) {
 	if a := s.attempts[q.Attempt]; a != nil {
 		a.ResumeAfterAnswer(q.ID, at)
 	}
 }
 
 // QuestionByID returns the question with this ID, or nil if there is none.
-func (s *State) QuestionByID(id string) *Question {
+func (s *State) QuestionByID(id string) *RunQuestion {
 	for _, q := range s.Questions {
 		if q.ID == id || q.Mark == id && id != "" {
 			return q
@@ -86,16 +86,16 @@ func (s *State) QuestionByID(id string) *Question {
 	return nil
 }
 
-// NextQuestion returns the ID of the next question. It differs from the IDs of questions
+// NextQuestionID returns the ID of the next question. It differs from the IDs of questions
 // about the goal before the run, which people have seen.
-func (s *State) NextQuestion() string {
+func (s *State) NextQuestionID() string {
 	return fmt.Sprintf("q%d", s.Goal.Asked+len(s.Questions)+1)
 }
 
 // OpenQuestions returns the questions whose answer would have an effect: they are open, and
 // the asking task or attempt waits for it, or was parked without it.
-func (s *State) OpenQuestions() []*Question {
-	var all []*Question
+func (s *State) OpenQuestions() []*RunQuestion {
+	var all []*RunQuestion
 	for _, q := range s.Questions {
 		if q.By == "" && s.needsAnswer(q) {
 			all = append(all, q)
@@ -105,7 +105,7 @@ func (s *State) OpenQuestions() []*Question {
 }
 
 // needsAnswer reports whether an answer to an open question would have an effect.
-func (s *State) needsAnswer(q *Question) bool {
+func (s *State) needsAnswer(q *RunQuestion) bool {
 	if q.Attempt != "" && q.Attempt == s.Interview.Attempt {
 		return q.ID == s.Interview.OpenQuestionID()
 	}
@@ -116,11 +116,11 @@ func (s *State) needsAnswer(q *Question) bool {
 		return q.ID == s.Consent.Question && !s.Planned
 	}
 	if q.Trigger == nexus.AddTrigger {
-		a := s.addedBy(nexus.AttemptID(q.Mark))
+		a := s.additionOfAttempt(nexus.AttemptID(q.Mark))
 		return a != nil && a.Question == q.ID && !a.IsDone()
 	}
 	if q.Trigger == nexus.StepTrigger {
-		t := s.StepTask(q)
+		t := s.TaskOfStepQuestion(q)
 		return s.Limits.Step && t != nil && t.Status == nexus.Pending
 	}
 	if q.Trigger == nexus.ChangeTrigger {
@@ -143,7 +143,7 @@ func (s *State) needsAnswer(q *Question) bool {
 
 // AskingTask returns the task whose attempt or landing asked a question, or nil for questions
 // about the plan and the result.
-func (s *State) AskingTask(q *Question) *Task {
+func (s *State) AskingTask(q *RunQuestion) *TaskState {
 	a := s.attempts[nexus.AttemptID(strings.TrimSuffix(string(q.Attempt), mergeSuffix))]
 	if a == nil {
 		return nil

@@ -9,18 +9,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ParkedAccount is a provider's account that accepts no calls until a time. An agent
+// PausedAccount is a provider's account that accepts no calls until a time. An agent
 // program's account that is held accepts no new sessions.
-type ParkedAccount struct {
+type PausedAccount struct {
 	Account string    `json:"account"`
 	Until   time.Time `json:"until"`
 	Why     string    `json:"why"`
 	Held    bool      `json:"held,omitzero"` // nearly used up: running sessions continue
 }
 
-// QuotaWindow is the used share of a limit of an agent program's account, as the program
+// AccountQuotaWindow is the used share of a limit of an agent program's account, as the program
 // reported it.
-type QuotaWindow struct {
+type AccountQuotaWindow struct {
 	Account string
 	Name    string // 5h, 7d, or the program's name for it
 	Used    int    // percent
@@ -39,7 +39,7 @@ const (
 // IsNewUsage reports whether a program reported more than the known state of a window: at
 // least one percent more, or another window. So a window is recorded at most a hundred times,
 // however many messages report it.
-func IsNewUsage(known []QuotaWindow, f nexus.AgentLimited, now time.Time) bool {
+func IsNewUsage(known []AccountQuotaWindow, f nexus.AgentQuotaReported, now time.Time) bool {
 	if f.Used < 0 || !f.Until.After(now) || f.Until.Sub(now) > farthest {
 		return false
 	}
@@ -47,13 +47,13 @@ func IsNewUsage(known []QuotaWindow, f nexus.AgentLimited, now time.Time) bool {
 	return i < 0 || f.Until.Sub(known[i].Until) > same || f.Until.Sub(known[i].Until) > -same && f.Used > known[i].Used
 }
 
-func findWindow(all []QuotaWindow, f nexus.AgentLimited) int {
-	return slices.IndexFunc(all, func(w QuotaWindow) bool { return w.Account == f.Agent && w.Name == f.Window })
+func findWindow(all []AccountQuotaWindow, f nexus.AgentQuotaReported) int {
+	return slices.IndexFunc(all, func(w AccountQuotaWindow) bool { return w.Account == f.Agent && w.Name == f.Window })
 }
 
 // UpdateWindows returns the known windows after a program's report.
-func UpdateWindows(known []QuotaWindow, f nexus.AgentLimited) []QuotaWindow {
-	w := QuotaWindow{f.Agent, f.Window, f.Used, f.Until}
+func UpdateWindows(known []AccountQuotaWindow, f nexus.AgentQuotaReported) []AccountQuotaWindow {
+	w := AccountQuotaWindow{f.Agent, f.Window, f.Used, f.Until}
 	known = slices.Clone(known)
 	if i := findWindow(known, f); i >= 0 {
 		known[i] = w
@@ -62,24 +62,28 @@ func UpdateWindows(known []QuotaWindow, f nexus.AgentLimited) []QuotaWindow {
 	return append(known, w)
 }
 
-// AccountOf returns the account to which calls of a provider/model are charged.
-func AccountOf(model string) string {
+// AccountOfModel returns the account to which calls of a provider/model are charged.
+func AccountOfModel(model string) string {
 	account, _, _ := strings.Cut(model, "/")
 	return account
 }
 
-// ParkedFor returns the account that prevents calls to a provider/model, and until when, or
+// PausedAccountFor returns the account that prevents calls to a provider/model, and until when, or
 // false if calls are possible.
-func (s *State) ParkedFor(model string) (ParkedAccount, bool) { return s.parkedFor(model, false) }
+func (s *State) PausedAccountFor(model string) (PausedAccount, bool) {
+	return s.pausedAccountFor(model, false)
+}
 
-// HeldFor returns the account that prevents new sessions with a provider/model, and until
+// AccountClosedToNewSessions returns the account that prevents new sessions with a provider/model, and until
 // when, or false if they are possible.
-func (s *State) HeldFor(model string) (ParkedAccount, bool) { return s.parkedFor(model, true) }
+func (s *State) AccountClosedToNewSessions(model string) (PausedAccount, bool) {
+	return s.pausedAccountFor(model, true)
+}
 
-func (s *State) parkedFor(model string, held bool) (ParkedAccount, bool) {
-	i := slices.IndexFunc(s.Parked, func(p ParkedAccount) bool { return p.Account == AccountOf(model) && p.Held == held })
+func (s *State) pausedAccountFor(model string, held bool) (PausedAccount, bool) {
+	i := slices.IndexFunc(s.Parked, func(p PausedAccount) bool { return p.Account == AccountOfModel(model) && p.Held == held })
 	if i < 0 {
-		return ParkedAccount{}, false
+		return PausedAccount{}, false
 	}
 	return s.Parked[i], true
 }
@@ -92,18 +96,18 @@ func (s *State) IsUnusedSession(id nexus.SessionID) bool {
 
 func (s *State) applyQuota(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
-	case nexus.AgentLimited:
+	case nexus.AgentQuotaReported:
 		s.Windows = UpdateWindows(s.Windows, f)
-	case nexus.QuotaHit: // a stronger statement than nearly used up
-		s.Parked = slices.DeleteFunc(slices.Clone(s.Parked), func(p ParkedAccount) bool {
+	case nexus.QuotaExhausted: // a stronger statement than nearly used up
+		s.Parked = slices.DeleteFunc(slices.Clone(s.Parked), func(p PausedAccount) bool {
 			return p.Account == f.Account && p.Held && !p.Until.After(f.Until)
 		})
-		s.parkAccount(ParkedAccount{f.Account, f.Until, f.Why, false}, at)
-	case nexus.QuotaHeld:
-		s.parkAccount(ParkedAccount{f.Account, f.Until, QuotaHoldReason(f), true}, at)
+		s.pauseAccount(PausedAccount{f.Account, f.Until, f.Why, false}, at)
+	case nexus.QuotaNearlyExhausted:
+		s.pauseAccount(PausedAccount{f.Account, f.Until, QuotaHoldReason(f), true}, at)
 	case nexus.QuotaReset:
-		s.Parked = slices.DeleteFunc(slices.Clone(s.Parked), func(p ParkedAccount) bool { return p.Account == f.Account && p.Held == f.Held })
-	case nexus.ModelSwitched:
+		s.Parked = slices.DeleteFunc(slices.Clone(s.Parked), func(p PausedAccount) bool { return p.Account == f.Account && p.Held == f.Held })
+	case nexus.SessionModelSwitched:
 		if a := s.attempts[attemptOfSession(f.Session)]; a != nil {
 			a.Apply(f, at)
 		}
@@ -111,12 +115,12 @@ func (s *State) applyQuota(f nexus.Fact, at time.Time) {
 	}
 }
 
-// parkAccount keeps the later of two ends: calls that ran together each report their own. Attempts
+// pauseAccount keeps the later of two ends: calls that ran together each report their own. Attempts
 // that work with the account wait until then. If it is held, only attempts that have not
 // begun wait.
-func (s *State) parkAccount(p ParkedAccount, at time.Time) {
+func (s *State) pauseAccount(p PausedAccount, at time.Time) {
 	s.Parked = slices.Clone(s.Parked)
-	i := slices.IndexFunc(s.Parked, func(old ParkedAccount) bool { return old.Account == p.Account && old.Held == p.Held })
+	i := slices.IndexFunc(s.Parked, func(old PausedAccount) bool { return old.Account == p.Account && old.Held == p.Held })
 	switch {
 	case i < 0:
 		s.Parked = append(s.Parked, p)
@@ -124,15 +128,15 @@ func (s *State) parkAccount(p ParkedAccount, at time.Time) {
 		s.Parked[i] = p
 	}
 	for _, a := range s.ActiveAttempts() {
-		if c := a.CurrentSession(); c != nil && AccountOf(c.Model) == p.Account && (!p.Held || c.Turns == 0) {
+		if c := a.CurrentSession(); c != nil && AccountOfModel(c.Model) == p.Account && (!p.Held || c.Turns == 0) {
 			a.excludeQuotaWait(at, p.Until)
 		}
 	}
 }
 
-// restForParkedAccount makes the attempt of a new session wait if its account accepts none now.
-func (s *State) restForParkedAccount(f nexus.SessionStarted, at time.Time) {
-	for _, find := range []func(string) (ParkedAccount, bool){s.ParkedFor, s.HeldFor} {
+// waitForPausedAccount makes the attempt of a new session wait if its account accepts none now.
+func (s *State) waitForPausedAccount(f nexus.SessionStarted, at time.Time) {
+	for _, find := range []func(string) (PausedAccount, bool){s.PausedAccountFor, s.AccountClosedToNewSessions} {
 		if p, ok := find(f.Model); ok && f.Role != nexus.Scout {
 			s.attempts[f.Attempt].excludeQuotaWait(at, p.Until)
 		}
@@ -140,6 +144,6 @@ func (s *State) restForParkedAccount(f nexus.SessionStarted, at time.Time) {
 }
 
 // QuotaHoldReason returns why an account is held.
-func QuotaHoldReason(f nexus.QuotaHeld) string {
+func QuotaHoldReason(f nexus.QuotaNearlyExhausted) string {
 	return fmt.Sprintf("%d%% of its %s limit is used", f.Used, f.Window)
 }

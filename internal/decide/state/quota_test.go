@@ -13,9 +13,9 @@ import (
 func TestNewsOfWindows(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	in := func(d time.Duration) time.Time { return now.Add(d) }
-	var known []state.QuotaWindow
+	var known []state.AccountQuotaWindow
 	tell := func(window string, used int, until time.Time) bool {
-		f := nexus.AgentLimited{Agent: "claude", Window: window, Used: used, Until: until}
+		f := nexus.AgentQuotaReported{Agent: "claude", Window: window, Used: used, Until: until}
 		if !state.IsNewUsage(known, f, now) {
 			return false
 		}
@@ -45,7 +45,7 @@ func TestNewsOfWindows(t *testing.T) {
 			t.Errorf("%d: %+v is news: %v", i, c, got)
 		}
 	}
-	if len(known) != 2 || known[0] != (state.QuotaWindow{Account: "claude", Name: "5h", Until: in(6 * time.Hour)}) {
+	if len(known) != 2 || known[0] != (state.AccountQuotaWindow{Account: "claude", Name: "5h", Until: in(6 * time.Hour)}) {
 		t.Errorf("%+v", known)
 	}
 	known = nil

@@ -16,26 +16,26 @@ import (
 // TestLanes: which tasks share a session, and when one of them is done alone.
 func TestLanes(t *testing.T) {
 	s := fold(t, planned(nexus.Limits{}, nexus.Task{ID: "T1"}, nexus.Task{ID: "T2"}, nexus.Task{ID: "T3"})...)
-	refused(t, s, nexus.LaneFormed{Lane: "L1", Tasks: []nexus.TaskID{"T1", "T9"}}, `no task "T9"`)
-	folds(t, s, nexus.LaneFormed{Lane: "L1", Tasks: []nexus.TaskID{"T1", "T2"}}, nexus.LaneFormed{Lane: "L2", Tasks: []nexus.TaskID{"T2"}})
+	refused(t, s, nexus.SharedSessionGroupFormed{Lane: "L1", Tasks: []nexus.TaskID{"T1", "T9"}}, `no task "T9"`)
+	folds(t, s, nexus.SharedSessionGroupFormed{Lane: "L1", Tasks: []nexus.TaskID{"T1", "T2"}}, nexus.SharedSessionGroupFormed{Lane: "L2", Tasks: []nexus.TaskID{"T2"}})
 	for id, want := range map[nexus.TaskID]string{"T1": "L1", "T2": "L2", "T3": ""} {
-		if l, ok := s.LaneOf(id); l.Lane != want || ok != (want != "") {
+		if l, ok := s.SharedSessionGroupOf(id); l.Lane != want || ok != (want != "") {
 			t.Errorf("%s is in %q, %v", id, l.Lane, ok)
 		}
 	}
 	for name, c := range map[string]struct {
-		attempts []*state.Attempt
+		attempts []*state.AttemptState
 		want     bool
 	}{
 		"nothing was tried":       {nil, false},
-		"it works":                {[]*state.Attempt{{Stage: state.Working}}, false},
-		"it was accepted":         {[]*state.Attempt{{Stage: state.Over, Outcome: nexus.Accepted}}, false},
-		"it was not":              {[]*state.Attempt{{Stage: state.Over, Outcome: nexus.GaveUp}}, true},
-		"the train handed it on":  {[]*state.Attempt{{Stage: state.Waiting, Refusals: 1}}, true},
-		"it is tried once more":   {[]*state.Attempt{{Stage: state.Working}, {Stage: state.Working}}, true},
-		"it ended with no result": {[]*state.Attempt{{Stage: state.Over}}, true},
+		"it works":                {[]*state.AttemptState{{Stage: state.Working}}, false},
+		"it was accepted":         {[]*state.AttemptState{{Stage: state.Over, Outcome: nexus.Accepted}}, false},
+		"it was not":              {[]*state.AttemptState{{Stage: state.Over, Outcome: nexus.GaveUp}}, true},
+		"the train handed it on":  {[]*state.AttemptState{{Stage: state.Waiting, Refusals: 1}}, true},
+		"it is tried once more":   {[]*state.AttemptState{{Stage: state.Working}, {Stage: state.Working}}, true},
+		"it ended with no result": {[]*state.AttemptState{{Stage: state.Over}}, true},
 	} {
-		if got := (&state.Task{Attempts: c.attempts}).HasLeftLane(); got != c.want {
+		if got := (&state.TaskState{Attempts: c.attempts}).HasLeftSharedSession(); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -61,8 +61,8 @@ func TestWhatAWorkerSees(t *testing.T) {
 	work := landing("T1", "T1.1", "c0", "c1")
 	folds(t, s, nexus.AttemptStarted{Attempt: "T3.1", Task: "T3", Base: "c0"})
 	folds(t, s, work[0], nexus.SessionStarted{Attempt: "T1.1", Session: "T1.1/coder.1", Role: nexus.Coder}, nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted, Result: "said"},
-		nexus.ChecksProved{Attempt: "T1.1", Checks: []nexus.CriterionCheck{{Number: 1, Of: state.CriterionFingerprint(task, 1), Proved: true, Command: "go test -run One"}}},
-		nexus.CriteriaWeighed{Attempt: "T1.1", Criteria: []nexus.CriterionShown{{Number: 1, Of: state.CriterionFingerprint(task, 1), By: "test", Tests: []string{"One"}}, {Number: 2, Of: "another", Tests: []string{"Two"}}}})
+		nexus.CriterionTestsFound{Attempt: "T1.1", Checks: []nexus.CriterionTest{{Number: 1, Of: state.CriterionFingerprint(task, 1), Proved: true, Command: "go test -run One"}}},
+		nexus.CriteriaEvidenceRecorded{Attempt: "T1.1", Criteria: []nexus.CriterionGateEvidence{{Number: 1, Of: state.CriterionFingerprint(task, 1), By: "test", Tests: []string{"One"}}, {Number: 2, Of: "another", Tests: []string{"Two"}}}})
 	folds(t, s, work[1:4]...)
 	if v := s.WorkerView("T1"); v.Merge == nil || v.Merge.ID != "T1.1-merge" || v.Attempt.ID != "T1.1" {
 		t.Errorf("while it lands: %+v, %+v", v.Merge, v.Attempt)
@@ -103,11 +103,11 @@ func TestWhatAWorkerSees(t *testing.T) {
 	if !slices.Equal(s.AttemptByID("T3.1").Heard, []int64{9}) {
 		t.Errorf("it heard of %v", s.AttemptByID("T3.1").Heard)
 	}
-	i := fold(t, nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Interview}, Base: "c0"}, nexus.RunStarted{}, nexus.InterviewSought{Attempt: "interview.1", Round: 1})
+	i := fold(t, nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Interview}, Base: "c0"}, nexus.RunStarted{}, nexus.InterviewRoundStarted{Attempt: "interview.1", Round: 1})
 	if v := i.WorkerView(""); v.Interview == nil || v.Attempt == nil || v.Attempt.ID != "interview.1" || i.Planning.Stage != state.Working || i.AttemptByID("interview.1") != i.Planning {
 		t.Errorf("%+v, %+v", v.Interview, v.Attempt)
 	}
-	next(t, i, nexus.InterviewHeard{Attempt: "interview.1", Round: 1})
+	next(t, i, nexus.InterviewRoundEnded{Attempt: "interview.1", Round: 1})
 	if i.Planning.Stage != state.Waiting {
 		t.Errorf("%s", i.Planning.Stage)
 	}
@@ -117,15 +117,15 @@ func TestWhatAWorkerSees(t *testing.T) {
 // command that shows nothing, and only where it was proved for what the task says now.
 func TestShownCriteria(t *testing.T) {
 	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "a"}, {Text: "b", Check: "./b.sh"}, {Text: "c", Check: "./c.sh"}, {Text: "d"}, {Text: "e"}, {Text: "f", Check: "test"}}}
-	check := func(n int, of string, proved bool) nexus.CriterionCheck {
-		return nexus.CriterionCheck{Number: n, Of: of, Proved: proved, Command: "new"}
+	check := func(n int, of string, proved bool) nexus.CriterionTest {
+		return nexus.CriterionTest{Number: n, Of: of, Proved: proved, Command: "new"}
 	}
-	var checks []nexus.CriterionCheck
+	var checks []nexus.CriterionTest
 	for n := range task.Criteria {
 		checks = append(checks, check(n+1, state.CriterionFingerprint(task, n+1), n != 3))
 	}
 	checks[4].Of = "what it said before"
-	s := state.Task{Task: task, Attempts: []*state.Attempt{{ID: "T1.1", Checks: nexus.ChecksProved{Checks: checks}, Weighed: nexus.CriteriaWeighed{Criteria: []nexus.CriterionShown{{Number: 2, By: "test"}, {Number: 3}}}}}}
+	s := state.TaskState{Task: task, Attempts: []*state.AttemptState{{ID: "T1.1", Checks: nexus.CriterionTestsFound{Checks: checks}, Weighed: nexus.CriteriaEvidenceRecorded{Criteria: []nexus.CriterionGateEvidence{{Number: 2, By: "test"}, {Number: 3}}}}}}
 	var got []string
 	for _, c := range s.WithProvedChecks().Criteria {
 		got = append(got, c.Check)
@@ -133,7 +133,7 @@ func TestShownCriteria(t *testing.T) {
 	if want := []string{"new", "./b.sh", "new", "", "", "new"}; !slices.Equal(got, want) || s.Criteria[0].Check != "" {
 		t.Errorf("%q, want %q", got, want)
 	}
-	ladder := state.Task{Attempts: []*state.Attempt{{ID: "1", Tier: nexus.Fast}, {ID: "2", Tier: nexus.Fast}, {ID: "3", Tier: nexus.Strong}}, Mercy: 1, Rounds: 7, MercyRounds: 3}
+	ladder := state.TaskState{Attempts: []*state.AttemptState{{ID: "1", Tier: nexus.Fast}, {ID: "2", Tier: nexus.Fast}, {ID: "3", Tier: nexus.Strong}}, Mercy: 1, Rounds: 7, MercyRounds: 3}
 	if at := ladder.AttemptsAt(nexus.Fast); len(at) != 1 || at[0].ID != "2" || len(ladder.AttemptsAt(nexus.Balanced)) > 0 || ladder.CountedRounds() != 4 {
 		t.Errorf("%+v, %d rounds", at, ladder.CountedRounds())
 	}
@@ -150,7 +150,7 @@ func TestPointsOfARun(t *testing.T) {
 		t.Error("something happened since")
 	}
 	next(t, s, nexus.RunStarted{})
-	next(t, s, nexus.PlanSought{Attempt: "plan.1"})
+	next(t, s, nexus.PlanningStarted{Attempt: "plan.1"})
 	next(t, s, nexus.CheckpointMade{Name: "here"})
 	refused(t, s, nexus.CheckpointMade{Name: "here"}, `there is a checkpoint "here"`)
 	refused(t, s, nexus.CheckpointMade{}, `there is a checkpoint ""`)
@@ -161,18 +161,18 @@ func TestPointsOfARun(t *testing.T) {
 	if kept := s.ActiveCheckpoints(); s.CheckpointByName("here") != nil || len(kept) != 1 || kept[0].Name != "begin" || s.CheckFacts(nexus.CheckpointMade{Name: "here"}) != nil || s.ChangedSinceCheckpoint() {
 		t.Errorf("%+v", kept)
 	}
-	refused(t, s, nexus.FaultsFound{Attempt: "fix.1"}, "does not look for faults")
+	refused(t, s, nexus.CriterionFaultsFound{Attempt: "fix.1"}, "does not look for faults")
 }
 
 // TestReopenedRunForgetsLosses of all who lost their process, and asks what was asked anew.
 func TestReopenedRunForgetsLosses(t *testing.T) {
-	s := fold(t, nexus.GoalAccepted{Base: "c0", Limits: nexus.DefaultLimits()}, nexus.RunStarted{}, nexus.PlanSought{Attempt: "plan.1"}, nexus.AttemptLost{Attempt: "plan.1", Counted: true},
-		nexus.PlanSought{Attempt: "plan.1"}, nexus.PlanProposed{Tasks: 2}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2"}}, nexus.PlanApproved{})
+	s := fold(t, nexus.GoalAccepted{Base: "c0", Limits: nexus.DefaultLimits()}, nexus.RunStarted{}, nexus.PlanningStarted{Attempt: "plan.1"}, nexus.AttemptLost{Attempt: "plan.1", Counted: true},
+		nexus.PlanningStarted{Attempt: "plan.1"}, nexus.PlanProposed{Tasks: 2}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2"}}, nexus.PlanApproved{})
 	folds(t, s, accepted("T1", "T1.1", "c0", "w1")...)
-	folds(t, s, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, nexus.AttemptLost{Attempt: "T1.1-merge", Counted: true},
-		nexus.SplitSought{Attempt: "split.1", Task: "T2"}, nexus.AttemptLost{Attempt: "split.1", Counted: true},
-		nexus.FaultsSought{Attempt: "fix.1"}, nexus.AttemptLost{Attempt: "fix.1", Counted: true},
-		nexus.TargetMoved{Commit: "m1"}, nexus.LandingSought{Attempt: "land.1", Onto: "m1"}, nexus.AttemptLost{Attempt: "land.1", Counted: true})
+	folds(t, s, nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, nexus.AttemptLost{Attempt: "T1.1-merge", Counted: true},
+		nexus.TaskSplitStarted{Attempt: "split.1", Task: "T2"}, nexus.AttemptLost{Attempt: "split.1", Counted: true},
+		nexus.FaultSearchStarted{Attempt: "fix.1"}, nexus.AttemptLost{Attempt: "fix.1", Counted: true},
+		nexus.TargetBranchMoved{Commit: "m1"}, nexus.TargetMergeStarted{Attempt: "land.1", Onto: "m1"}, nexus.AttemptLost{Attempt: "land.1", Counted: true})
 	all := []nexus.AttemptID{"plan.1", "T1.1-merge", "split.1", "fix.1", "land.1"}
 	for _, id := range all {
 		if s.AttemptByID(id).Losses != 1 {
@@ -191,7 +191,7 @@ func TestReopenedRunForgetsLosses(t *testing.T) {
 	if s.TargetMerge.NeedsMerge() || s.Why != "" || !s.Ended.IsZero() {
 		t.Errorf("%+v", s.TargetMerge)
 	}
-	h := &state.TargetMerge{Moved: &nexus.TargetMoved{Commit: "m1"}, Merged: &nexus.LandingMerged{Onto: "m1"}}
+	h := &state.TargetMerge{Moved: &nexus.TargetBranchMoved{Commit: "m1"}, Merged: &nexus.TargetMergeCommitted{Onto: "m1"}}
 	if h.NeedsMerge() {
 		t.Error("it is merged")
 	}
@@ -216,7 +216,7 @@ func TestReplayOfABrokenJournal(t *testing.T) {
 		"cannot be read": {nexus.RunStarted{}, broken, "the disk is gone"},
 		"cannot follow":  {nexus.GoalAccepted{}, nil, "fold event 2"},
 	} {
-		s, err := state.Replay("r", func(yield func(nexus.Event, error) bool) {
+		s, err := state.ReplayRun("r", func(yield func(nexus.Event, error) bool) {
 			if yield(nexus.Event{Seq: 1, Run: "r", Fact: nexus.GoalAccepted{Base: "c0"}}, nil) {
 				yield(nexus.Event{Seq: 2, Run: "r", Fact: c.last}, c.err)
 			}
@@ -232,20 +232,20 @@ func TestReplayOfABrokenJournal(t *testing.T) {
 func TestSplitKeepsTies(t *testing.T) {
 	ties := nexus.DependencyReasons{"T1": nexus.TieSchema, "T0": nexus.TieFile}
 	s := fold(t, planned(nexus.Limits{}, nexus.Task{ID: "T0"}, nexus.Task{ID: "T1"}, nexus.Task{ID: "T2", Needs: []nexus.TaskID{"T1"}, Ties: ties})...)
-	split := nexus.TaskSplit{Attempt: "split.1", Task: "T1", Parts: []nexus.TaskID{"A", "B"}}
-	folds(t, s, nexus.SplitSought{Attempt: "split.1", Task: "T1"})
+	split := nexus.TaskSplitCompleted{Attempt: "split.1", Task: "T1", Parts: []nexus.TaskID{"A", "B"}}
+	folds(t, s, nexus.TaskSplitStarted{Attempt: "split.1", Task: "T1"})
 	if !s.IsSplitting("T1") || s.IsReady(s.TaskByID("T1")) || !s.IsReady(s.TaskByID("T0")) || s.IsReady(s.TaskByID("T2")) {
 		t.Error("who may begin")
 	}
 	folds(t, s, nexus.TaskPlanned{Task: nexus.Task{ID: "A"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "B"}})
-	refused(t, s, nexus.TaskSplit{Attempt: "split.1", Task: "T1"}, "split into nothing")
+	refused(t, s, nexus.TaskSplitCompleted{Attempt: "split.1", Task: "T1"}, "split into nothing")
 	next(t, s, split)
 	if got, want := s.TaskByID("T2").Ties, (nexus.DependencyReasons{"A": nexus.TieSchema, "B": nexus.TieSchema, "T0": nexus.TieFile}); !cmp.Equal(got, want) || len(ties) != 2 {
 		t.Errorf("%v, and before %v", got, ties)
 	}
 	refused(t, s, split, "does not split")
 	b := fold(t, planned(nexus.Limits{}, nexus.Task{ID: "T1"})...)
-	folds(t, b, nexus.SplitSought{Attempt: "split.1", Task: "T1"}, nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"})
+	folds(t, b, nexus.TaskSplitStarted{Attempt: "split.1", Task: "T1"}, nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"})
 	refused(t, b, split, "T1 is running and cannot be split")
 }
 
@@ -253,7 +253,7 @@ func TestSplitKeepsTies(t *testing.T) {
 func TestTrainFindsConflicts(t *testing.T) {
 	s := fold(t, planned(nexus.Limits{}, nexus.Task{ID: "T1"})...)
 	folds(t, s, accepted("T1", "T1.1", "c0", "w1")...)
-	folds(t, s, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, nexus.TrainRefused{Task: "T1", Attempt: "T1.1", Conflict: true, Why: "both changed it"})
+	folds(t, s, nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, nexus.LandingRejected{Task: "T1", Attempt: "T1.1", Conflict: true, Why: "both changed it"})
 	if a := s.AttemptByID("T1.1"); a.Outcome != nexus.Conflicted || a.Commit != "w1" || a.Refusals != 1 || a.Why != "both changed it" || a.HandedWhy != "" || s.TaskByID("T1").Status != nexus.Running {
 		t.Errorf("%+v", a)
 	}

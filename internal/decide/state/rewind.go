@@ -17,15 +17,15 @@ import (
 // question, after a rewind.
 const rewound = "the run was rewound"
 
-// Rewind is one rewind of the run.
-type Rewind struct {
+// RunRewind is one rewind of the run.
+type RunRewind struct {
 	nexus.RunRewound
 	Seq int64 // of the fact
 	At  time.Time
 }
 
-// admitRewind refuses to go back to a point that the run never had.
-func (s *State) admitRewind(f nexus.RunRewound) error {
+// checkRewind refuses to go back to a point that the run never had.
+func (s *State) checkRewind(f nexus.RunRewound) error {
 	switch {
 	case s.first == 0 || f.To < s.first:
 		return fmt.Errorf("the run had not started at event %d", f.To)
@@ -54,7 +54,7 @@ func (s *State) isInsideEventGroup(seq int64) (bool, error) {
 			continue
 		}
 		switch e.Fact.(type) {
-		case nexus.PlanRevised, nexus.TaskPlanned, nexus.TaskSplit, nexus.TasksAdded, nexus.FixesPlanned, nexus.TaskInherited:
+		case nexus.PlanRevised, nexus.TaskPlanned, nexus.TaskSplitCompleted, nexus.TasksAdded, nexus.FixTasksPlanned, nexus.TaskStateInherited:
 			return true, nil
 		default:
 			return false, nil
@@ -97,13 +97,13 @@ func (s *State) rewindTo(e nexus.Event, f nexus.RunRewound) error {
 		}
 	}
 	then.interruptWork(e.At)
-	then.takeOverTotals(s)
-	then.takeOverNames(s)
+	then.copyTotalsAfterRewind(s)
+	then.copyNamesAfterRewind(s)
 	for _, t := range then.Tasks {
 		then.countAttempts(t)
-		t.takeOverHistory(s.tasks[t.ID])
+		t.copyHistoryAfterRewind(s.tasks[t.ID])
 	}
-	then.takeOverQuestions(s)
+	then.copyQuestionsAfterRewind(s)
 	then.Checkpoints = slices.Clone(s.Checkpoints)
 	for i, c := range then.Checkpoints {
 		if c.Seq > f.To {
@@ -112,9 +112,9 @@ func (s *State) rewindTo(e nexus.Event, f nexus.RunRewound) error {
 			then.Checkpoints[i] = &undone
 		}
 	}
-	then.Rewinds = append(slices.Clip(s.Rewinds), Rewind{RunRewound: f, Seq: e.Seq, At: e.At})
+	then.Rewinds = append(slices.Clip(s.Rewinds), RunRewind{RunRewound: f, Seq: e.Seq, At: e.At})
 	then.first, then.past, then.log = s.first, s.past, s.log
-	then.takeOverClock(s)
+	then.copyClockAfterRewind(s)
 	*s = *then
 	return nil
 }
@@ -171,7 +171,7 @@ func (s *State) answeredQuestionID(id string) string {
 
 // endByRewind ends an attempt at its present point: the results of its rounds are kept, and
 // the attempt has no result.
-func (a *Attempt) endByRewind(at time.Time) {
+func (a *AttemptState) endByRewind(at time.Time) {
 	for _, c := range a.Sessions {
 		c.clearStep()
 	}
@@ -179,9 +179,9 @@ func (a *Attempt) endByRewind(at time.Time) {
 	a.Stage, a.Finished, a.Outcome, a.Commit, a.Tree, a.Why = Over, at, "", "", "", rewound
 }
 
-// takeOverTotals copies the values that only grow, and the last reports of people and the
+// copyTotalsAfterRewind copies the values that only grow, and the last reports of people and the
 // world that no point of the run changes.
-func (s *State) takeOverTotals(now *State) {
+func (s *State) copyTotalsAfterRewind(now *State) {
 	s.Ledger, s.Spending, s.Pressed = now.Ledger, now.Spending, now.Pressed
 	s.Limits, s.Alone, s.Patience = now.Limits, now.Alone, now.Patience
 	s.Parked, s.Windows, s.pace = now.Parked, now.Windows, now.pace
@@ -199,20 +199,20 @@ func (s *State) takeOverTotals(now *State) {
 	s.Requested, s.out = now.Requested, now.out
 }
 
-// takeOverNames copies the names that were used since, so that none is used again. Attempts
+// copyNamesAfterRewind copies the names that were used since, so that none is used again. Attempts
 // are kept as undone.
-func (s *State) takeOverNames(now *State) {
-	s.void = map[nexus.TaskID][]*Attempt{}
+func (s *State) copyNamesAfterRewind(now *State) {
+	s.void = map[nexus.TaskID][]*AttemptState{}
 	for id, a := range now.attempts {
 		if s.attempts[id] == nil {
-			s.attempts[id] = a.asUndone()
+			s.attempts[id] = a.undoneCopy()
 		}
 		s.attempts[id].Worked = a.Worked // a task's time is that of its attempts
 	}
 	for id, c := range now.sessions {
 		if s.sessions[id] == nil {
 			// costs are booked on it
-			s.sessions[id] = &Session{SessionStarted: c.SessionStarted, Over: true, Outcome: nexus.Stopped, Purpose: c.Purpose}
+			s.sessions[id] = &AgentSessionState{SessionStarted: c.SessionStarted, Over: true, Outcome: nexus.Stopped, Purpose: c.Purpose}
 		}
 	}
 	for id, c := range now.sessions { // money that was paid stays paid
@@ -224,7 +224,7 @@ func (s *State) takeOverNames(now *State) {
 	}
 	given := maps.Clone(now.void)
 	if given == nil {
-		given = map[nexus.TaskID][]*Attempt{}
+		given = map[nexus.TaskID][]*AttemptState{}
 	}
 	for _, t := range now.Tasks {
 		given[t.ID] = t.Attempts
@@ -232,10 +232,10 @@ func (s *State) takeOverNames(now *State) {
 	for id, attempts := range given {
 		t := s.tasks[id]
 		if t == nil {
-			t = &Task{}
+			t = &TaskState{}
 		}
 		for _, a := range attempts {
-			if !slices.ContainsFunc(t.Attempts, func(mine *Attempt) bool { return mine.ID == a.ID }) {
+			if !slices.ContainsFunc(t.Attempts, func(mine *AttemptState) bool { return mine.ID == a.ID }) {
 				t.Attempts = append(t.Attempts, s.attempts[a.ID])
 			}
 		}
@@ -248,9 +248,9 @@ func (s *State) takeOverNames(now *State) {
 	}
 }
 
-// asUndone returns an attempt of which only its existence and its cost count.
-func (a *Attempt) asUndone() *Attempt {
-	c := &Attempt{
+// undoneCopy returns an attempt of which only its existence and its cost count.
+func (a *AttemptState) undoneCopy() *AttemptState {
+	c := &AttemptState{
 		ID: a.ID, Task: a.Task, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Stage: Over, Outcome: nexus.Stopped, Undone: true,
 		Why: rewound, Sessions: a.Sessions, Network: a.Network, Began: a.Began, Finished: a.Finished, Active: a.Active,
 	}
@@ -260,9 +260,9 @@ func (a *Attempt) asUndone() *Attempt {
 	return c
 }
 
-// takeOverHistory copies a task's later rounds and people's guidance about it, and gives it new
+// copyHistoryAfterRewind copies a task's later rounds and people's guidance about it, and gives it new
 // attempts if it has not ended.
-func (t *Task) takeOverHistory(now *Task) {
+func (t *TaskState) copyHistoryAfterRewind(now *TaskState) {
 	if now != nil {
 		t.Rounds, t.Retried = now.Rounds, now.Retried
 		t.Said, t.Helped = now.Said, now.Helped
@@ -276,17 +276,17 @@ func (t *Task) takeOverHistory(now *Task) {
 
 // countAttempts sets the time and cost of a task to those of all of its attempts, also of those that a
 // rewind undid.
-func (s *State) countAttempts(t *Task) {
-	cost := s.Spending.By[budget.BreakdownValue{Way: budget.ByTask, Name: string(t.ID)}]
+func (s *State) countAttempts(t *TaskState) {
+	cost := s.Spending.By[budget.CostBreakdownKey{Way: budget.ByTask, Name: string(t.ID)}]
 	t.Spent, t.Usage, t.Worked = cost.Money, cost.Usage, 0
 	for _, a := range t.Attempts {
 		t.Worked += a.Worked
 	}
 }
 
-// takeOverQuestions copies the questions and requests that were made since: a question has
+// copyQuestionsAfterRewind copies the questions and requests that were made since: a question has
 // ended, and an open request is still to be settled.
-func (s *State) takeOverQuestions(now *State) {
+func (s *State) copyQuestionsAfterRewind(now *State) {
 	for _, q := range now.Questions[len(s.Questions):] {
 		over := *q
 		over.Mark = ""
@@ -299,16 +299,16 @@ func (s *State) takeOverQuestions(now *State) {
 	for _, r := range now.Requests {
 		open[r.Seq] = true
 	}
-	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return !open[r.Seq] })
+	s.Requests = slices.DeleteFunc(s.Requests, func(r PendingRequest) bool { return !open[r.Seq] })
 	for _, r := range now.Requests {
-		if !slices.ContainsFunc(s.Requests, func(mine Request) bool { return mine.Seq == r.Seq }) {
+		if !slices.ContainsFunc(s.Requests, func(mine PendingRequest) bool { return mine.Seq == r.Seq }) {
 			s.queueRequest(r.Seq, r.Request)
 		}
 	}
 }
 
-// takeOverClock sets the run's clock to its later value: time that was worked stays counted.
-func (s *State) takeOverClock(now *State) {
+// copyClockAfterRewind sets the run's clock to its later value: time that was worked stays counted.
+func (s *State) copyClockAfterRewind(now *State) {
 	if s.Started.IsZero() {
 		return // the clock starts at zero
 	}

@@ -7,9 +7,9 @@ import (
 )
 
 // beginRound begins a round.
-func (a *Attempt) beginRound(f nexus.RoundStarted) {
+func (a *AttemptState) beginRound(f nexus.RoundStarted) {
 	from := cmp.Or(a.Snapshot.Commit, a.Start, a.Base)
-	a.Rounds = append(a.Rounds, &Round{RoundStarted: f, Base: a.Base, From: from, Commit: a.Snapshot.Commit, Handed: a.Handed, HandedWhy: a.HandedWhy})
+	a.Rounds = append(a.Rounds, &AttemptRound{RoundStarted: f, Base: a.Base, From: from, Commit: a.Snapshot.Commit, Handed: a.Handed, HandedWhy: a.HandedWhy})
 	a.Handed, a.HandedWhy = nil, ""
 	switch f.Cause {
 	case nexus.PersonCause:

@@ -44,11 +44,11 @@ func (s *State) trackGates(f nexus.Fact, at time.Time) {
 		if ran := f.Evidence.State == nexus.Pass || f.Evidence.State == nexus.Fail; ran && !f.Cached && took > 0 {
 			s.recordGateDuration(f.Evidence.Gate, took)
 		}
-	case nexus.TrainLanded:
+	case nexus.LandingCompleted:
 		s.removeGates(func(u RunningGate) bool { return u.Task == f.Task && u.Attempt == "" })
-	case nexus.TrainRefused:
+	case nexus.LandingRejected:
 		s.removeGates(func(u RunningGate) bool { return u.Task == f.Task && u.Attempt == "" })
-	case nexus.ResultGated:
+	case nexus.FinalGatesJudged:
 		s.removeGates(func(u RunningGate) bool { return u.Task == "" && u.Attempt == "" })
 	case nexus.RunRecovered, nexus.RunEnded:
 		s.Gating = nil
@@ -81,7 +81,7 @@ func attemptWithoutGate(f nexus.Fact) nexus.AttemptID {
 	switch f := f.(type) {
 	case nexus.AttemptLost:
 		return f.Attempt
-	case nexus.AttemptBroken:
+	case nexus.AttemptInfrastructureFailed:
 		return f.Attempt
 	case nexus.AttemptEnded:
 		return f.Attempt
@@ -89,15 +89,15 @@ func attemptWithoutGate(f nexus.Fact) nexus.AttemptID {
 		return f.Attempt
 	case nexus.SessionStarted:
 		return f.Attempt
-	case nexus.VerdictGiven:
+	case nexus.GatesVerdictGiven:
 		return f.Attempt
-	case nexus.TestsProved:
+	case nexus.TestsRunWithoutWork:
 		return f.Attempt
-	case nexus.ChecksProved:
+	case nexus.CriterionTestsFound:
 		return f.Attempt
-	case nexus.ChecksReproduced:
+	case nexus.IndependentChecksRun:
 		return f.Attempt
-	case nexus.FaultsFound:
+	case nexus.CriterionFaultsFound:
 		return f.Attempt
 	default:
 		return ""
@@ -120,7 +120,7 @@ func (s *State) TimedGates() []string {
 
 // TaskWorkTime returns the time of work on a task up to a time. Pauses and waits for providers do
 // not count.
-func (s *State) TaskWorkTime(t *Task, at time.Time) time.Duration {
+func (s *State) TaskWorkTime(t *TaskState, at time.Time) time.Duration {
 	d := t.Worked
 	if a := t.CurrentAttempt(); a != nil {
 		d += s.AttemptWorkTime(a, at) - a.Worked
@@ -130,7 +130,7 @@ func (s *State) TaskWorkTime(t *Task, at time.Time) time.Duration {
 
 // AttemptWorkTime returns the time of work in an attempt up to a time, as [State.TaskWorkTime] counts
 // it.
-func (s *State) AttemptWorkTime(a *Attempt, at time.Time) time.Duration {
+func (s *State) AttemptWorkTime(a *AttemptState, at time.Time) time.Duration {
 	if a.Stage != Working {
 		return a.Worked
 	}

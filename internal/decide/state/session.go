@@ -8,7 +8,7 @@ import (
 )
 
 // applyToolAnswer counts a tool's answer, and the time that a person took for it.
-func (s *Session) applyToolAnswer(f nexus.ToolAnswered) {
+func (s *AgentSessionState) applyToolAnswer(f nexus.ToolCallEnded) {
 	s.Tally = s.Tally.WithAnswer(f.Failed)
 	if slices.Contains(s.asks, f.Call) {
 		s.asked += f.Duration
@@ -16,14 +16,14 @@ func (s *Session) applyToolAnswer(f nexus.ToolAnswered) {
 }
 
 // endCall ends the time of the call with this ID, if it is running.
-func (s *Session) endCall(id string, at time.Time) {
+func (s *AgentSessionState) endCall(id string, at time.Time) {
 	if s.call == id && id != "" {
 		s.addStepTime(at)
 	}
 }
 
 // addStepTime adds the time of the running step, without the time that people took.
-func (s *Session) addStepTime(at time.Time) {
+func (s *AgentSessionState) addStepTime(at time.Time) {
 	if !s.since.IsZero() {
 		s.Elapsed += max(0, at.Sub(s.since)-s.asked)
 	}
@@ -31,11 +31,11 @@ func (s *Session) addStepTime(at time.Time) {
 }
 
 // clearStep forgets the running step: it has ended, or its process is gone.
-func (s *Session) clearStep() { s.call, s.since, s.asks, s.asked = "", time.Time{}, nil, 0 }
+func (s *AgentSessionState) clearStep() { s.call, s.since, s.asks, s.asked = "", time.Time{}, nil, 0 }
 
 // CurrentStep returns the kind of the session's running step and its start: "model" for a call,
 // "tools" for its tools, "" for none.
-func (s *Session) CurrentStep() (what string, since time.Time) {
+func (s *AgentSessionState) CurrentStep() (what string, since time.Time) {
 	switch {
 	case s.since.IsZero():
 		return "", s.since

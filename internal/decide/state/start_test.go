@@ -11,15 +11,15 @@ import (
 func TestWhetherWorkMayStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		facts []nexus.Fact
-		want  state.StartCheck
+		want  state.StartHookCheck
 	}{
-		"there are none":           {[]nexus.Fact{nexus.RunStarted{}}, state.StartCheck{}},
-		"not asked":                {[]nexus.Fact{nexus.RunStarted{Hooks: true}}, state.StartCheck{Stage: state.StartUnasked}},
-		"asked":                    {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.StartSought{}}, state.StartCheck{Stage: state.StartAsked}},
-		"allowed":                  {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.StartSought{}, nexus.StartJudged{Allowed: true}}, state.StartCheck{}},
-		"refused":                  {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.StartSought{}, nexus.StartJudged{Why: "late"}}, state.StartCheck{Stage: state.StartRefused, Why: "late"}},
-		"taken up":                 {[]nexus.Fact{nexus.RunStarted{}, nexus.RunRecovered{Hooks: true}}, state.StartCheck{Stage: state.StartUnasked, Again: true}},
-		"taken up without a hook ": {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.RunRecovered{}}, state.StartCheck{Again: true}},
+		"there are none":           {[]nexus.Fact{nexus.RunStarted{}}, state.StartHookCheck{}},
+		"not asked":                {[]nexus.Fact{nexus.RunStarted{Hooks: true}}, state.StartHookCheck{Stage: state.StartUnasked}},
+		"asked":                    {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.StartHooksAsked{}}, state.StartHookCheck{Stage: state.StartAsked}},
+		"allowed":                  {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.StartHooksAsked{}, nexus.StartHooksAnswered{Allowed: true}}, state.StartHookCheck{}},
+		"refused":                  {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.StartHooksAsked{}, nexus.StartHooksAnswered{Why: "late"}}, state.StartHookCheck{Stage: state.StartRefused, Why: "late"}},
+		"taken up":                 {[]nexus.Fact{nexus.RunStarted{}, nexus.RunRecovered{Hooks: true}}, state.StartHookCheck{Stage: state.StartUnasked, Again: true}},
+		"taken up without a hook ": {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.RunRecovered{}}, state.StartHookCheck{Again: true}},
 	} {
 		s := fold(t, append([]nexus.Fact{nexus.GoalAccepted{Base: "c0"}}, c.facts...)...)
 		if s.Start != c.want {

@@ -28,20 +28,20 @@ type State struct {
 	Goal    nexus.GoalAccepted
 	Limits  nexus.Limits // of the goal, or the last ones that a person set
 	Status  nexus.RunStatus
-	Why     string         // why it ended
-	Seq     int64          // last applied event
-	Spec    Spec           // spec of the goal
-	Tasks   []*Task        // in the plan's order
-	Start   StartCheck     // whether hooks let the work start
-	Starts  int            // attempts started, over the whole run
-	Splits  TaskSplits     // tasks that were to be split, and the results
-	Fixes   CriterionFixes // faults behind criteria that the landed tree does not meet
-	Mending *Attempt       // the session that finds why criteria are not met; nil before
-	Alerts  AlertWatch     // alerts that were sent, and the data for the next ones
-	Gating  []RunningGate  // gates that are running, in the order in which they began
+	Why     string              // why it ended
+	Seq     int64               // last applied event
+	Spec    SpecWritingResult   // spec of the goal
+	Tasks   []*TaskState        // in the plan's order
+	Start   StartHookCheck      // whether hooks let the work start
+	Starts  int                 // attempts started, over the whole run
+	Splits  TaskSplitHistory    // tasks that were to be split, and the results
+	Fixes   CriterionFixHistory // faults behind criteria that the landed tree does not meet
+	Mending *AttemptState       // the session that finds why criteria are not met; nil before
+	Alerts  RunAlertWatch       // alerts that were sent, and the data for the next ones
+	Gating  []RunningGate       // gates that are running, in the order in which they began
 	// groups of small tasks that share a session, in the order in which they were formed
-	Lanes   []nexus.LaneFormed
-	Readers []nexus.RoleRouted // models that review the work of other models
+	Lanes   []nexus.SharedSessionGroupFormed
+	Readers []nexus.ReviewModelChosen // models that review the work of other models
 
 	phase nexus.RunStatus            // status to which paused and recovering return
 	pace  map[string][]time.Duration // durations of the last judgements, by gate
@@ -56,19 +56,19 @@ type State struct {
 type QueuedLanding struct {
 	Task    nexus.TaskID
 	Attempt nexus.AttemptID
-	Onto    string   // set when its landing starts
-	Merge   *Attempt // the merger's sessions, if there is a conflict
+	Onto    string        // set when its landing starts
+	Merge   *AttemptState // the merger's sessions, if there is a conflict
 }
 
-// Landing is a commit on the run's branch.
-type Landing struct {
-	nexus.TrainLanded
+// CompletedLanding is a commit on the run's branch.
+type CompletedLanding struct {
+	nexus.LandingCompleted
 	At  time.Time
 	Seq int64
 }
 
-// Request is a request that is not settled.
-type Request struct {
+// PendingRequest is a request that is not settled.
+type PendingRequest struct {
 	Seq int64
 	nexus.Request
 }
@@ -81,23 +81,23 @@ type Guidance struct {
 	Landed bool // it reports a landing, and has no author
 	Cut    bool // its agent was interrupted for it
 
-	Comments []nexus.Comment // a batch of comments on its change, instead of Text
+	Comments []nexus.ReviewComment // a batch of comments on its change, instead of Text
 }
 
 // LookAgain is the message for an agent that a person interrupts without a text.
 const LookAgain = "Look at what you have, and do not simply do the same again."
 
-// New returns the state of a run before its first event.
-func New(run nexus.RunID) *State {
+// NewState returns the state of a run before its first event.
+func NewState(run nexus.RunID) *State {
 	s := &State{Run: run, pace: map[string][]time.Duration{}, stateIndex: newStateIndex()}
-	s.asked, s.told = map[nexus.TaskID]bool{}, map[nexus.TaskID]nexus.Route{}
+	s.asked, s.told = map[nexus.TaskID]bool{}, map[nexus.TaskID]nexus.ComplexityRating{}
 	return s
 }
 
-// Replay folds a whole run. It stops at the first error of the sequence and returns the state
+// ReplayRun folds a whole run. It stops at the first error of the sequence and returns the state
 // up to there with it. The state reads its past from the sequence; see [State.ReadPastFrom].
-func Replay(run nexus.RunID, events iter.Seq2[nexus.Event, error]) (*State, error) {
-	s := New(run).ReadPastFrom(events)
+func ReplayRun(run nexus.RunID, events iter.Seq2[nexus.Event, error]) (*State, error) {
+	s := NewState(run).ReadPastFrom(events)
 	for e, err := range events {
 		if err != nil {
 			return s, err
@@ -143,8 +143,8 @@ func (s *State) IsDelivering() bool {
 }
 
 // ActiveAttempts returns the attempts that have a worker, in the plan's order.
-func (s *State) ActiveAttempts() []*Attempt {
-	var all []*Attempt
+func (s *State) ActiveAttempts() []*AttemptState {
+	var all []*AttemptState
 	for _, t := range s.Tasks {
 		if a := t.CurrentAttempt(); a != nil && a.Stage == Working {
 			all = append(all, a)
@@ -153,9 +153,9 @@ func (s *State) ActiveAttempts() []*Attempt {
 	return all
 }
 
-// RouteAnswer reports whether a model was asked for a task's complexity, and returns its
+// ComplexityAnswer reports whether a model was asked for a task's complexity, and returns its
 // answer, or nil if there is none.
-func (s *State) RouteAnswer(id nexus.TaskID) (*nexus.Route, bool) {
+func (s *State) ComplexityAnswer(id nexus.TaskID) (*nexus.ComplexityRating, bool) {
 	if r, ok := s.told[id]; ok {
 		return &r, true
 	}
@@ -174,7 +174,7 @@ func (s *State) CountTasksByStatus() map[nexus.TaskStatus]int {
 // StatusOf returns a task's status. Blocked is computed: a task is blocked if one that it
 // needs has ended without landing. No task is in progress in a run that has ended: its tasks
 // wait until the run is reopened.
-func (s *State) StatusOf(t *Task) nexus.TaskStatus {
+func (s *State) StatusOf(t *TaskState) nexus.TaskStatus {
 	status := s.statusUnlessBlocked(t)
 	if status == nexus.Pending {
 		if _, ok := s.BlockerOf(t); ok {
@@ -185,7 +185,7 @@ func (s *State) StatusOf(t *Task) nexus.TaskStatus {
 }
 
 // statusUnlessBlocked returns a task's status without the computation of blocked.
-func (s *State) statusUnlessBlocked(t *Task) nexus.TaskStatus {
+func (s *State) statusUnlessBlocked(t *TaskState) nexus.TaskStatus {
 	if s.Status.HasEnded() && !t.Status.HasEnded() {
 		return nexus.Pending
 	}
@@ -193,7 +193,7 @@ func (s *State) statusUnlessBlocked(t *Task) nexus.TaskStatus {
 }
 
 // BlockerOf returns the nearest task that prevents t from ever starting.
-func (s *State) BlockerOf(t *Task) (nexus.TaskID, bool) {
+func (s *State) BlockerOf(t *TaskState) (nexus.TaskID, bool) {
 	seen := map[nexus.TaskID]bool{}
 	for level := t.Needs; len(level) > 0; {
 		var above []nexus.TaskID
@@ -217,7 +217,7 @@ func (s *State) BlockerOf(t *Task) (nexus.TaskID, bool) {
 
 // IsReady reports whether every task that t needs has landed, and every one that it wants has
 // landed or will not.
-func (s *State) IsReady(t *Task) bool {
+func (s *State) IsReady(t *TaskState) bool {
 	if t.Status != nexus.Pending || s.IsSplitting(t.ID) {
 		return false
 	}
@@ -227,21 +227,21 @@ func (s *State) IsReady(t *Task) bool {
 		}
 	}
 	for _, id := range t.Wants {
-		if n := s.tasks[id]; n != nil && n.Status != nexus.Landed && !s.cannotLand(n) {
+		if n := s.tasks[id]; n != nil && n.Status != nexus.Landed && !s.willNotLand(n) {
 			return false
 		}
 	}
 	return true
 }
 
-// cannotLand reports whether a task will not land by itself.
-func (s *State) cannotLand(t *Task) bool {
+// willNotLand reports whether a task will not land by itself.
+func (s *State) willNotLand(t *TaskState) bool {
 	status := s.StatusOf(t)
 	return status.HasEnded() && status != nexus.Landed
 }
 
 // IsSplitting reports whether a session is splitting a task.
 func (s *State) IsSplitting(id nexus.TaskID) bool {
-	e := s.Splits.ForTask(id)
+	e := s.Splits.SplitOfTask(id)
 	return e != nil && e.IsOpen() && s.attempts[e.Attempt].Stage == Working
 }

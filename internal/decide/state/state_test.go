@@ -42,7 +42,7 @@ func TestDiagram(t *testing.T) { golden(t, "diagram.mermaid", mermaid()) }
 // fold folds facts a second apart into a new run.
 func fold(t *testing.T, facts ...nexus.Fact) *state.State {
 	t.Helper()
-	s := state.New("r")
+	s := state.NewState("r")
 	for _, f := range facts {
 		next(t, s, f)
 	}
@@ -51,7 +51,7 @@ func fold(t *testing.T, facts ...nexus.Fact) *state.State {
 
 func next(t *testing.T, s *state.State, f nexus.Fact) {
 	t.Helper()
-	e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.TapeStart().Add(time.Duration(s.Seq) * time.Second), Fact: f}
+	e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.TapeStartTime().Add(time.Duration(s.Seq) * time.Second), Fact: f}
 	if err := s.Apply(e); err != nil {
 		t.Fatal(err)
 	}
@@ -70,8 +70,8 @@ func in(t *testing.T) map[nexus.RunStatus]func() *state.State {
 		nexus.StatusIdle:       after(start[:1]),
 		nexus.StatusPlanning:   after(start),
 		nexus.StatusExecuting:  after(working),
-		nexus.StatusReviewing:  after(working, nexus.ResultReviewed{}),
-		nexus.StatusLanding:    after(working, nexus.ResultOffered{}),
+		nexus.StatusReviewing:  after(working, nexus.FinalGatesStarted{}),
+		nexus.StatusLanding:    after(working, nexus.ResultPublishingStarted{}),
 		nexus.StatusPaused:     after(working, nexus.RunPaused{}),
 		nexus.StatusRecovering: after(working, nexus.RunRecovered{}),
 	}
@@ -93,9 +93,9 @@ func TestTransitions(t *testing.T) {
 		nexus.RunResumed{},
 		nexus.RunReopened{},
 		nexus.PlanApproved{},
-		nexus.ResultReviewed{},
-		nexus.FixesPlanned{},
-		nexus.ResultOffered{},
+		nexus.FinalGatesStarted{},
+		nexus.FixTasksPlanned{},
+		nexus.ResultPublishingStarted{},
 		nexus.RunEnded{Status: nexus.StatusDone},
 	}
 	table := map[string]nexus.RunStatus{}
@@ -110,7 +110,7 @@ func TestTransitions(t *testing.T) {
 				t.Fatalf("the run is %q, want %q", s.Status, from)
 			}
 			to, legal := table[string(from)+" "+nexus.FactKind(f)]
-			err := s.Apply(nexus.Event{Seq: s.Seq + 1, At: statetest.TapeStart(), Fact: f})
+			err := s.Apply(nexus.Event{Seq: s.Seq + 1, At: statetest.TapeStartTime(), Fact: f})
 			switch {
 			case legal && err != nil:
 				t.Errorf("%s by %s: %v", from, nexus.FactKind(f), err)
@@ -167,19 +167,19 @@ func TestRefuses(t *testing.T) {
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T2"}},
 		nexus.PlanApproved{},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"},
-		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
-		nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"},
+		nexus.LandingQueued{Task: "T1", Attempt: "T1.1"},
+		nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "c0"},
 	}
-	landed := nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0"}
+	landed := nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0"}
 	for want, f := range map[string][]nexus.Fact{
 		`task "T1" was planned before`:                            {nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}},
 		`task "T3" is planned twice`:                              {nexus.TaskPlanned{Task: nexus.Task{ID: "T3"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T3"}}},
 		`there is no task "T9"`:                                   {nexus.TaskParked{Task: "T9", Why: "x"}},
 		`there is no attempt "T9.1"`:                              {nexus.RoundStarted{Attempt: "T9.1"}},
 		`attempt "T1.1" was started before`:                       {nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}},
-		`T1 is still landing`:                                     {nexus.TrainDeparted{Task: "T1", Attempt: "T1.1"}},
-		`task "T2" is not landing`:                                {nexus.TrainLanded{Task: "T2", Attempt: "T1.1", Parent: "c0"}},
-		`task "T1" landed on c9, not on the tip c0`:               {nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Parent: "c9"}},
+		`T1 is still landing`:                                     {nexus.LandingStarted{Task: "T1", Attempt: "T1.1"}},
+		`task "T2" is not landing`:                                {nexus.LandingCompleted{Task: "T2", Attempt: "T1.1", Parent: "c0"}},
+		`task "T1" landed on c9, not on the tip c0`:               {nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Parent: "c9"}},
 		`a run cannot go from "paused" to "paused" by run.paused`: {nexus.RunPaused{}, nexus.RunPaused{}},
 	} {
 		s := fold(t, landing...)
@@ -245,7 +245,7 @@ func summary(s *state.State) string {
 
 func TestFoldsForEver(t *testing.T) {
 	for name, events := range lives(t) {
-		s, err := state.Replay("r", each(events))
+		s, err := state.ReplayRun("r", each(events))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -258,12 +258,12 @@ func TestFoldsForEver(t *testing.T) {
 // clone changes with the state, nor the state with a clone.
 func TestCloneIsApart(t *testing.T) {
 	type pair struct {
-		clone *state.Attempt
+		clone *state.AttemptState
 		was   string
 	}
 	for name, events := range lives(t) {
 		var clones []pair
-		s := state.New("r")
+		s := state.NewState("r")
 		for _, e := range events {
 			if err := s.Apply(e); err != nil {
 				t.Fatal(err)
@@ -281,16 +281,16 @@ func TestCloneIsApart(t *testing.T) {
 				scratch := v.Attempt.Clone()
 				for _, f := range []nexus.Fact{
 					nexus.RoundStarted{Attempt: scratch.ID},
-					nexus.GateJudged{Evidence: nexus.Evidence{Gate: "x"}},
-					nexus.VerdictGiven{},
-					nexus.ReviewGiven{},
+					nexus.GateJudged{Evidence: nexus.GateEvidence{Gate: "x"}},
+					nexus.GatesVerdictGiven{},
+					nexus.ReviewerVerdictGiven{},
 					nexus.SessionStarted{Session: "x"},
 					nexus.AttemptLost{Counted: true},
 				} {
 					scratch.Apply(f, e.At)
 				}
 				for _, c := range scratch.Sessions {
-					scratch.Apply(nexus.TurnTaken{Session: c.Session, Message: "x", Turn: 99}, e.At)
+					scratch.Apply(nexus.ModelTurnRecorded{Session: c.Session, Message: "x", Turn: 99}, e.At)
 				}
 			}
 			if after, _ := s.DumpJSON(); after != before {
@@ -306,12 +306,12 @@ func TestCloneIsApart(t *testing.T) {
 }
 
 // flat follows the pointers of an attempt.
-func flat(a *state.Attempt) any {
-	var rounds []state.Round
+func flat(a *state.AttemptState) any {
+	var rounds []state.AttemptRound
 	for _, r := range a.Rounds {
 		rounds = append(rounds, *r)
 	}
-	var sessions []state.Session
+	var sessions []state.AgentSessionState
 	for _, s := range a.Sessions {
 		sessions = append(sessions, *s)
 	}
@@ -339,7 +339,7 @@ func TestClockStandsStill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := state.Replay("r", each(events))
+	s, err := state.ReplayRun("r", each(events))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +356,7 @@ func TestClockStandsStill(t *testing.T) {
 
 // TestTaskWithoutAttempts asks a view, which has none, for what counts.
 func TestTaskWithoutAttempts(t *testing.T) {
-	task := state.Task{Mercy: 2}
+	task := state.TaskState{Mercy: 2}
 	if got := task.AttemptsAt(nexus.Fast); len(got) != 0 {
 		t.Error(got)
 	}
@@ -367,7 +367,7 @@ func BenchmarkFold(b *testing.B) {
 	const n = 1_000_000
 	events := long(n)
 	for b.Loop() {
-		s := state.New("r")
+		s := state.NewState("r")
 		for _, e := range events {
 			if err := s.Apply(e); err != nil {
 				b.Fatal(err)
@@ -383,7 +383,7 @@ func BenchmarkFold(b *testing.B) {
 // long makes a run of about n facts: tasks with three rounds of twenty turns.
 func long(n int) []nexus.Event {
 	var events []nexus.Event
-	at := statetest.TapeStart()
+	at := statetest.TapeStartTime()
 	add := func(facts ...nexus.Fact) {
 		for _, f := range facts {
 			at = at.Add(time.Second)
@@ -409,16 +409,16 @@ func long(n int) []nexus.Event {
 			for range 20 {
 				turn++
 				id := fmt.Sprintf("R%d.%d", i, turn)
-				add(nexus.BudgetReserved{ID: id, Task: task, Session: coder, Role: nexus.Coder, Model: "m", Money: 9}, nexus.BudgetSpent{ID: id, Money: 5},
-					nexus.TurnTaken{Session: coder, Turn: turn, Stop: "tools", Message: "m"}, nexus.ToolCalled{Session: coder, Tool: "shell", About: "go test"},
-					nexus.ToolAnswered{Session: coder}, nexus.ToolsAnswered{Session: coder, Message: "m"},
-					nexus.TreeSnapshotted{Attempt: attempt, Commit: id, Tree: id}, nexus.GateJudged{Attempt: attempt, Evidence: nexus.Evidence{Gate: "build", Tree: id, State: nexus.Pass}})
+				add(nexus.BudgetReserved{ID: id, Task: task, Session: coder, Role: nexus.Coder, Model: "m", Money: 9}, nexus.BudgetSettled{ID: id, Money: 5},
+					nexus.ModelTurnRecorded{Session: coder, Turn: turn, Stop: "tools", Message: "m"}, nexus.ToolCallStarted{Session: coder, Tool: "shell", About: "go test"},
+					nexus.ToolCallEnded{Session: coder}, nexus.ToolResultsSent{Session: coder, Message: "m"},
+					nexus.TreeSnapshotted{Attempt: attempt, Commit: id, Tree: id}, nexus.GateJudged{Attempt: attempt, Evidence: nexus.GateEvidence{Gate: "build", Tree: id, State: nexus.Pass}})
 			}
-			add(nexus.SessionEnded{Session: coder, Outcome: nexus.Accepted}, nexus.VerdictGiven{Attempt: attempt, State: nexus.Pass})
+			add(nexus.SessionEnded{Session: coder, Outcome: nexus.Accepted}, nexus.GatesVerdictGiven{Attempt: attempt, State: nexus.Pass})
 		}
 		commit := fmt.Sprintf("c%d", i+1)
-		add(nexus.AttemptEnded{Attempt: attempt, Outcome: nexus.Accepted, Commit: "x"}, nexus.TrainBoarded{Task: task, Attempt: attempt},
-			nexus.TrainDeparted{Task: task, Attempt: attempt, Onto: tip}, nexus.TrainLanded{Task: task, Attempt: attempt, Commit: commit, Parent: tip})
+		add(nexus.AttemptEnded{Attempt: attempt, Outcome: nexus.Accepted, Commit: "x"}, nexus.LandingQueued{Task: task, Attempt: attempt},
+			nexus.LandingStarted{Task: task, Attempt: attempt, Onto: tip}, nexus.LandingCompleted{Task: task, Attempt: attempt, Commit: commit, Parent: tip})
 		tip = commit
 	}
 	return events
@@ -428,11 +428,11 @@ func long(n int) []nexus.Event {
 // people and providers took nor the time without a process.
 func TestElapsedIsActiveTime(t *testing.T) {
 	const id = "T1.1/coder.1"
-	s := state.New("r")
+	s := state.NewState("r")
 	at := func(second int, facts ...nexus.Fact) {
 		t.Helper()
 		for _, f := range facts {
-			e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.TapeStart().Add(time.Duration(second) * time.Second), Fact: f}
+			e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.TapeStartTime().Add(time.Duration(second) * time.Second), Fact: f}
 			if err := s.Apply(e); err != nil {
 				t.Fatal(err)
 			}
@@ -448,20 +448,20 @@ func TestElapsedIsActiveTime(t *testing.T) {
 	at(0, nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.PlanApproved{},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}, nexus.SessionStarted{Session: id, Attempt: "T1.1"}, nexus.PromptSent{Session: id})
 	at(10, reserved("a"))
-	at(15, nexus.BudgetSpent{ID: "a"}, nexus.TurnTaken{Session: id, Turn: 1, Stop: "tools"},
-		nexus.ToolCalled{Session: id, Call: "1", Tool: "ask"}, nexus.ToolCalled{Session: id, Call: "2", Tool: "shell"})
+	at(15, nexus.BudgetSettled{ID: "a"}, nexus.ModelTurnRecorded{Session: id, Turn: 1, Stop: "tools"},
+		nexus.ToolCallStarted{Session: id, Call: "1", Tool: "ask"}, nexus.ToolCallStarted{Session: id, Call: "2", Tool: "shell"})
 	elapsed(5)
-	at(125, nexus.ToolAnswered{Session: id, Call: "1", Duration: 100 * time.Second}, nexus.ToolAnswered{Session: id, Call: "2", Duration: 10 * time.Second},
-		nexus.ToolsAnswered{Session: id})
+	at(125, nexus.ToolCallEnded{Session: id, Call: "1", Duration: 100 * time.Second}, nexus.ToolCallEnded{Session: id, Call: "2", Duration: 10 * time.Second},
+		nexus.ToolResultsSent{Session: id})
 	elapsed(15)
 	at(200, reserved("b"))
-	at(201, nexus.BudgetSpent{ID: "b"}, nexus.CallDelayed{Session: id, Wait: time.Hour})
+	at(201, nexus.BudgetSettled{ID: "b"}, nexus.ModelCallDelayed{Session: id, Wait: time.Hour})
 	at(3801, reserved("c"))
 	elapsed(16)
-	at(9000, nexus.RunRecovered{}, nexus.AttemptLost{Attempt: "T1.1", Counted: true}, nexus.BudgetSpent{ID: "c"}, nexus.RunResumed{})
+	at(9000, nexus.RunRecovered{}, nexus.AttemptLost{Attempt: "T1.1", Counted: true}, nexus.BudgetSettled{ID: "c"}, nexus.RunResumed{})
 	elapsed(16)
 	at(9001, nexus.AttemptResumed{Attempt: "T1.1", Base: "c0"}, reserved("d"))
-	at(9005, nexus.BudgetSpent{ID: "d"}, nexus.TurnTaken{Session: id, Turn: 2}, nexus.SessionEnded{Session: id, Outcome: nexus.Accepted})
+	at(9005, nexus.BudgetSettled{ID: "d"}, nexus.ModelTurnRecorded{Session: id, Turn: 2}, nexus.SessionEnded{Session: id, Outcome: nexus.Accepted})
 	at(9500, nexus.RoundStarted{Attempt: "T1.1", Round: 2, Session: id}, nexus.PromptSent{Session: id})
 	elapsed(20)
 	if w := s.TaskByID("T1").Worked; w != 201*time.Second {
@@ -485,7 +485,7 @@ func TestGating(t *testing.T) {
 		nexus.GateStarted{Base: true, Gate: "test"},
 	}
 	judged := func(base bool, gate string, s nexus.GateState) nexus.GateJudged {
-		f := nexus.GateJudged{Base: base, Evidence: nexus.Evidence{Gate: gate, State: s, Tree: "t", Duration: time.Minute}}
+		f := nexus.GateJudged{Base: base, Evidence: nexus.GateEvidence{Gate: gate, State: s, Tree: "t", Duration: time.Minute}}
 		if !base {
 			f.Attempt = a
 		}
@@ -500,13 +500,13 @@ func TestGating(t *testing.T) {
 		"the base is":       {[]nexus.Fact{judged(true, "test", nexus.Pass)}, "build"},
 		"another gate is":   {[]nexus.Fact{judged(false, "secrets", nexus.Pass)}, "base:test build"},
 		"lost":              {[]nexus.Fact{nexus.AttemptLost{Attempt: a}}, "base:test"},
-		"broken":            {[]nexus.Fact{nexus.AttemptBroken{Attempt: a}}, "base:test"},
-		"a verdict":         {[]nexus.Fact{nexus.VerdictGiven{Attempt: a}}, "base:test"},
+		"broken":            {[]nexus.Fact{nexus.AttemptInfrastructureFailed{Attempt: a}}, "base:test"},
+		"a verdict":         {[]nexus.Fact{nexus.GatesVerdictGiven{Attempt: a}}, "base:test"},
 		"the next gate":     {[]nexus.Fact{nexus.GateStarted{Attempt: a, Gate: "lint"}}, "base:test lint"},
 		"its base again":    {[]nexus.Fact{nexus.GateStarted{Attempt: a, Base: true, Gate: "lint"}}, "base:lint base:test"},
 		"taken over":        {[]nexus.Fact{nexus.RunRecovered{}}, ""},
 		"ended":             {[]nexus.Fact{nexus.RunEnded{Status: nexus.StatusFailed}}, ""},
-		"the result judged": {[]nexus.Fact{nexus.GateStarted{Gate: "lint"}, nexus.ResultReviewed{}, nexus.ResultGated{}}, "build"},
+		"the result judged": {[]nexus.Fact{nexus.GateStarted{Gate: "lint"}, nexus.FinalGatesStarted{}, nexus.FinalGatesJudged{}}, "build"},
 	} {
 		s := fold(t, append(slices.Clone(base), c.then...)...)
 		var got []string
@@ -531,7 +531,7 @@ func TestGating(t *testing.T) {
 // TestPaceOfWarmUp tells what compiling took of the warm-up, and not of the gate
 // beside which it is told.
 func TestPaceOfWarmUp(t *testing.T) {
-	s := fold(t, nexus.GoalAccepted{Base: "b0"}, nexus.RunStarted{}, nexus.GateJudged{Base: true, Evidence: nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t", Duration: time.Second}, WarmUp: time.Minute})
+	s := fold(t, nexus.GoalAccepted{Base: "b0"}, nexus.RunStarted{}, nexus.GateJudged{Base: true, Evidence: nexus.GateEvidence{Gate: "build", State: nexus.Pass, Tree: "t", Duration: time.Second}, WarmUp: time.Minute})
 	if warm, build := s.GateDurations(nexus.WarmUpGate), s.GateDurations("build"); !slices.Equal(warm, []time.Duration{time.Minute}) || !slices.Equal(build, []time.Duration{time.Second}) {
 		t.Errorf("warm-up %v, build %v", warm, build)
 	}
@@ -544,14 +544,16 @@ func TestATaskThatAsksDoesNotAge(t *testing.T) {
 		nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.PlanApproved{},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}, // second 4
 	)
-	at := func(seconds int) time.Time { return statetest.TapeStart().Add(time.Duration(seconds) * time.Second) }
+	at := func(seconds int) time.Time {
+		return statetest.TapeStartTime().Add(time.Duration(seconds) * time.Second)
+	}
 	next(t, s, nexus.QuestionAsked{ID: "q1", Attempt: "T1.1"}) // second 5
 	if got := s.TaskWorkTime(s.TaskByID("T1"), at(3600)); got != time.Second {
 		t.Errorf("%s while it is asked", got)
 	}
 	next(t, s, nexus.QuestionAnswered{ID: "q1", Text: "yes", By: "ada"}) // second 6
 	next(t, s, nexus.QuestionAsked{ID: "q2", Attempt: "T1.1"})           // second 7
-	next(t, s, nexus.QuestionLeft{ID: "q2"})                             // second 8
+	next(t, s, nexus.QuestionExpired{ID: "q2"})                          // second 8
 	if got := s.TaskWorkTime(s.TaskByID("T1"), at(20)); got != 14*time.Second {
 		t.Errorf("%s after the questions", got)
 	}
@@ -567,7 +569,7 @@ func TestPressureAfterRecovery(t *testing.T) {
 		want   int
 	}{"as before": {nil, 90}, "raised": {&raised, 0}, "the same": {&limits, 90}} {
 		s := fold(t, nexus.GoalAccepted{Goal: nexus.Goal{Text: "x"}, Base: "b", Limits: limits}, nexus.RunStarted{Fence: 1},
-			nexus.BudgetReserved{ID: "B1", Money: 90}, nexus.BudgetSpent{ID: "B1", Money: 90}, nexus.BudgetPressed{Percent: 90},
+			nexus.BudgetReserved{ID: "B1", Money: 90}, nexus.BudgetSettled{ID: "B1", Money: 90}, nexus.BudgetPercentReached{Percent: 90},
 			nexus.RunRecovered{Fence: 2, Limits: c.limits})
 		if s.Pressed != c.want {
 			t.Errorf("%s: %d %% were said, want %d", name, s.Pressed, c.want)

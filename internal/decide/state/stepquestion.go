@@ -15,7 +15,7 @@ const stepMark = "step:"
 func StepQuestionMark(id nexus.TaskID) string { return stepMark + string(id) }
 
 // StepQuestion returns the question whether a task may begin, or nil if it was not asked.
-func (s *State) StepQuestion(id nexus.TaskID) *Question {
+func (s *State) StepQuestion(id nexus.TaskID) *RunQuestion {
 	for _, q := range slices.Backward(s.Questions) {
 		if q.Trigger == nexus.StepTrigger && q.Mark == StepQuestionMark(id) {
 			return q
@@ -24,8 +24,8 @@ func (s *State) StepQuestion(id nexus.TaskID) *Question {
 	return nil
 }
 
-// StepTask returns the task whose start a question is about, or nil for other questions.
-func (s *State) StepTask(q *Question) *Task {
+// TaskOfStepQuestion returns the task whose start a question is about, or nil for other questions.
+func (s *State) TaskOfStepQuestion(q *RunQuestion) *TaskState {
 	if q.Trigger != nexus.StepTrigger {
 		return nil
 	}
@@ -34,13 +34,13 @@ func (s *State) StepTask(q *Question) *Task {
 
 // OpenStepQuestion returns the question that the whole run waits for: whether its next task
 // may begin. It is nil while other work is in progress.
-func (s *State) OpenStepQuestion() *Question {
+func (s *State) OpenStepQuestion() *RunQuestion {
 	if !s.Limits.Step {
 		return nil
 	}
 	for _, q := range slices.Backward(s.Questions) {
 		if q.Trigger == nexus.StepTrigger && q.By == "" {
-			if t := s.StepTask(q); t != nil && t.Status == nexus.Pending {
+			if t := s.TaskOfStepQuestion(q); t != nil && t.Status == nexus.Pending {
 				return q
 			}
 		}
@@ -54,8 +54,8 @@ func (s *State) HasWorkUnderway() bool {
 	if s.CurrentLanding != nil || len(s.Queue) > 0 || s.Judging != nil && s.Judging.Stage == Working || s.IsAddingTasks() {
 		return true
 	}
-	return slices.ContainsFunc(s.Tasks, (*Task).IsUnderway) ||
-		slices.ContainsFunc(s.Splits.All, func(e *TaskSplit) bool { return s.IsSplitting(e.Task) })
+	return slices.ContainsFunc(s.Tasks, (*TaskState).IsUnderway) ||
+		slices.ContainsFunc(s.Splits.All, func(e *TaskSplitState) bool { return s.IsSplitting(e.Task) })
 }
 
 // waitsForPerson reports whether the whole run waits until a person lets its next task begin

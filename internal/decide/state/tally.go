@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ToolTally counts the tool calls of a session. Its counts only grow, except Row.
-type ToolTally struct {
+// ToolCallTally counts the tool calls of a session. Its counts only grow, except Row.
+type ToolCallTally struct {
 	Calls  int
 	Failed int
 	Row    int            // the last failed calls in a row
@@ -16,7 +16,7 @@ type ToolTally struct {
 }
 
 // WithCall returns the tally with one more call.
-func (t ToolTally) WithCall(tool string) ToolTally {
+func (t ToolCallTally) WithCall(tool string) ToolCallTally {
 	t.Calls++
 	tools := maps.Clone(t.Tools)
 	if tools == nil {
@@ -28,7 +28,7 @@ func (t ToolTally) WithCall(tool string) ToolTally {
 }
 
 // WithAnswer returns the tally with one more answer.
-func (t ToolTally) WithAnswer(failed bool) ToolTally {
+func (t ToolCallTally) WithAnswer(failed bool) ToolCallTally {
 	t.Row++
 	if !failed {
 		t.Row = 0
@@ -40,7 +40,7 @@ func (t ToolTally) WithAnswer(failed bool) ToolTally {
 
 // LimitReason returns the limit that is used up, or "" if none is. Tool is the tool that was
 // called last.
-func (t ToolTally) LimitReason(l nexus.Limits, tool string) string {
+func (t ToolCallTally) LimitReason(l nexus.Limits, tool string) string {
 	switch {
 	case l.Calls > 0 && t.Calls >= l.Calls:
 		return fmt.Sprintf("%d tool calls are used up", l.Calls)

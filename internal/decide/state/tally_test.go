@@ -7,7 +7,7 @@ import (
 )
 
 func TestTally(t *testing.T) {
-	var ty ToolTally
+	var ty ToolCallTally
 	for _, c := range []struct {
 		tool   string
 		failed bool

@@ -9,12 +9,12 @@ import (
 // TargetMerge is the merge of the landed commits onto a target that has moved in the
 // meantime.
 type TargetMerge struct {
-	Asked   *nexus.LandingAsked  // a person's request; nil if only the goal asks for it
-	Moved   *nexus.TargetMoved   // last known move of the target; nil if it has not moved
-	Merged  *nexus.LandingMerged // the last merge; nil before
-	Refused string               // why it is not merged; empty while it may be
-	Work    *Attempt             // the sessions that merge; nil before
-	Tries   int                  // number of such attempts; it only grows
+	Asked   *nexus.TargetLandingRequested // a person's request; nil if only the goal asks for it
+	Moved   *nexus.TargetBranchMoved      // last known move of the target; nil if it has not moved
+	Merged  *nexus.TargetMergeCommitted   // the last merge; nil before
+	Refused string                        // why it is not merged; empty while it may be
+	Work    *AttemptState                 // the sessions that merge; nil before
+	Tries   int                           // number of such attempts; it only grows
 }
 
 // NeedsMerge reports whether the target moved and the landed commits are still to be merged
@@ -27,22 +27,22 @@ func (h *TargetMerge) NeedsMerge() bool {
 func (s *State) applyTargetMerge(f nexus.Fact, at time.Time) {
 	h := &s.TargetMerge
 	switch f := f.(type) {
-	case nexus.LandingAsked:
+	case nexus.TargetLandingRequested:
 		h.Asked, s.Goal.Land, s.Goal.Target = &f, true, f.Target
 		h.Moved, h.Merged, h.Refused = nil, nil, ""
-	case nexus.TargetMoved:
+	case nexus.TargetBranchMoved:
 		h.Moved = &f
-	case nexus.LandingSought:
+	case nexus.TargetMergeStarted:
 		if s.attempts[f.Attempt] == nil {
-			h.Work = &Attempt{ID: f.Attempt, Base: f.Onto, Began: at, Active: at}
+			h.Work = &AttemptState{ID: f.Attempt, Base: f.Onto, Began: at, Active: at}
 			s.attempts[f.Attempt] = h.Work
 			h.Tries++
 		}
 		h.Work.Stage = Working
-	case nexus.LandingMerged:
+	case nexus.TargetMergeCommitted:
 		h.Merged = &f
 		h.endMerge(at)
-	case nexus.LandingRefused:
+	case nexus.TargetMergeRefused:
 		h.Refused = f.Why
 		h.endMerge(at)
 	default:

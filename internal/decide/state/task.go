@@ -8,24 +8,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Task is a task and its progress.
-type Task struct {
+// TaskState is a task and its progress.
+type TaskState struct {
 	nexus.Task
-	Status    nexus.TaskStatus  // never blocked: see [State.StatusOf]
-	Why       string            // why it was parked or skipped
-	Report    string            // blob of its escalation report
-	Tier      nexus.Tier        // tier of the next attempt
-	Route     *nexus.TaskRouted // estimated complexity; nil before it was routed
-	Course    nexus.Strategy    // strategy of the next attempts, if one was chosen; zero: the plan decides
-	Turned    int               // attempts before the tier was lowered; they do not count for escalation
-	Attempts  []*Attempt
+	Status    nexus.TaskStatus       // never blocked: see [State.StatusOf]
+	Why       string                 // why it was parked or skipped
+	Report    string                 // blob of its escalation report
+	Tier      nexus.Tier             // tier of the next attempt
+	Route     *nexus.StartTierChosen // estimated complexity; nil before it was routed
+	Course    nexus.WritingStrategy  // strategy of the next attempts, if one was chosen; zero: the plan decides
+	Turned    int                    // attempts before the tier was lowered; they do not count for escalation
+	Attempts  []*AttemptState
 	Rounds    int // over all attempts
 	RoundsOf  int // rounds of the current attempt
-	Landed    *nexus.TrainLanded
-	Inherited *nexus.TaskInherited  // state in the run from which this one was forked; nil: none
-	Replan    *nexus.ReplanAsked    // an agent's request for another plan of it
-	Replans   []nexus.ReplanDecided // decisions about its continuation when it reached thresholds
-	OverCap   *nexus.BudgetRefused  // refusal by the task's own cap
+	Landed    *nexus.LandingCompleted
+	Inherited *nexus.TaskStateInherited // state in the run from which this one was forked; nil: none
+	Replan    *nexus.ReplanRequested    // an agent's request for another plan of it
+	Replans   []nexus.ReplanDecided     // decisions about its continuation when it reached thresholds
+	OverCap   *nexus.BudgetRefused      // refusal by the task's own cap
 	Spent     nexus.Money
 	Usage     nexus.Usage
 	Began     time.Time // start of the first attempt; zero before
@@ -43,21 +43,21 @@ type Task struct {
 	MercyRounds  int           // rounds before that retry
 	MercyWorked  time.Duration // time worked before that retry
 
-	Refused []Refusal           // valid refusals of its work by verifiers, oldest first
+	Refused []VerifierRejection // valid refusals of its work by verifiers, oldest first
 	Said    []DeliveredGuidance // people's guidance about it, oldest first
 
-	Comments  []TaskComment  // people's comments on its change, oldest first; the list is replaced when one changes
-	Commented int            // number of comments ever made
-	Looks     []PersonReview // people's reviews of its change, oldest first
+	Comments  []TaskComment        // people's comments on its change, oldest first; the list is replaced when one changes
+	Commented int                  // number of comments ever made
+	Looks     []PersonChangeReview // people's reviews of its change, oldest first
 }
 
-// Refusal is a verifier's rejection of the work on a task. It is valid until a verifier
+// VerifierRejection is a verifier's rejection of the work on a task. It is valid until a verifier
 // approves later work on the same criteria, or a person changes these.
-type Refusal struct {
+type VerifierRejection struct {
 	Attempt  nexus.AttemptID
 	Round    int
 	Tier     nexus.Tier
-	Strategy nexus.Strategy
+	Strategy nexus.WritingStrategy
 	Why      string
 }
 
@@ -70,7 +70,7 @@ type DeliveredGuidance struct {
 
 // ChangedCommits returns the two commits between which a task's change lies: of the landing, or else
 // of the last attempt that changed something. Both are empty if nothing was changed.
-func (t *Task) ChangedCommits() (from, to string) {
+func (t *TaskState) ChangedCommits() (from, to string) {
 	if t.Landed != nil {
 		return t.Landed.Parent, t.Landed.Commit
 	}
@@ -83,7 +83,7 @@ func (t *Task) ChangedCommits() (from, to string) {
 }
 
 // CurrentAttempt returns the last attempt, or nil before the first.
-func (t *Task) CurrentAttempt() *Attempt {
+func (t *TaskState) CurrentAttempt() *AttemptState {
 	if len(t.Attempts) == 0 {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (t *Task) CurrentAttempt() *Attempt {
 }
 
 // IsUntried reports whether no attempt counts: none was made, or a rewind undid all of them.
-func (t *Task) IsUntried() bool {
+func (t *TaskState) IsUntried() bool {
 	for _, a := range t.Attempts {
 		if !a.Undone {
 			return false
@@ -102,7 +102,7 @@ func (t *Task) IsUntried() bool {
 
 // WrittenCheck returns the test that the work added for its n-th criterion, from 1, and
 // whether it was written for the task's present text.
-func (t *Task) WrittenCheck(n int) (c nexus.CriterionCheck, fresh bool) {
+func (t *TaskState) WrittenCheck(n int) (c nexus.CriterionTest, fresh bool) {
 	a := t.landedOrLastAttempt()
 	if a == nil || n < 1 || n > len(t.Criteria) {
 		return c, false
@@ -118,7 +118,7 @@ func (t *Task) WrittenCheck(n int) (c nexus.CriterionCheck, fresh bool) {
 // CriterionEvidence returns the evidence for the n-th criterion, from 1, whose check is a
 // gate: of the attempt that landed, or else of the last one. Fresh means that the criterion's
 // text has not changed since.
-func (t *Task) CriterionEvidence(n int) (s nexus.CriterionShown, fresh bool) {
+func (t *TaskState) CriterionEvidence(n int) (s nexus.CriterionGateEvidence, fresh bool) {
 	a := t.landedOrLastAttempt()
 	if a == nil || n < 1 || n > len(t.Criteria) {
 		return s, false
@@ -132,7 +132,7 @@ func (t *Task) CriterionEvidence(n int) (s nexus.CriterionShown, fresh bool) {
 }
 
 // landedOrLastAttempt returns the attempt that landed, or else the last one.
-func (t *Task) landedOrLastAttempt() *Attempt {
+func (t *TaskState) landedOrLastAttempt() *AttemptState {
 	for _, o := range t.Attempts {
 		if t.Landed != nil && o.ID == t.Landed.Attempt {
 			return o
@@ -148,7 +148,7 @@ func CriterionFingerprint(t nexus.Task, n int) string {
 
 // WithProvedChecks returns the task with the checks that its work added for criteria without
 // a command, or with one that does not show them.
-func (t *Task) WithProvedChecks() nexus.Task {
+func (t *TaskState) WithProvedChecks() nexus.Task {
 	task := t.Task
 	task.Criteria = slices.Clone(t.Criteria)
 	for i := range task.Criteria {
@@ -162,8 +162,8 @@ func (t *Task) WithProvedChecks() nexus.Task {
 }
 
 // AttemptsAt returns the attempts at a tier that count for escalation.
-func (t *Task) AttemptsAt(tier nexus.Tier) []*Attempt {
-	var all []*Attempt
+func (t *TaskState) AttemptsAt(tier nexus.Tier) []*AttemptState {
+	var all []*AttemptState
 	for _, a := range t.Attempts[min(max(t.Mercy, t.Turned), len(t.Attempts)):] {
 		if a.Tier == tier {
 			all = append(all, a)
@@ -174,7 +174,7 @@ func (t *Task) AttemptsAt(tier nexus.Tier) []*Attempt {
 
 // RaisedTier returns the tier of an attempt if it is above the task's starting tier, or else
 // "". The judges of its work then use at least that tier.
-func (t *Task) RaisedTier(a *Attempt) nexus.Tier {
+func (t *TaskState) RaisedTier(a *AttemptState) nexus.Tier {
 	if t.Route != nil && t.Route.Tier.IsBelow(a.Tier) {
 		return a.Tier
 	}
@@ -182,29 +182,29 @@ func (t *Task) RaisedTier(a *Attempt) nexus.Tier {
 }
 
 // IsUnderway reports whether an attempt at the task is working or waits to continue.
-func (t *Task) IsUnderway() bool {
+func (t *TaskState) IsUnderway() bool {
 	a := t.CurrentAttempt()
 	return a != nil && (a.Stage == Working || a.Stage == Waiting && !t.Status.HasEnded())
 }
 
 // CountedRounds returns the rounds that count against the cap.
-func (t *Task) CountedRounds() int { return t.Rounds - t.MercyRounds }
+func (t *TaskState) CountedRounds() int { return t.Rounds - t.MercyRounds }
 
 // CountedReplans returns the decisions about the task's continuation at thresholds since a
 // person last retried it.
-func (t *Task) CountedReplans() []nexus.ReplanDecided { return t.Replans[t.MercyReplans:] }
+func (t *TaskState) CountedReplans() []nexus.ReplanDecided { return t.Replans[t.MercyReplans:] }
 
-// CountedTime returns the time in ended attempts that counts against the cap.
-func (t *Task) CountedTime() time.Duration { return t.Worked - t.MercyWorked }
+// TimeCountedAgainstCap returns the time in ended attempts that counts against the cap.
+func (t *TaskState) TimeCountedAgainstCap() time.Duration { return t.Worked - t.MercyWorked }
 
-// OnlyBroken reports whether Nexus or the machine failed in each attempt at the task, so that
+// FailedOnlyByMachine reports whether Nexus or the machine failed in each attempt at the task, so that
 // the attempts are no evidence about it.
-func (t *Task) OnlyBroken() bool {
-	return len(t.Attempts) > 0 && !slices.ContainsFunc(t.Attempts, func(a *Attempt) bool { return !a.Broken })
+func (t *TaskState) FailedOnlyByMachine() bool {
+	return len(t.Attempts) > 0 && !slices.ContainsFunc(t.Attempts, func(a *AttemptState) bool { return !a.Broken })
 }
 
-// OnlyBroken reports whether work was begun, and Nexus or the machine failed in each attempt.
-func (s *State) OnlyBroken() bool {
-	begun := func(t *Task) bool { return len(t.Attempts) > 0 }
-	return slices.ContainsFunc(s.Tasks, begun) && !slices.ContainsFunc(s.Tasks, func(t *Task) bool { return begun(t) && !t.OnlyBroken() })
+// FailedOnlyByMachine reports whether work was begun, and Nexus or the machine failed in each attempt.
+func (s *State) FailedOnlyByMachine() bool {
+	begun := func(t *TaskState) bool { return len(t.Attempts) > 0 }
+	return slices.ContainsFunc(s.Tasks, begun) && !slices.ContainsFunc(s.Tasks, func(t *TaskState) bool { return begun(t) && !t.FailedOnlyByMachine() })
 }

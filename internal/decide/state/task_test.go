@@ -45,12 +45,12 @@ func TestRisen(t *testing.T) {
 	for _, c := range [][3]nexus.Tier{
 		{nexus.Fast, nexus.Strong, nexus.Strong}, {nexus.Fast, nexus.Balanced, nexus.Balanced}, {nexus.Balanced, nexus.Balanced, ""}, {nexus.Strong, nexus.Fast, ""}, {nexus.Strong, nexus.Strong, ""},
 	} {
-		task := state.Task{Route: &nexus.TaskRouted{Tier: c[0]}}
-		if got := task.RaisedTier(&state.Attempt{Tier: c[1]}); got != c[2] {
+		task := state.TaskState{Route: &nexus.StartTierChosen{Tier: c[0]}}
+		if got := task.RaisedTier(&state.AttemptState{Tier: c[1]}); got != c[2] {
 			t.Errorf("%v: %q", c, got)
 		}
 	}
-	if got := (&state.Task{}).RaisedTier(&state.Attempt{Tier: nexus.Strong}); got != "" {
+	if got := (&state.TaskState{}).RaisedTier(&state.AttemptState{Tier: nexus.Strong}); got != "" {
 		t.Errorf("without a route: %q", got)
 	}
 }
@@ -64,7 +64,7 @@ func TestRevisedByNexus(t *testing.T) {
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "x", Check: "sh a.sh"}}}},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"},
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Coder},
-		nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Read: true, Category: nexus.VerifierRejected, Why: "no"},
+		nexus.VerifierVerdictGiven{Attempt: "T1.1", Tree: "t", Read: true, Category: nexus.VerifierRejected, Why: "no"},
 	}
 	for by, want := range map[string]bool{"nexus": true, "": false, "alice": false} {
 		revised := nexus.CriterionRevised{Task: "T1", Number: 1, Criterion: nexus.Criterion{Text: "x", Was: "sh a.sh"}, By: by}

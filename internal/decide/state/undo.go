@@ -9,10 +9,10 @@ import (
 
 // LandingUndo is the revert of landed changes.
 type LandingUndo struct {
-	Tries int               // number of reverts that were begun; it only grows
-	Work  *Attempt          // the last revert; nil before
-	Asked *nexus.UndoSought // the last request
-	Last  nexus.Fact        // its result: [nexus.UndoLanded] or [nexus.UndoRefused]; nil while it is open
+	Tries int                // number of reverts that were begun; it only grows
+	Work  *AttemptState      // the last revert; nil before
+	Asked *nexus.UndoStarted // the last request
+	Last  nexus.Fact         // its result: [nexus.UndoLanded] or [nexus.UndoRefused]; nil while it is open
 	Done  []nexus.UndoLanded
 }
 
@@ -23,9 +23,9 @@ func (u *LandingUndo) IsOpen() bool { return u.Asked != nil && u.Last == nil }
 func (s *State) applyUndo(f nexus.Fact, at time.Time) {
 	u := &s.Undo
 	switch f := f.(type) {
-	case nexus.UndoSought:
+	case nexus.UndoStarted:
 		if s.attempts[f.Attempt] == nil {
-			u.Work = &Attempt{ID: f.Attempt, Base: f.Onto, Began: at, Active: at}
+			u.Work = &AttemptState{ID: f.Attempt, Base: f.Onto, Began: at, Active: at}
 			s.attempts[f.Attempt] = u.Work
 			u.Tries++
 		}
@@ -36,7 +36,7 @@ func (s *State) applyUndo(f nexus.Fact, at time.Time) {
 			t := s.tasks[id]
 			t.Status, t.Landed, t.Ended, t.Why = nexus.Skipped, nil, at, "undone by "+f.By
 		}
-		s.Landings = slices.DeleteFunc(s.Landings, func(l *Landing) bool { return slices.Contains(f.Tasks, l.Task) })
+		s.Landings = slices.DeleteFunc(s.Landings, func(l *CompletedLanding) bool { return slices.Contains(f.Tasks, l.Task) })
 		u.Done = append(slices.Clip(u.Done), f)
 		u.endUndo(f, at)
 	case nexus.UndoRefused:
@@ -57,10 +57,10 @@ func (u *LandingUndo) endUndo(f nexus.Fact, at time.Time) {
 	u.Work.Stage, u.Work.Finished = Over, at
 }
 
-// admitUndo refuses a revert of changes that are not on the branch.
-func (s *State) admitUndo(f nexus.Fact) error {
+// checkUndo refuses a revert of changes that are not on the branch.
+func (s *State) checkUndo(f nexus.Fact) error {
 	switch f := f.(type) {
-	case nexus.UndoSought:
+	case nexus.UndoStarted:
 		return s.checkLanded(f.Tasks, f.Onto)
 	case nexus.UndoLanded:
 		return s.checkLanded(f.Tasks, f.Parent)

@@ -22,12 +22,12 @@ func twoLanded(t *testing.T) *state.State {
 func TestUndo(t *testing.T) {
 	s := twoLanded(t)
 	ids := []nexus.TaskID{"T2"}
-	refused(t, s, nexus.UndoSought{Attempt: "undo.1", Tasks: ids, Onto: "c1"}, "the tip is c2, not c1")
-	refused(t, s, nexus.UndoSought{Attempt: "undo.1", Onto: "c2"}, "the tip is c2")
-	refused(t, s, nexus.UndoSought{Attempt: "undo.1", Tasks: []nexus.TaskID{"T3"}, Onto: "c2"}, `"T3" has not landed`)
-	refused(t, s, nexus.UndoSought{Attempt: "undo.1", Tasks: []nexus.TaskID{"T9"}, Onto: "c2"}, `"T9" has not landed`)
+	refused(t, s, nexus.UndoStarted{Attempt: "undo.1", Tasks: ids, Onto: "c1"}, "the tip is c2, not c1")
+	refused(t, s, nexus.UndoStarted{Attempt: "undo.1", Onto: "c2"}, "the tip is c2")
+	refused(t, s, nexus.UndoStarted{Attempt: "undo.1", Tasks: []nexus.TaskID{"T3"}, Onto: "c2"}, `"T3" has not landed`)
+	refused(t, s, nexus.UndoStarted{Attempt: "undo.1", Tasks: []nexus.TaskID{"T9"}, Onto: "c2"}, `"T9" has not landed`)
 	refused(t, s, nexus.UndoLanded{Attempt: "undo.1", Tasks: ids, Parent: "c2"}, "no attempt")
-	sought := nexus.UndoSought{Attempt: "undo.1", Tasks: ids, Onto: "c2", By: "ada"}
+	sought := nexus.UndoStarted{Attempt: "undo.1", Tasks: ids, Onto: "c2", By: "ada"}
 	folds(t, s, sought, sought)
 	u := &s.Undo
 	if !u.IsOpen() || u.Tries != 1 || u.Work.ID != "undo.1" || u.Work.Base != "c2" || u.Work.Stage != state.Working || u.Asked.By != "ada" || s.AttemptByID("undo.1") != u.Work {
@@ -37,7 +37,7 @@ func TestUndo(t *testing.T) {
 	if _, no := u.Last.(nexus.UndoRefused); u.IsOpen() || !no || u.Work.Stage != state.Over || u.Work.Finished.IsZero() || s.Tip != "c2" || len(u.Done) > 0 {
 		t.Errorf("%+v, %+v", u, u.Work)
 	}
-	folds(t, s, nexus.ResultGated{}, nexus.ResultPublished{Branch: "b"}, nexus.TargetMoved{Commit: "m1"}, nexus.UndoSought{Attempt: "undo.2", Tasks: ids, Onto: "c2", By: "ada"})
+	folds(t, s, nexus.FinalGatesJudged{}, nexus.ResultPublished{Branch: "b"}, nexus.TargetBranchMoved{Commit: "m1"}, nexus.UndoStarted{Attempt: "undo.2", Tasks: ids, Onto: "c2", By: "ada"})
 	refused(t, s, nexus.UndoLanded{Attempt: "undo.2", Tasks: ids, Parent: "c1"}, "the tip is c2")
 	if commits := s.WorkerView("").Commits; len(commits) != 2 || commits[1].Commit != "c2" {
 		t.Errorf("who reverts sees %+v", commits)
@@ -64,21 +64,21 @@ func TestBequeathed(t *testing.T) {
 	tasks := []nexus.Task{task("T1"), task("T2"), task("T3"), task("T4"), task("T5", "T4"), task("T6")}
 	s := fold(t, planned(nexus.DefaultLimits(), tasks...)...)
 	work := accepted("T1", "T1.1", "c0", "w1")
-	folds(t, s, work[0], nexus.ChecksProved{Attempt: "T1.1", Tree: "t"}, nexus.CriteriaWeighed{Attempt: "T1.1", Tree: "t"})
+	folds(t, s, work[0], nexus.CriterionTestsFound{Attempt: "T1.1", Tree: "t"}, nexus.CriteriaEvidenceRecorded{Attempt: "T1.1", Tree: "t"})
 	folds(t, s, work[1:]...)
-	folds(t, s, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0"})
+	folds(t, s, nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0"})
 	folds(t, s, landing("T6", "T6.1", "c1", "c2")...)
-	folds(t, s, nexus.TaskSkipped{Task: "T2", By: "ada"}, nexus.SplitSought{Attempt: "split.1", Task: "T4"}, nexus.TaskPlanned{Task: task("T4a")}, nexus.TaskPlanned{Task: task("T4b")},
-		nexus.TaskSplit{Attempt: "split.1", Task: "T4", Parts: []nexus.TaskID{"T4a", "T4b"}})
+	folds(t, s, nexus.TaskSkipped{Task: "T2", By: "ada"}, nexus.TaskSplitStarted{Attempt: "split.1", Task: "T4"}, nexus.TaskPlanned{Task: task("T4a")}, nexus.TaskPlanned{Task: task("T4b")},
+		nexus.TaskSplitCompleted{Attempt: "split.1", Task: "T4", Parts: []nexus.TaskID{"T4a", "T4b"}})
 	folds(t, s, nexus.AttemptStarted{Attempt: "T3.1", Task: "T3", Base: "c2"}, nexus.RoundStarted{Attempt: "T3.1", Round: 1, Role: nexus.Coder}, nexus.TreeSnapshotted{Attempt: "T3.1", Commit: "w3", Tree: "t3"},
-		nexus.VerdictGiven{Attempt: "T3.1", State: nexus.Pass, Tree: "t3"}, nexus.AttemptEnded{Attempt: "T3.1", Outcome: nexus.Exhausted})
+		nexus.GatesVerdictGiven{Attempt: "T3.1", State: nexus.Pass, Tree: "t3"}, nexus.AttemptEnded{Attempt: "T3.1", Outcome: nexus.Exhausted})
 	for _, id := range []string{"T1/AC-2", "T4a/AC-1", "T4a/AC-x"} {
 		next(t, s, nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbApprove, ID: id}})
 	}
 	var got []string
 	all := s.InheritableFacts()
 	for _, f := range all {
-		i := f.(nexus.TaskInherited)
+		i := f.(nexus.TaskStateInherited)
 		line := string(i.Task) + " " + string(i.Status)
 		if i.Landed != nil {
 			line += " " + i.Landed.Commit
@@ -95,7 +95,7 @@ func TestBequeathed(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	if w := all[0].(nexus.TaskInherited).Waived; !slices.Equal(w, []int{2}) {
+	if w := all[0].(nexus.TaskStateInherited).Waived; !slices.Equal(w, []int{2}) {
 		t.Errorf("waived are %v", w)
 	}
 	fork := fold(t, nexus.GoalAccepted{Base: "c0", Limits: nexus.DefaultLimits()}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 6})
@@ -121,7 +121,7 @@ func TestBequeathed(t *testing.T) {
 		t.Errorf("%+v", t2)
 	}
 	for _, f := range fork.InheritableFacts() {
-		if i := f.(nexus.TaskInherited); i.Task == "T3" && (i.Work != "w3" || i.Base != "c2") {
+		if i := f.(nexus.TaskStateInherited); i.Task == "T3" && (i.Work != "w3" || i.Base != "c2") {
 			t.Errorf("handed on again: %+v", i)
 		}
 	}

@@ -20,12 +20,12 @@ func TestUnheard(t *testing.T) {
 		want  int
 	}{
 		"said":                          {[]nexus.Fact{sent, sent}, 2},
-		"a turn came":                   {[]nexus.Fact{sent, sent, nexus.TurnTaken{Session: id, Turn: 1}}, 0},
-		"said after a turn":             {[]nexus.Fact{sent, nexus.TurnTaken{Session: id, Turn: 1}, sent}, 1},
-		"it ended without a turn":       {[]nexus.Fact{sent, nexus.AgentEnded{Session: id, Fault: nexus.FaultQuota}, sent}, 2},
-		"it was done, and took no turn": {[]nexus.Fact{sent, nexus.AgentEnded{Session: id}}, 0},
+		"a turn came":                   {[]nexus.Fact{sent, sent, nexus.ModelTurnRecorded{Session: id, Turn: 1}}, 0},
+		"said after a turn":             {[]nexus.Fact{sent, nexus.ModelTurnRecorded{Session: id, Turn: 1}, sent}, 1},
+		"it ended without a turn":       {[]nexus.Fact{sent, nexus.AgentProgramEnded{Session: id, Fault: nexus.FaultQuota}, sent}, 2},
+		"it was done, and took no turn": {[]nexus.Fact{sent, nexus.AgentProgramEnded{Session: id}}, 0},
 	} {
-		a := &state.Attempt{ID: "T1.1"}
+		a := &state.AttemptState{ID: "T1.1"}
 		for _, f := range append([]nexus.Fact{nexus.SessionStarted{Session: id, Attempt: "T1.1"}}, c.facts...) {
 			a.Apply(f, time.Time{})
 		}

@@ -15,48 +15,48 @@ type WorkerView struct {
 	Run         nexus.RunID
 	Goal        nexus.GoalAccepted
 	Limits      nexus.Limits
-	Task        Task               // zero for the plan and the result
-	Attempt     *Attempt           // the attempt, the planning, or nil
-	Interview   *clarify.Interview // state of the interview; nil for other attempts
-	Alone       bool               // no person answers questions
-	Merge       *Attempt           // the merger's attempt, during a landing
-	Tip         string             // last commit on the run's branch
-	Landings    int                // commits on it
-	Passed      bool               // the gates passed the last tree
-	Resumed     bool               // another process worked on the run before
+	Task        TaskState               // zero for the plan and the result
+	Attempt     *AttemptState           // the attempt, the planning, or nil
+	Interview   *clarify.InterviewState // state of the interview; nil for other attempts
+	Alone       bool                    // no person answers questions
+	Merge       *AttemptState           // the merger's attempt, during a landing
+	Tip         string                  // last commit on the run's branch
+	Landings    int                     // commits on it
+	Passed      bool                    // the gates passed the last tree
+	Resumed     bool                    // another process worked on the run before
 	Spent       nexus.Money
 	Tasks       []nexus.Task
-	Drafts      []PlanDraft         // plans that people did not let start, oldest first
-	Landed      []nexus.Task        // landed tasks of the plan
-	Needs       []NeededTask        // results of the tasks that the task needs
-	Meanwhile   []nexus.Task        // tasks that landed since the attempt's base
-	Readers     []nexus.RoleRouted  // models that review the work of other models, as far as recorded
-	Waived      []int               // numbers of the task's criteria that a person waived or approved
-	Bear        []string            // tests that showed criteria of landed tasks
-	Without     string              // see [CriterionFixes.CommitWithoutWork]
-	Divisible   bool                // the task may be split
-	Tried       []nexus.Evidence    // results of criteria's commands on the tree that the plan was made for
-	Past        []*Attempt          // earlier attempts at the task, all ended, oldest first
-	Said        []DeliveredGuidance // people's guidance about the task that its agents received, oldest first
-	Kept        StartingTree        // tree from which the attempt starts
-	Added       nexus.Task          // the addition of which tasks are made
-	TargetMerge TargetMerge         // merge of the landed commits onto a target that moved
-	Commits     []Landing           // landed commits, in order, for a revert
-	Reverts     bool                // a revert was made of commits that people had agreed to publish
-	Proofs      []LandingProof      // evidence for each commit on the branch, once all tasks have ended
+	Drafts      []UnapprovedPlan          // plans that people did not let start, oldest first
+	Landed      []nexus.Task              // landed tasks of the plan
+	Needs       []NeededTaskResult        // results of the tasks that the task needs
+	Meanwhile   []nexus.Task              // tasks that landed since the attempt's base
+	Readers     []nexus.ReviewModelChosen // models that review the work of other models, as far as recorded
+	Waived      []int                     // numbers of the task's criteria that a person waived or approved
+	Bear        []string                  // tests that showed criteria of landed tasks
+	Without     string                    // see [CriterionFixHistory.CommitWithoutWork]
+	Divisible   bool                      // the task may be split
+	Tried       []nexus.GateEvidence      // results of criteria's commands on the tree that the plan was made for
+	Past        []*AttemptState           // earlier attempts at the task, all ended, oldest first
+	Said        []DeliveredGuidance       // people's guidance about the task that its agents received, oldest first
+	Kept        StartingTree              // tree from which the attempt starts
+	Added       nexus.Task                // the addition of which tasks are made
+	TargetMerge TargetMerge               // merge of the landed commits onto a target that moved
+	Commits     []CompletedLanding        // landed commits, in order, for a revert
+	Reverts     bool                      // a revert was made of commits that people had agreed to publish
+	Proofs      []LandingEvidence         // evidence for each commit on the branch, once all tasks have ended
 }
 
 // StartingTree is the tree of an earlier attempt from which another one starts, with its open
 // findings. The zero StartingTree is none.
 type StartingTree struct {
-	RoundTree
+	RoundResultTree
 	Open  []nexus.Finding
 	Ready bool // the author has nothing left to do unless the gates fail now
 }
 
 // AuthorSession returns the session that wrote an attempt's work: its coder's, or, if the
 // gates only judged an earlier attempt's tree again, that attempt's; nil if there is none.
-func (v WorkerView) AuthorSession(a *Attempt) *Session {
+func (v WorkerView) AuthorSession(a *AttemptState) *AgentSessionState {
 	if s := a.LastSession(nexus.Coder); s != nil || a.From == "" {
 		return s
 	}
@@ -68,24 +68,24 @@ func (v WorkerView) AuthorSession(a *Attempt) *Session {
 	return nil
 }
 
-// NeededTask is the result of a task that another one needs.
-type NeededTask struct {
+// NeededTaskResult is the result of a task that another one needs.
+type NeededTaskResult struct {
 	nexus.Task
-	Landed nexus.TrainLanded
+	Landed nexus.LandingCompleted
 	Said   string                 // blob of the author's submission; empty: none
 	Tie    nexus.DependencyReason // why it is needed; zero means that it blocks
 }
 
 // neededTasks returns the landed results of the tasks that a task needs or wants, in the plan's
 // order.
-func (s *State) neededTasks(t *Task) []NeededTask {
-	var all []NeededTask
+func (s *State) neededTasks(t *TaskState) []NeededTaskResult {
+	var all []NeededTaskResult
 	for _, id := range t.Prerequisites() {
 		n := s.tasks[id]
 		if n == nil || n.Landed == nil {
 			continue
 		}
-		need := NeededTask{Task: n.Task, Landed: *n.Landed, Tie: t.Ties[id]}
+		need := NeededTaskResult{Task: n.Task, Landed: *n.Landed, Tie: t.Ties[id]}
 		if a := s.attempts[n.Landed.Attempt]; a != nil {
 			if author := a.LastSession(nexus.Coder); author != nil {
 				need.Said = author.Result
@@ -97,7 +97,7 @@ func (s *State) neededTasks(t *Task) []NeededTask {
 }
 
 // StartingTreeOf returns the tree from which an attempt starts.
-func (s *State) StartingTreeOf(a *Attempt) StartingTree {
+func (s *State) StartingTreeOf(a *AttemptState) StartingTree {
 	if a == nil {
 		return StartingTree{}
 	}
@@ -106,17 +106,17 @@ func (s *State) StartingTreeOf(a *Attempt) StartingTree {
 		return StartingTree{}
 	}
 	r := old.RoundAt(a.FromRound)
-	return StartingTree{TreeOfRound(old, r), openFindings(r), s.canJudgeBeforeWriting(a, old, r)}
+	return StartingTree{RatedRoundTree(old, r), openFindings(r), s.canJudgeBeforeWriting(a, old, r)}
 }
 
 // canJudgeBeforeWriting reports whether the gates judge an attempt's starting tree before an agent is asked
 // to write: its author submitted it, no reviewer rejected it, and the author has received all
 // guidance. A tree that failed fails again, unless a person has acted on that since or it is
 // merged with landed commits. An author who gave up on a tree that passes has more to do.
-func (s *State) canJudgeBeforeWriting(a, old *Attempt, r *Round) bool {
+func (s *State) canJudgeBeforeWriting(a, old *AttemptState, r *AttemptRound) bool {
 	author := old.SessionByID(r.Session)
 	if r.Verdict == nil || author == nil || IsTampered(r) || r.Verified != nil && r.Verified.Category != "" ||
-		slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.SendsBack }) {
+		slices.ContainsFunc(r.Reviews, func(v nexus.ReviewerVerdictGiven) bool { return v.SendsBack }) {
 		return false
 	}
 	t := s.tasks[a.Task]
@@ -133,11 +133,11 @@ func (s *State) canJudgeBeforeWriting(a, old *Attempt, r *Round) bool {
 	return retried || a.Since != "" || !isRedState(r.Verdict.State)
 }
 
-// LandingProof is the evidence for a commit on the run's branch.
-type LandingProof struct {
-	nexus.TrainLanded
-	Evidence []nexus.Evidence   // of its tree, the last of each gate
-	Review   *nexus.ReviewGiven // the attempt's last review; nil: none
+// LandingEvidence is the evidence for a commit on the run's branch.
+type LandingEvidence struct {
+	nexus.LandingCompleted
+	Evidence []nexus.GateEvidence        // of its tree, the last of each gate
+	Review   *nexus.ReviewerVerdictGiven // the attempt's last review; nil: none
 }
 
 // WorkerView returns the data that the worker of a task, of the plan (for an empty task) or of a
@@ -213,13 +213,13 @@ func (s *State) fillRunView(v *WorkerView) {
 
 // CanSplit reports whether a task may be split: not if parts would land without a verifier's
 // approval, if limits are reached, or if a split failed before.
-func (s *State) CanSplit(t *Task) bool {
-	e := s.Splits.ForTask(t.ID)
+func (s *State) CanSplit(t *TaskState) bool {
+	e := s.Splits.SplitOfTask(t.ID)
 	return len(t.Refused) == 0 && s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && s.Fixes.FaultOfTask(t.ID) == nil && (e == nil || e.IsOpen())
 }
 
 // tasksLandedSinceStart returns the tasks that landed after the commit from which an attempt started.
-func (s *State) tasksLandedSinceStart(a *Attempt) []nexus.Task {
+func (s *State) tasksLandedSinceStart(a *AttemptState) []nexus.Task {
 	var all []nexus.Task
 	for _, l := range s.LandingsSince(a) {
 		all = append(all, s.tasks[l.Task].Task)
@@ -228,7 +228,7 @@ func (s *State) tasksLandedSinceStart(a *Attempt) []nexus.Task {
 }
 
 // LandingsSince returns the landings after the commit from which an attempt started.
-func (s *State) LandingsSince(a *Attempt) []*Landing {
+func (s *State) LandingsSince(a *AttemptState) []*CompletedLanding {
 	if a == nil || a.Base == s.Tip {
 		return nil
 	}
@@ -242,15 +242,15 @@ func (s *State) LandingsSince(a *Attempt) []*Landing {
 }
 
 // LandingProofs returns the evidence for each commit on the branch.
-func (s *State) LandingProofs() []LandingProof {
-	known := map[string]map[string]nexus.Evidence{}
-	keep := func(e nexus.Evidence) {
+func (s *State) LandingProofs() []LandingEvidence {
+	known := map[string]map[string]nexus.GateEvidence{}
+	keep := func(e nexus.GateEvidence) {
 		if known[e.Tree] == nil {
-			known[e.Tree] = map[string]nexus.Evidence{}
+			known[e.Tree] = map[string]nexus.GateEvidence{}
 		}
 		known[e.Tree][e.Gate] = e
 	}
-	reviews := map[nexus.AttemptID]*nexus.ReviewGiven{}
+	reviews := map[nexus.AttemptID]*nexus.ReviewerVerdictGiven{}
 	for _, l := range s.Landings {
 		a := s.attempts[l.Attempt].UnpackedCopy()
 		if a == nil {
@@ -273,9 +273,9 @@ func (s *State) LandingProofs() []LandingProof {
 			keep(e)
 		}
 	}
-	all := make([]LandingProof, 0, len(s.Landings))
+	all := make([]LandingEvidence, 0, len(s.Landings))
 	for _, l := range s.Landings {
-		p := LandingProof{TrainLanded: l.TrainLanded, Review: reviews[l.Attempt]}
+		p := LandingEvidence{LandingCompleted: l.LandingCompleted, Review: reviews[l.Attempt]}
 		for _, gate := range slices.Sorted(maps.Keys(known[l.Tree])) {
 			p.Evidence = append(p.Evidence, known[l.Tree][gate])
 		}

@@ -11,7 +11,7 @@ import (
 // AddsChecks reports whether the lines that a change adds to test files check anything: with
 // an assertion that is not always true and is about more than literals, or, in a file that
 // fails by its exit code, with a command that can fail.
-func AddsChecks(files []FileVersions) bool {
+func AddsChecks(files []ChangedFileVersions) bool {
 	h := compilePatterns()
 	for _, f := range files {
 		if f.New == nil || !stack.ServesTests(f.Path) {
@@ -22,7 +22,7 @@ func AddsChecks(files []FileVersions) bool {
 		if len(lang.endings) > 0 && !stack.HasAssertions(f.Path) {
 			checks = isFailingCommand
 		}
-		if slices.ContainsFunc(compareVersions(h.withoutInertText(f)).added, func(a numberedLine) bool { return !isComment(a.text) && checks(a.text) }) {
+		if slices.ContainsFunc(diffVersions(h.withoutInertText(f)).added, func(a numberedLine) bool { return !isComment(a.text) && checks(a.text) }) {
 			return true
 		}
 	}
@@ -31,7 +31,7 @@ func AddsChecks(files []FileVersions) bool {
 
 // assertionTest returns a function that reports whether a line asserts something about more than
 // literals.
-func (h *tamperPatterns) assertionTest(lang testLanguage) func(text string) bool {
+func (h *tamperPatterns) assertionTest(lang testLanguagePatterns) func(text string) bool {
 	name := regexp.MustCompile(`[A-Za-z_]\w*`)
 	literals := strings.Fields("true false none null nil self this t not is in and or assert expect to be equal equals tobe toequal")
 	return func(text string) bool {

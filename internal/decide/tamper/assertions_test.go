@@ -27,13 +27,13 @@ func TestHasChecks(t *testing.T) {
 		"one that never fails":    {"a_test.sh", "sh add.sh 1 2 || true\n", false},
 		"code":                    {"a.py", "assert add(1, 2) == 3\n", false},
 	} {
-		if got := tamper.AddsChecks([]tamper.FileVersions{{Path: c.file, New: &c.text}}); got != c.want {
+		if got := tamper.AddsChecks([]tamper.ChangedFileVersions{{Path: c.file, New: &c.text}}); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	old := "def test_add():\n    assert add(1, 2) == 3\n"
 	now := old + "\n\ndef test_more():\n    add(2, 2)\n"
-	if tamper.AddsChecks([]tamper.FileVersions{{Path: "test_a.py", Old: &old, New: &now}}) {
+	if tamper.AddsChecks([]tamper.ChangedFileVersions{{Path: "test_a.py", Old: &old, New: &now}}) {
 		t.Error("what was there before is no check of the change")
 	}
 }

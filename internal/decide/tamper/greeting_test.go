@@ -25,13 +25,13 @@ func TestTheGreetingOfASkeletonMayGo(t *testing.T) {
 				now   *string
 				found bool
 			}{{f.Text, nil, false}, {f.Text, &changed, false}, {changed, nil, true}} {
-				got := tamper.FindTampering([]tamper.FileVersions{{Path: f.Path, Old: &c.old, New: c.now}})
+				got := tamper.FindTampering([]tamper.ChangedFileVersions{{Path: f.Path, Old: &c.old, New: c.now}})
 				if (len(got) > 0) != c.found {
 					t.Errorf("%s of %s, from %q: %+v", f.Path, s.Name, c.old, got)
 				}
 			}
 			elsewhere := "sub/" + f.Path
-			if len(tamper.FindTampering([]tamper.FileVersions{{Path: elsewhere, Old: &f.Text}})) == 0 {
+			if len(tamper.FindTampering([]tamper.ChangedFileVersions{{Path: elsewhere, Old: &f.Text}})) == 0 {
 				t.Errorf("%s is no skeleton's", elsewhere)
 			}
 		}

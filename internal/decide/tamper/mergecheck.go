@@ -24,20 +24,20 @@ const (
 	LostMode   = "merge.mode"
 )
 
-// MergeSides contains a file in the four trees of a merge; nil if it does not exist there.
-type MergeSides struct {
+// MergedFileVersions contains a file in the four trees of a merge; nil if it does not exist there.
+type MergedFileVersions struct {
 	Path   string
 	Base   *string // the common base of both sides
 	Landed *string // the commits that landed meanwhile
 	Change *string // the change that is to land
 	Result *string
 	Made   *string // git's own merge, if it could merge the file
-	Modes  FileModes
+	Modes  MergedFileModes
 }
 
-// FileModes are git's file modes in the trees, which show whether the file is executable; empty
+// MergedFileModes are git's file modes in the trees, which show whether the file is executable; empty
 // if it does not exist there.
-type FileModes struct{ Base, Landed, Change, Result string }
+type MergedFileModes struct{ Base, Landed, Change, Result string }
 
 // CheckMerge compares the result of a merge with both sides. A line, test, exported symbol or
 // file is expected if a side added it, or if both kept it; if one side removed it, it is not.
@@ -48,14 +48,14 @@ type FileModes struct{ Base, Landed, Change, Result string }
 // Position, indentation and line breaks do not matter. A line that both sides changed is
 // present if a new line of the result has the words of both, in order. A name that the other
 // side replaced everywhere may be the new one.
-func CheckMerge(files []MergeSides) []nexus.Finding {
+func CheckMerge(files []MergedFileVersions) []nexus.Finding {
 	if len(files) == 0 {
 		return nil
 	}
 	return compilePatterns().checkMerge(files)
 }
 
-func (h *tamperPatterns) checkMerge(files []MergeSides) []nexus.Finding {
+func (h *tamperPatterns) checkMerge(files []MergedFileVersions) []nexus.Finding {
 	m := mergeComparison{tamperPatterns: h, files: files, exports: map[string]*regexp.Regexp{}}
 	for _, f := range files {
 		if isBinary(f) {
@@ -69,7 +69,7 @@ func (h *tamperPatterns) checkMerge(files []MergeSides) []nexus.Finding {
 	m.checkRestoredLines()
 	m.checkTampering()
 	order := func(l nexus.Finding) int {
-		return slices.IndexFunc(files, func(f MergeSides) bool { return f.Path == l.File })
+		return slices.IndexFunc(files, func(f MergedFileVersions) bool { return f.Path == l.File })
 	}
 	slices.SortStableFunc(m.found, func(a, b nexus.Finding) int { return cmp.Compare(order(a), order(b)) })
 	return m.found
@@ -79,7 +79,7 @@ func (h *tamperPatterns) checkMerge(files []MergeSides) []nexus.Finding {
 type mergeComparison struct {
 	*tamperPatterns
 
-	files   []MergeSides
+	files   []MergedFileVersions
 	exports map[string]*regexp.Regexp // exports of files, by pattern
 	gone    map[string]bool           // files that are completely missing
 	found   []nexus.Finding
@@ -92,7 +92,7 @@ func (m *mergeComparison) addFinding(name, file string, line int, code, format s
 }
 
 // isBinary reports whether a file does not consist of lines.
-func isBinary(f MergeSides) bool {
+func isBinary(f MergedFileVersions) bool {
 	for _, t := range []*string{f.Base, f.Landed, f.Change, f.Result} {
 		if t != nil && strings.Contains(*t, "\x00") {
 			return true
@@ -104,7 +104,7 @@ func isBinary(f MergeSides) bool {
 func isSameText(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // checkMode compares whether a file is executable.
-func (m *mergeComparison) checkMode(f MergeSides) {
+func (m *mergeComparison) checkMode(f MergedFileVersions) {
 	want := f.Modes.Landed
 	if want == f.Modes.Base {
 		want = f.Modes.Change
@@ -117,7 +117,7 @@ func (m *mergeComparison) checkMode(f MergeSides) {
 
 // checkBinaryFile compares a file that does not consist of lines: the result must equal the side that
 // changed it, or all if none did.
-func (m *mergeComparison) checkBinaryFile(f MergeSides) {
+func (m *mergeComparison) checkBinaryFile(f MergedFileVersions) {
 	if f.Base != nil && isSameText(f.Landed, f.Base) && isSameText(f.Change, f.Base) && !isSameText(f.Result, f.Base) {
 		m.addFinding(f.Path+": the version of both sides", f.Path, 0, LostFile, "the result does not have the version of both sides, which neither changed")
 	}
@@ -165,7 +165,7 @@ func (c countBySide) sideName() string {
 }
 
 // countByTree counts the things in a file.
-func countByTree(f MergeSides, of func(*string) []string) map[string]countBySide {
+func countByTree(f MergedFileVersions, of func(*string) []string) map[string]countBySide {
 	all := map[string]countBySide{}
 	for i, t := range []*string{f.Base, f.Landed, f.Change, f.Result} {
 		for _, k := range of(t) {
@@ -212,10 +212,10 @@ func (m *mergeComparison) checkNamedThings(code, kind string, of func(file strin
 // declaredTests returns the tests that a text declares, without repetition: a repeated name is mostly
 // a table.
 func (m *mergeComparison) declaredTests(file string, text *string) []string {
-	if text == nil || !stack.ServesTests(file) && !stack.TestsInside(file) {
+	if text == nil || !stack.ServesTests(file) && !stack.HoldsInlineTests(file) {
 		return nil
 	}
-	names := m.languageOf(file).declaredTests(m.stripInert(file, *text))
+	names := m.languageOf(file).declaredTests(m.stripInertText(file, *text))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -248,17 +248,17 @@ func (m *mergeComparison) exportedSymbols(file string, text *string) []string {
 // checkTampering finds changes of the result to tests and gates that neither side made. Missing
 // things were reported before.
 func (m *mergeComparison) checkTampering() {
-	pair := func(old, now func(MergeSides) *string) []nexus.Finding {
-		var all []FileVersions
+	pair := func(old, now func(MergedFileVersions) *string) []nexus.Finding {
+		var all []ChangedFileVersions
 		for _, f := range m.files {
 			if o, n := old(f), now(f); !isBinary(f) && !isSameText(o, n) {
-				all = append(all, FileVersions{f.Path, o, n})
+				all = append(all, ChangedFileVersions{f.Path, o, n})
 			}
 		}
 		return m.findTampering(all)
 	}
-	base, landed := func(f MergeSides) *string { return f.Base }, func(f MergeSides) *string { return f.Landed }
-	change, result := func(f MergeSides) *string { return f.Change }, func(f MergeSides) *string { return f.Result }
+	base, landed := func(f MergedFileVersions) *string { return f.Base }, func(f MergedFileVersions) *string { return f.Landed }
+	change, result := func(f MergedFileVersions) *string { return f.Change }, func(f MergedFileVersions) *string { return f.Result }
 	var told []string
 	for _, s := range []struct{ found, did []nexus.Finding }{
 		{pair(landed, result), pair(base, change)},

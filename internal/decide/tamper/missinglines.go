@@ -51,13 +51,13 @@ func (m *mergeComparison) checkMissingLines() {
 				all = append(all, a)
 			}
 		}
-		m.addMissing(f, all)
+		m.addMissingLines(f, all)
 	}
 }
 
-// addMissing adds the missing lines of a file.
-func (m *mergeComparison) addMissing(f MergeSides, all []missingLine) {
-	wanted := expectedCount(presence(f.Base), presence(f.Landed), presence(f.Change)) > 0
+// addMissingLines adds the missing lines of a file.
+func (m *mergeComparison) addMissingLines(f MergedFileVersions, all []missingLine) {
+	wanted := expectedCount(presenceCount(f.Base), presenceCount(f.Landed), presenceCount(f.Change)) > 0
 	if wanted && f.Result == nil && (len(all) > 0 || !m.hasNewFile()) {
 		m.gone[f.Path] = true
 		m.addFinding(f.Path, f.Path, 0, LostFile, "the file is missing")
@@ -97,12 +97,12 @@ func (m *mergeComparison) addMissing(f MergeSides, all []missingLine) {
 
 // hasNewFile reports whether the result has a file that no other tree has.
 func (m *mergeComparison) hasNewFile() bool {
-	return slices.ContainsFunc(m.files, func(f MergeSides) bool {
+	return slices.ContainsFunc(m.files, func(f MergedFileVersions) bool {
 		return f.Base == nil && f.Landed == nil && f.Change == nil && f.Result != nil
 	})
 }
 
-func presence(text *string) int {
+func presenceCount(text *string) int {
 	if text == nil {
 		return 0
 	}
@@ -111,7 +111,7 @@ func presence(text *string) int {
 
 // missingOccurrences returns the lines that are in the result of a file less often than expected, in
 // order.
-func (m *mergeComparison) missingOccurrences(f MergeSides, all map[string]countBySide) []missingLine {
+func (m *mergeComparison) missingOccurrences(f MergedFileVersions, all map[string]countBySide) []missingLine {
 	left := map[string]int{}
 	for key, c := range all {
 		left[key] = c.expectedCount() - c.result
@@ -186,7 +186,7 @@ const inert = "\x01"
 // lineKeys returns the key of every line of a text, or "" for a line without a word. A line that
 // was commented out has another key than before.
 func (m *mergeComparison) lineKeys(file, text string) []string {
-	lines, bare := strings.Split(text, "\n"), strings.Split(m.stripInert(file, text), "\n")
+	lines, bare := strings.Split(text, "\n"), strings.Split(m.stripInertText(file, text), "\n")
 	all := make([]string, len(lines))
 	for i, l := range lines {
 		if all[i] = squeezeSpaces(l); all[i] != "" && len(bare) == len(lines) && squeezeSpaces(bare[i]) == "" {
@@ -240,7 +240,7 @@ func splitTokens(text string) []string {
 // isCoveredByResult reports whether lines of a result, at least one of them new, have the words of a
 // line in order, and no word that is in neither side: the line was broken, joined, or merged
 // with the other side's version.
-func (v sideWords) isCoveredByResult(a missingLine, results [][]tokenizedLine) bool {
+func (v wordsBySide) isCoveredByResult(a missingLine, results [][]tokenizedLine) bool {
 	want, replaced := splitTokens(a.text), v.replacedWordTest(a.whose)
 	kept := 0
 	for _, w := range want {
@@ -261,7 +261,7 @@ func (v sideWords) isCoveredByResult(a missingLine, results [][]tokenizedLine) b
 
 // hasWordsInOrder reports whether the first of some lines, at least one of them new, have words in
 // order. Comments contain no words of a line that is not a comment.
-func (v sideWords) hasWordsInOrder(want []string, lines []tokenizedLine, comments bool, other func(string) bool) bool {
+func (v wordsBySide) hasWordsInOrder(want []string, lines []tokenizedLine, comments bool, other func(string) bool) bool {
 	var have []string
 	fresh := false
 	for _, l := range lines {
@@ -280,7 +280,7 @@ func (v sideWords) hasWordsInOrder(want []string, lines []tokenizedLine, comment
 }
 
 // isNewWord reports whether a word is in neither side.
-func (v sideWords) isNewWord(w string) bool {
+func (v wordsBySide) isNewWord(w string) bool {
 	return isWordRune(rune(w[0])) && (w[0] < '0' || w[0] > '9') && !v.base[w] && !v.landed[w] && !v.change[w]
 }
 
@@ -297,11 +297,11 @@ func hasWordSequence(want, have []string, replaced func(string) bool) bool {
 	return len(want) == 0
 }
 
-// sideWords is the set of words of each tree.
-type sideWords struct{ base, landed, change, result map[string]bool }
+// wordsBySide is the set of words of each tree.
+type wordsBySide struct{ base, landed, change, result map[string]bool }
 
-func (m *mergeComparison) collectWords() sideWords {
-	of := func(get func(MergeSides) *string) map[string]bool {
+func (m *mergeComparison) collectWords() wordsBySide {
+	of := func(get func(MergedFileVersions) *string) map[string]bool {
 		all := map[string]bool{}
 		for _, f := range m.files {
 			if t := get(f); t != nil && !isBinary(f) {
@@ -312,15 +312,15 @@ func (m *mergeComparison) collectWords() sideWords {
 		}
 		return all
 	}
-	return sideWords{
-		of(func(f MergeSides) *string { return f.Base }), of(func(f MergeSides) *string { return f.Landed }),
-		of(func(f MergeSides) *string { return f.Change }), of(func(f MergeSides) *string { return f.Result }),
+	return wordsBySide{
+		of(func(f MergedFileVersions) *string { return f.Base }), of(func(f MergedFileVersions) *string { return f.Landed }),
+		of(func(f MergedFileVersions) *string { return f.Change }), of(func(f MergedFileVersions) *string { return f.Result }),
 	}
 }
 
 // replacedWordTest returns a function that reports which words of a line of one side the other side
 // replaced everywhere.
-func (v sideWords) replacedWordTest(whose string) func(string) bool {
+func (v wordsBySide) replacedWordTest(whose string) func(string) bool {
 	other := v.change
 	if whose == "the change" {
 		other = v.landed

@@ -51,7 +51,7 @@ type tamperPatterns struct {
 	// checks matches the scripts of a package.json that judge.
 	checks *regexp.Regexp
 	// languages are the test patterns of languages; the last is for all other files.
-	languages []testLanguage
+	languages []testLanguagePatterns
 }
 
 func compilePatterns() *tamperPatterns {
@@ -61,14 +61,14 @@ func compilePatterns() *tamperPatterns {
 		closes:   regexp.MustCompile(`^\s*#\s*endif\b`),
 		others:   regexp.MustCompile(`^\s*#\s*el(?:se|if)`),
 		never:    regexp.MustCompile(`^\s*#\s*if\s+(?:0|false)\s*(?:$|//|/\*)`),
-		weakens:  joinPatterns(func(t stack.TestSyntax) string { return t.Weak }, `assert_?!?\(true`),
-		swallows: joinPatterns(func(t stack.TestSyntax) string { return t.Swallows }, `^\s*\.IGNORE\b|\|\|\s*(?:true|:|exit 0|echo\b)|;\s*(?:true|exit 0)\s*(?:$|["'])|^\s*set \+e\b|`+
+		weakens:  joinPatterns(func(t stack.LanguageTestSyntax) string { return t.Weak }, `assert_?!?\(true`),
+		swallows: joinPatterns(func(t stack.LanguageTestSyntax) string { return t.Swallows }, `^\s*\.IGNORE\b|\|\|\s*(?:true|:|exit 0|echo\b)|;\s*(?:true|exit 0)\s*(?:$|["'])|^\s*set \+e\b|`+
 			`continue-on-error:\s*true|allow_failure:\s*true|^-\s*make test`),
 		dash:       regexp.MustCompile(`^@?-`),
-		suppresses: joinPatterns(func(t stack.TestSyntax) string { return t.Quiets }),
-		mocks:      joinPatterns(func(t stack.TestSyntax) string { return t.Mocks }, `^(\w+)\.\w+\s*=[^=]`),
-		reports:    joinPatterns(func(t stack.TestSyntax) string { return t.Reports }, `^\s*\S*assert\S*\.\w+\s*=[^=]`),
-		inverts:    joinPatterns(func(t stack.TestSyntax) string { return t.Inverts }),
+		suppresses: joinPatterns(func(t stack.LanguageTestSyntax) string { return t.Quiets }),
+		mocks:      joinPatterns(func(t stack.LanguageTestSyntax) string { return t.Mocks }, `^(\w+)\.\w+\s*=[^=]`),
+		reports:    joinPatterns(func(t stack.LanguageTestSyntax) string { return t.Reports }, `^\s*\S*assert\S*\.\w+\s*=[^=]`),
+		inverts:    joinPatterns(func(t stack.LanguageTestSyntax) string { return t.Inverts }),
 		forgives:   regexp.MustCompile(`^except(?:\s+(?:AssertionError|Exception|BaseException)\b.*)?:|\bcatch\s*(?:\(\w*\))?\s*\{\s*\}|\brescue (?:Exception|RSpec)\b|^recover\(\)|\bdefer func\(\) \{ _? ?=? ?recover\(\)`),
 		leaves:     regexp.MustCompile(`^(?:if\s*\(?\s*(?:true|True|1|not False|!false)\s*\)?\s*:?\s*\{?\s*)?return\b[^{}]*\}?$`),
 		another:    regexp.MustCompile(`^(?:[)}\]]|(?:case|default|else|elif|elsif|end|ensure|rescue|except|finally|when|fn|func|function|def|class|test|it|describe)\b|@|#\[|\w+:(?:$|[^:=]))`),
@@ -77,12 +77,12 @@ func compilePatterns() *tamperPatterns {
 		alone:      regexp.MustCompile(`(?i)dry-?run|collect-only|failure-exit-code|--example\b|--tag\b|"?grep"?:|testNamePattern|passWithNoTests|-k\b|--deselect|WILL_FAIL`),
 		narrows:    regexp.MustCompile(`(?i)(?:dry-?run|collect-only|failure-exit-code|--example\b|--tag\b|"?grep"?:|testNamePattern|python_(?:functions|classes|files)|--ignore|--deselect|--exclude|-k ['"]?not |testPathIgnorePatterns|exclude|\bskip\b|disable|= *false\b|: *false\b|: *(?:"off"|off)\b|-run\b|--testNamePattern|-short\b|failOn\w* *[:=] *false)`),
 		checks:     regexp.MustCompile(`^(?:pre|post)?(?:test|lint|build|check|type-?check|types|tsc|vet|verify|ci|format:check|coverage)(?:[:\-].*)?$`),
-		languages:  learnLanguages(),
+		languages:  listTestLanguages(),
 	}
 }
 
 // joinPatterns joins the patterns of all stacks with shared ones.
-func joinPatterns(of func(t stack.TestSyntax) string, shared ...string) *regexp.Regexp {
+func joinPatterns(of func(t stack.LanguageTestSyntax) string, shared ...string) *regexp.Regexp {
 	var all []string
 	for _, s := range stack.AllStacks() {
 		if pattern := of(s.Tests); pattern != "" && !slices.Contains(all, pattern) {
@@ -92,19 +92,19 @@ func joinPatterns(of func(t stack.TestSyntax) string, shared ...string) *regexp.
 	return regexp.MustCompile(strings.Join(append(all, shared...), "|"))
 }
 
-// learnLanguages returns the test patterns of all stacks; the last is for all other files.
-func learnLanguages() []testLanguage {
+// listTestLanguages returns the test patterns of all stacks; the last is for all other files.
+func listTestLanguages() []testLanguagePatterns {
 	compile := func(pattern string) *regexp.Regexp {
 		if pattern == "" {
 			return nil
 		}
 		return regexp.MustCompile(pattern)
 	}
-	var all []testLanguage
+	var all []testLanguagePatterns
 	for _, s := range stack.AllStacks() {
 		if t := s.Tests; len(t.Ends) > 0 {
-			all = append(all, testLanguage{endings: t.Ends, declares: compile(t.Declares), skipping: compile(t.Skips), focusing: compile(t.Focuses), assert: compile(t.Asserts)})
+			all = append(all, testLanguagePatterns{endings: t.Ends, declares: compile(t.Declares), skipping: compile(t.Skips), focusing: compile(t.Focuses), assert: compile(t.Asserts)})
 		}
 	}
-	return append(all, testLanguage{assert: regexp.MustCompile(`(?i)\b(?:assert|expect|should)\w*\b`)})
+	return append(all, testLanguagePatterns{assert: regexp.MustCompile(`(?i)\b(?:assert|expect|should)\w*\b`)})
 }

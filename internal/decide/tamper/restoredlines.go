@@ -22,7 +22,7 @@ const maxPairs = 200_000
 // line that both sides moved counts once. Lines that only moved to another file are skipped,
 // and so are lines that a side broke or joined and the result has in the old form.
 func (m *mergeComparison) checkRestoredLines() {
-	var all []*fileRemovals
+	var all []*removedLinesBySide
 	excess := map[string]int{}
 	for _, f := range m.files {
 		if isBinary(f) || f.Result == nil {
@@ -49,7 +49,7 @@ func (m *mergeComparison) checkRestoredLines() {
 
 // addRestoredFile adds a file that one side deleted, the other did not change, and the result
 // contains. If the other side changed it, that is a decision that the merger explains.
-func (m *mergeComparison) addRestoredFile(f MergeSides) {
+func (m *mergeComparison) addRestoredFile(f MergedFileVersions) {
 	kept := f.Landed
 	side := "the change"
 	if kept == nil {
@@ -63,23 +63,23 @@ func (m *mergeComparison) addRestoredFile(f MergeSides) {
 	}
 }
 
-// fileRemovals describes the sides' removals in a file, and its result.
-type fileRemovals struct {
-	MergeSides
+// removedLinesBySide describes the sides' removals in a file, and its result.
+type removedLinesBySide struct {
+	MergedFileVersions
 
 	base, landed, change, result []string // keys of the lines, empty for one without a word
 	goneLanded, goneChange       []bool   // for each line of the base: the side removed it
 	allowed, have                map[string]int
 }
 
-func (m *mergeComparison) newRemovals(f MergeSides) *fileRemovals {
+func (m *mergeComparison) newRemovals(f MergedFileVersions) *removedLinesBySide {
 	keyed := func(text *string) []string {
 		if text == nil {
 			return nil
 		}
 		return m.lineKeys(f.Path, *text)
 	}
-	r := &fileRemovals{MergeSides: f, base: keyed(f.Base), landed: keyed(f.Landed), change: keyed(f.Change), result: keyed(f.Result)}
+	r := &removedLinesBySide{MergedFileVersions: f, base: keyed(f.Base), landed: keyed(f.Landed), change: keyed(f.Change), result: keyed(f.Result)}
 	r.allowed, r.have = map[string]int{}, map[string]int{}
 	var newLanded, newChange []bool
 	r.goneLanded, newLanded = unmatchedLines(r.base, r.landed)
@@ -160,7 +160,7 @@ func unmatchedLines(a, b []string) (gone, added []bool) {
 }
 
 // removingSide returns the side that removed a line with a key of the base, or "".
-func (r *fileRemovals) removingSide(key string) string {
+func (r *removedLinesBySide) removingSide(key string) string {
 	landed, change := false, false
 	for i, k := range r.base {
 		landed, change = landed || k == key && r.goneLanded[i], change || k == key && r.goneChange[i]
@@ -177,7 +177,7 @@ func (r *fileRemovals) removingSide(key string) string {
 }
 
 // addRestoredLines adds findings for the restored lines of a file, for each side.
-func (m *mergeComparison) addRestoredLines(r *fileRemovals, excess map[string]int) {
+func (m *mergeComparison) addRestoredLines(r *removedLinesBySide, excess map[string]int) {
 	lines := strings.Split(*r.Result, "\n")
 	seen := map[string]int{}
 	texts, first := map[string][]string{}, map[string]int{}
@@ -223,7 +223,7 @@ func isCommonLine(key string) bool {
 
 // isBetweenSameLines reports whether a line of the result is between the same lines between which an
 // equal line was removed.
-func (r *fileRemovals) isBetweenSameLines(at int) bool {
+func (r *removedLinesBySide) isBetweenSameLines(at int) bool {
 	for i, key := range r.base {
 		if key == r.result[at] && (r.goneLanded[i] || r.goneChange[i]) &&
 			neighbourKey(r.base, i, -1) == neighbourKey(r.result, at, -1) && neighbourKey(r.base, i, 1) == neighbourKey(r.result, at, 1) {
@@ -246,7 +246,7 @@ func neighbourKey(keys []string, at, step int) string {
 // wasReformatted reports whether a side changed the form of a line, to several lines or joined with
 // others, and the result does not have that form: then it has the old one, and the missing
 // lines are already reported.
-func (m *mergeComparison) wasReformatted(r *fileRemovals, side, key string) bool {
+func (m *mergeComparison) wasReformatted(r *removedLinesBySide, side, key string) bool {
 	text, keys := r.Landed, r.landed
 	if side == "the change" {
 		text, keys = r.Change, r.change
@@ -285,7 +285,7 @@ func (m *mergeComparison) wasReformatted(r *fileRemovals, side, key string) bool
 
 // addRestoredWords compares lines that both sides changed, such as a list on one line, and adds the
 // words that a side removed and the result's line contains again.
-func (m *mergeComparison) addRestoredWords(r *fileRemovals) {
+func (m *mergeComparison) addRestoredWords(r *removedLinesBySide) {
 	byLanded, byChange, now := addedLines(r.landed, r.base), addedLines(r.change, r.base), addedLines(r.result, r.base)
 	left := maxPairs
 	for i, key := range r.base {

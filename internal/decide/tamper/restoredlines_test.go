@@ -13,7 +13,7 @@ import (
 )
 
 // undone returns what is said of removals that were undone.
-func undone(files ...tamper.MergeSides) []string {
+func undone(files ...tamper.MergedFileVersions) []string {
 	var all []string
 	for _, f := range tamper.CheckMerge(files) {
 		if f.Code == tamper.Undone {
@@ -65,7 +65,7 @@ func TestUndone(t *testing.T) {
 			`colors = ["red", "blue", "pink"]` + "\n", nil,
 		},
 	} {
-		got := undone(tamper.MergeSides{Path: "a.js", Base: &c.base, Landed: &c.landed, Change: &c.change, Result: &c.result})
+		got := undone(tamper.MergedFileVersions{Path: "a.js", Base: &c.base, Landed: &c.landed, Change: &c.change, Result: &c.result})
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
@@ -76,13 +76,13 @@ func TestUndone(t *testing.T) {
 // what moved to another file is there once.
 func TestUndoneFile(t *testing.T) {
 	text, moved, more := "a = 1\nb = 2\n", "a = 1\nb = 2\nc = 3\n", "a = 1\n"
-	if got := undone(tamper.MergeSides{Path: "a.js", Base: &text, Change: &text, Result: &text}); !slices.Equal(got, []string{"a.js:0: the file is there again, which the landed work deleted"}) {
+	if got := undone(tamper.MergedFileVersions{Path: "a.js", Base: &text, Change: &text, Result: &text}); !slices.Equal(got, []string{"a.js:0: the file is there again, which the landed work deleted"}) {
 		t.Errorf("%q", got)
 	}
-	if got := undone(tamper.MergeSides{Path: "a.js", Base: &text, Change: &more, Result: &more}); len(got) > 0 {
+	if got := undone(tamper.MergedFileVersions{Path: "a.js", Base: &text, Change: &more, Result: &more}); len(got) > 0 {
 		t.Errorf("a decision: %q", got)
 	}
-	files := []tamper.MergeSides{
+	files := []tamper.MergedFileVersions{
 		{Path: "a.js", Base: &text, Landed: &more, Change: &text, Result: &text},
 		{Path: "b.js", Base: &more, Landed: &moved, Change: &more, Result: &more},
 	}
@@ -145,9 +145,9 @@ func TestUndoneOfAnyMerge(t *testing.T) {
 			}
 		}
 		text := func(lines []string) *string { s := strings.Join(append(lines, ""), "\n"); return &s }
-		f := tamper.MergeSides{Path: "a.txt", Base: text(slices.Clone(base)), Landed: text(of(landed)), Change: text(of(change)), Result: text(result)}
+		f := tamper.MergedFileVersions{Path: "a.txt", Base: text(slices.Clone(base)), Landed: text(of(landed)), Change: text(of(change)), Result: text(result)}
 		var got []string
-		for _, found := range tamper.CheckMerge([]tamper.MergeSides{f}) {
+		for _, found := range tamper.CheckMerge([]tamper.MergedFileVersions{f}) {
 			if found.Code != tamper.Undone {
 				t.Fatalf("%s: %s", found.Name, found.Message)
 			}
@@ -172,7 +172,7 @@ func TestUndoneIsNeverGits(t *testing.T) {
 			s := strings.Join(append(lines, ""), "\n")
 			return &s
 		}
-		f := tamper.MergeSides{Path: "a.txt", Base: text("base"), Landed: text("landed"), Change: text("change"), Result: text("result")}
+		f := tamper.MergedFileVersions{Path: "a.txt", Base: text("base"), Landed: text("landed"), Change: text("change"), Result: text("result")}
 		f.Made = f.Result
 		if got := undone(f); len(got) > 0 {
 			t.Fatalf("%q", got)

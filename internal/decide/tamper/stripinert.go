@@ -8,13 +8,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// stripInert returns a test file without the parts that have no effect: comments, literals of
+// stripInertText returns a test file without the parts that have no effect: comments, literals of
 // several lines, and code between #if 0 and #endif are removed, line ends stay. So an
 // assertion that was moved there counts as removed. A mark that is never closed does not
 // count, and the text after it stays.
-func (h *tamperPatterns) stripInert(file, text string) string {
+func (h *tamperPatterns) stripInertText(file, text string) string {
 	s, known := stack.SyntaxOf(file)
-	b := inertStripper{in: text, expected: h.expected, never: map[string]bool{}, long: s.Long}
+	b := inertTextStripper{in: text, expected: h.expected, never: map[string]bool{}, long: s.Long}
 	b.hash, b.slash = slices.Contains(s.Comments, "#"), !known || slices.Contains(s.Comments, "//")
 	if s.Block[0] != "" && s.Block[0] != "/*" { // its marks are whole lines
 		lines := regexp.MustCompile(`(?ms)^` + regexp.QuoteMeta(s.Block[0]) + `\b.*?^` + regexp.QuoteMeta(s.Block[1]) + `\b`)
@@ -23,7 +23,7 @@ func (h *tamperPatterns) stripInert(file, text string) string {
 	if s.Unbuilt {
 		b.in = h.removeDisabledCode(b.in)
 	}
-	return b.stripAll()
+	return b.stripInertText()
 }
 
 // lineEndsOf returns only the line ends of a text.
@@ -51,8 +51,8 @@ func (h *tamperPatterns) removeDisabledCode(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// inertStripper scans a text once.
-type inertStripper struct {
+// inertTextStripper scans a text once.
+type inertTextStripper struct {
 	in          string
 	expected    *regexp.Regexp  // comments that stay
 	hash, slash bool            // marks of comments
@@ -60,10 +60,10 @@ type inertStripper struct {
 	never       map[string]bool // ends that do not occur any more
 }
 
-func (b *inertStripper) stripAll() string {
+func (b *inertTextStripper) stripInertText() string {
 	var out strings.Builder
 	for i := 0; i < len(b.in); {
-		kept, gone := b.nextKept(i)
+		kept, gone := b.nextKeptLength(i)
 		out.WriteString(b.in[i : i+kept])
 		out.WriteString(lineEndsOf(b.in[i+kept : i+kept+gone]))
 		i += kept + gone
@@ -71,9 +71,9 @@ func (b *inertStripper) stripAll() string {
 	return out.String()
 }
 
-// nextKept returns the number of bytes from i that stay, and the number after those that are
+// nextKeptLength returns the number of bytes from i that stay, and the number after those that are
 // removed. At least one of them is more than zero.
-func (b *inertStripper) nextKept(i int) (kept, gone int) {
+func (b *inertTextStripper) nextKeptLength(i int) (kept, gone int) {
 	rest := b.in[i:]
 	for _, mark := range b.long {
 		if n := b.delimitedLength(rest, mark, mark); n > 0 {
@@ -109,7 +109,7 @@ func firstLine(text string) string {
 
 // delimitedLength returns the length of the text between two marks including them, or 0 if it does not
 // begin or end.
-func (b *inertStripper) delimitedLength(text, begin, end string) int {
+func (b *inertTextStripper) delimitedLength(text, begin, end string) int {
 	rest, ok := strings.CutPrefix(text, begin)
 	if !ok || b.never[end] {
 		return 0

@@ -35,45 +35,45 @@ const (
 	Suppressed  = "tamper.suppressed"  // a checker is disabled
 )
 
-// FileVersions is a file of a change, before and after.
-type FileVersions struct {
+// ChangedFileVersions is a file of a change, before and after.
+type ChangedFileVersions struct {
 	Path string
 	Old  *string // nil: it did not exist
 	New  *string // nil: it was deleted
 }
 
 // withoutInertText returns a file without the parts that are not executed.
-func (h *tamperPatterns) withoutInertText(f FileVersions) FileVersions {
+func (h *tamperPatterns) withoutInertText(f ChangedFileVersions) ChangedFileVersions {
 	without := func(text *string) *string {
 		if text == nil {
 			return nil
 		}
-		t := h.stripInert(f.Path, *text)
+		t := h.stripInertText(f.Path, *text)
 		return &t
 	}
-	return FileVersions{f.Path, without(f.Old), without(f.New)}
+	return ChangedFileVersions{f.Path, without(f.Old), without(f.New)}
 }
 
 // AffectsChecks reports whether a file affects the judgement of a change: a test, expected
 // results in a file, or a test configuration. All others are irrelevant, except for comments
 // that disable a checker.
 func AffectsChecks(file string) bool {
-	return stack.ServesTests(file) || isSnapshot(file) || isCheckConfig(file) || isScript(file)
+	return stack.ServesTests(file) || isSnapshotFile(file) || isCheckConfig(file) || isScriptFile(file)
 }
 
 // FindTampering returns a change's effects on its own tests and gates, in the order of its
 // files.
-func FindTampering(files []FileVersions) []nexus.Finding {
+func FindTampering(files []ChangedFileVersions) []nexus.Finding {
 	if len(files) == 0 {
 		return nil
 	}
 	return compilePatterns().findTampering(files)
 }
 
-func (h *tamperPatterns) findTampering(files []FileVersions) []nexus.Finding {
+func (h *tamperPatterns) findTampering(files []ChangedFileVersions) []nexus.Finding {
 	l := changeInspection{tamperPatterns: h, subjects: map[string]bool{}, kept: map[string]int{}, moved: map[string]int{}}
 	for _, f := range files {
-		if !stack.ServesTests(f.Path) && !isCheckConfig(f.Path) && !isScript(f.Path) {
+		if !stack.ServesTests(f.Path) && !isCheckConfig(f.Path) && !isScriptFile(f.Path) {
 			l.subjects[fileStem(f.Path)] = true
 		}
 		if f.New != nil && stack.ServesTests(f.Path) {
@@ -81,7 +81,7 @@ func (h *tamperPatterns) findTampering(files []FileVersions) []nexus.Finding {
 			for _, name := range l.languageOf(f.Path).declaredTests(*code.New) {
 				l.kept[name]++
 			}
-			for _, a := range compareVersions(code).added {
+			for _, a := range diffVersions(code).added {
 				l.moved[a.text]++
 			}
 		}
@@ -105,19 +105,19 @@ type changeInspection struct {
 	found    []nexus.Finding
 }
 
-func (l *changeInspection) addFinding(f FileVersions, line int, severity nexus.Severity, code, format string, args ...any) {
+func (l *changeInspection) addFinding(f ChangedFileVersions, line int, severity nexus.Severity, code, format string, args ...any) {
 	l.found = append(l.found, nexus.Finding{
 		Gate: Gate, File: f.Path, Line: line, Severity: severity, Code: code, Message: fmt.Sprintf(format, args...),
 	})
 }
 
-func (l *changeInspection) inspectFile(f FileVersions) {
-	d := compareVersions(f)
+func (l *changeInspection) inspectFile(f ChangedFileVersions) {
+	d := diffVersions(f)
 	switch {
 	case f.Path == flaky.QuarantineFile:
 		l.inspectQuarantine(f)
 		return
-	case isSnapshot(f.Path):
+	case isSnapshotFile(f.Path):
 		if f.Old != nil && len(d.removed) > 0 {
 			l.addFinding(f, 0, nexus.Minor, Snapshot, "%d lines that tests compare with were changed", len(d.removed))
 		}
@@ -128,7 +128,7 @@ func (l *changeInspection) inspectFile(f FileVersions) {
 		l.inspectConfig(f, d)
 	}
 	// in this file, only the checks matter
-	if (isScript(f.Path) || isCheckConfig(f.Path) || stack.ServesTests(f.Path)) && path.Base(f.Path) != "package.json" {
+	if (isScriptFile(f.Path) || isCheckConfig(f.Path) || stack.ServesTests(f.Path)) && path.Base(f.Path) != "package.json" {
 		for _, a := range d.added {
 			if (l.swallows.MatchString(a.text) || isMakefile(f.Path) && l.dash.MatchString(a.text)) && !isComment(a.text) && !isUncheckedMakeRule(f, a) {
 				l.addFinding(f, a.number, nexus.Major, Swallowed, "a failure is ignored: %s", shortenText(a.text))
@@ -146,7 +146,7 @@ func (l *changeInspection) inspectFile(f FileVersions) {
 }
 
 // inspectQuarantine inspects the record of quarantined tests.
-func (l *changeInspection) inspectQuarantine(f FileVersions) {
+func (l *changeInspection) inspectQuarantine(f ChangedFileVersions) {
 	if f.New == nil {
 		return // all failures count then
 	}
@@ -166,7 +166,7 @@ func (l *changeInspection) inspectQuarantine(f FileVersions) {
 }
 
 // inspectTestFile inspects a test file.
-func (l *changeInspection) inspectTestFile(f FileVersions, d lineDiff) {
+func (l *changeInspection) inspectTestFile(f ChangedFileVersions, d addedAndRemovedLines) {
 	lang := l.languageOf(f.Path)
 	for _, a := range d.added {
 		if m := lang.focusMark(a.text); m != "" {
@@ -202,12 +202,12 @@ func (l *changeInspection) inspectTestFile(f FileVersions, d lineDiff) {
 	if f.New == nil {
 		return
 	}
-	l.findSilenced(f, d, lang, now)
-	l.compareAssertions(f, compareVersions(code), lang)
+	l.findSilencedTests(f, d, lang, now)
+	l.compareAssertions(f, diffVersions(code), lang)
 }
 
-// findSilenced finds changes that make existing tests ineffective.
-func (l *changeInspection) findSilenced(f FileVersions, d lineDiff, lang testLanguage, now string) {
+// findSilencedTests finds changes that make existing tests ineffective.
+func (l *changeInspection) findSilencedTests(f ChangedFileVersions, d addedAndRemovedLines, lang testLanguagePatterns, now string) {
 	for _, a := range d.added {
 		if isComment(a.text) {
 			continue
@@ -258,7 +258,7 @@ func (l *changeInspection) mockedFile(text string) string {
 }
 
 // compareAssertions compares the assertions of a test file before and after.
-func (l *changeInspection) compareAssertions(f FileVersions, d lineDiff, lang testLanguage) {
+func (l *changeInspection) compareAssertions(f ChangedFileVersions, d addedAndRemovedLines, lang testLanguagePatterns) {
 	var lost, strong, weak []numberedLine
 	for _, r := range d.removed {
 		if l.moved[r.text] > 0 { // to another file
@@ -310,8 +310,8 @@ func (l *changeInspection) removedTests(names []string) []string {
 }
 
 // inspectConfig inspects a file that configures tests.
-func (l *changeInspection) inspectConfig(f FileVersions, d lineDiff) {
-	about := l.subjectOf(f.Path)
+func (l *changeInspection) inspectConfig(f ChangedFileVersions, d addedAndRemovedLines) {
+	about := l.configPatternsOf(f.Path)
 	for _, a := range d.added {
 		if about.loads != nil && about.loads.MatchString(a.text) && !isComment(a.text) {
 			l.addFinding(f, a.number, nexus.Minor, Command, "something is loaded or replaced before the checks run: %s", shortenText(a.text))
@@ -341,7 +341,7 @@ func (l *changeInspection) inspectConfig(f FileVersions, d lineDiff) {
 }
 
 // addFirstMatch adds a finding for the first line that matches a pattern.
-func (l *changeInspection) addFirstMatch(f FileVersions, lines []numberedLine, pattern *regexp.Regexp, message string) bool {
+func (l *changeInspection) addFirstMatch(f ChangedFileVersions, lines []numberedLine, pattern *regexp.Regexp, message string) bool {
 	i := slices.IndexFunc(lines, func(a numberedLine) bool { return pattern.MatchString(a.text) && !isComment(a.text) })
 	if i < 0 {
 		return false
@@ -359,7 +359,7 @@ func isMakefile(file string) bool {
 }
 
 // isUncheckedMakeRule reports whether a line of a Makefile belongs to a rule without checks.
-func isUncheckedMakeRule(f FileVersions, a numberedLine) bool {
+func isUncheckedMakeRule(f ChangedFileVersions, a numberedLine) bool {
 	if !isMakefile(f.Path) {
 		return false
 	}
@@ -379,11 +379,11 @@ type numberedLine struct {
 	text   string
 }
 
-// lineDiff lists the lines that a change removed from and added to a file, without moved lines.
-type lineDiff struct{ removed, added []numberedLine }
+// addedAndRemovedLines lists the lines that a change removed from and added to a file, without moved lines.
+type addedAndRemovedLines struct{ removed, added []numberedLine }
 
-func compareVersions(f FileVersions) lineDiff {
-	var d lineDiff
+func diffVersions(f ChangedFileVersions) addedAndRemovedLines {
+	var d addedAndRemovedLines
 	var old, now []string
 	if f.Old != nil {
 		old = strings.Split(*f.Old, "\n")

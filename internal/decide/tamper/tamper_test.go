@@ -33,8 +33,8 @@ const (
 
 // change makes one file other than it was: each odd word is replaced by the
 // one after it. A lone word is what the file is now; none, and it is gone.
-func change(file, old string, words ...string) tamper.FileVersions {
-	f := tamper.FileVersions{Path: file, Old: &old}
+func change(file, old string, words ...string) tamper.ChangedFileVersions {
+	f := tamper.ChangedFileVersions{Path: file, Old: &old}
 	switch len(words) {
 	case 0:
 	case 1:
@@ -49,14 +49,18 @@ func change(file, old string, words ...string) tamper.FileVersions {
 	return f
 }
 
-func added(file, text string) tamper.FileVersions { return tamper.FileVersions{Path: file, New: &text} }
+func added(file, text string) tamper.ChangedFileVersions {
+	return tamper.ChangedFileVersions{Path: file, New: &text}
+}
 
 type lie struct {
-	files []tamper.FileVersions
+	files []tamper.ChangedFileVersions
 	want  string // class of one of the findings
 }
 
-func one(f tamper.FileVersions, want string) lie { return lie{[]tamper.FileVersions{f}, want} }
+func one(f tamper.ChangedFileVersions, want string) lie {
+	return lie{[]tamper.ChangedFileVersions{f}, want}
+}
 
 // lies are changes that make a tree look done.
 func lies() map[string]lie {
@@ -70,7 +74,7 @@ func lies() map[string]lie {
 		"go: never built":                     one(change("m_test.go", goTest, "package m\n", "//go:build never\n\npackage m\n"), tamper.Skipped),
 		"go: an assertion is gone":            one(change("m_test.go", goTest, "\tif Sub(3, 2) != 1 {\n\t\tt.Error(\"no\")\n\t}\n", "\tSub(3, 2)\n"), tamper.Loosened),
 		"go: leaves in TestMain":              one(change("m_test.go", goTest, "func TestSub", "func TestMain(m *testing.M) { m.Run(); os.Exit(0) }\n\nfunc TestSub"), tamper.Swallowed),
-		"go: moved, and one less":             {[]tamper.FileVersions{change("m_test.go", goTest), added("n_test.go", cut(goTest, "func TestSub"))}, tamper.Deleted},
+		"go: moved, and one less":             {[]tamper.ChangedFileVersions{change("m_test.go", goTest), added("n_test.go", cut(goTest, "func TestSub"))}, tamper.Deleted},
 		"js: a test is gone":                  one(change("add.test.js", jsTest, cut(jsTest, "test('adds none'")), tamper.Deleted),
 		"js: the file is gone":                one(change("src/__tests__/add.js", jsTest), tamper.Deleted),
 		"js: skipped":                         one(change("add.test.js", jsTest, "test('adds none'", "test.skip('adds none'"), tamper.Skipped),
@@ -82,7 +86,7 @@ func lies() map[string]lie {
 		"js: defined is enough":               one(change("add.test.js", jsTest, "toEqual(0)", "toBeDefined()"), tamper.Loosened),
 		"js: another value":                   one(change("add.test.js", jsTest, "toBe(3)", "toBe(-1)"), tamper.Expectation),
 		"js: leaves":                          one(change("add.test.js", jsTest, "test('adds'", "process.exit(0)\ntest('adds'"), tamper.Swallowed),
-		"js: the subject is replaced":         {[]tamper.FileVersions{change("src/add.js", "a\n", "b\n"), change("add.test.js", jsTest, "test('adds'", "jest.mock('./add.js', () => ({ add: () => 3 }))\ntest('adds'")}, tamper.Mocked},
+		"js: the subject is replaced":         {[]tamper.ChangedFileVersions{change("src/add.js", "a\n", "b\n"), change("add.test.js", jsTest, "test('adds'", "jest.mock('./add.js', () => ({ add: () => 3 }))\ntest('adds'")}, tamper.Mocked},
 		"js: snapshots are new":               one(change("__snapshots__/a.test.js.snap", "exports[`a`] = `3`;\n", "exports[`a`] = `-1`;\n"), tamper.Snapshot),
 		"js: another test command":            one(change("package.json", pkg, "vitest run", "vitest run --exclude add.test.js"), tamper.Command),
 		"js: no test command":                 one(change("package.json", pkg, `"test":"vitest run",`, ""), tamper.Command),
@@ -103,7 +107,7 @@ func lies() map[string]lie {
 		"python: an assertion is gone":        one(change("test_add.py", pyTest, "assert add() == 0", "add()"), tamper.Loosened),
 		"python: collected no more":           one(change("conftest.py", "import pytest\n", "import pytest\ncollect_ignore = ['test_add.py']\n"), tamper.Skipped),
 		"python: leaves":                      one(change("conftest.py", "import pytest\n", "import pytest, os\nos._exit(0)\n"), tamper.Swallowed),
-		"python: the subject is replaced":     {[]tamper.FileVersions{change("add.py", "a\n", "b\n"), change("test_add.py", pyTest, "def test_none():\n", "@patch('add.add')\ndef test_none():\n")}, tamper.Mocked},
+		"python: the subject is replaced":     {[]tamper.ChangedFileVersions{change("add.py", "a\n", "b\n"), change("test_add.py", pyTest, "def test_none():\n", "@patch('add.add')\ndef test_none():\n")}, tamper.Mocked},
 		"python: other options":               one(change("pytest.ini", ini, "--strict-markers", "-k 'not none'"), tamper.Command),
 		"python: another directory":           one(change("pytest.ini", ini, "testpaths = tests", "testpaths = empty"), tamper.Command),
 		"python: no configuration":            one(change("pytest.ini", ini), tamper.Command),
@@ -176,7 +180,7 @@ func lies() map[string]lie {
 		"js: leaves without a code":           one(change("add.test.js", jsTest, "test('adds'", "process.exit()\ntest('adds'"), tamper.Swallowed),
 		"python: a hook":                      one(change("conftest.py", "import pytest\n", "import pytest\n\n\ndef pytest_runtest_makereport(item):\n    pass\n"), tamper.Swallowed),
 		"python: catches it":                  one(change("test_add.py", pyTest, "    assert add() == 0", "    try:\n        assert add() == 0\n    except AssertionError:\n        pass"), tamper.Swallowed),
-		"python: stands in its place":         {[]tamper.FileVersions{change("add.py", "a\n", "b\n"), added("tests/add.py", "def add(a, b):\n    return 3\n")}, tamper.Mocked},
+		"python: stands in its place":         {[]tamper.ChangedFileVersions{change("add.py", "a\n", "b\n"), added("tests/add.py", "def add(a, b):\n    return 3\n")}, tamper.Mocked},
 		"python: always started":              one(added("sitecustomize.py", "import os\n"), tamper.Command),
 		"rust: should panic":                  one(change("tests/add.rs", rsTest, "#[test]\nfn none", "#[test]\n#[should_panic]\nfn none"), tamper.Loosened),
 		"rust: a runner":                      one(added(".cargo/config.toml", "[target.x]\nrunner = \"true\"\n"), tamper.Command),
@@ -192,11 +196,11 @@ func lies() map[string]lie {
 }
 
 // honest are changes that nobody has to explain.
-func honest() map[string][]tamper.FileVersions {
-	grow := func(file, text, more string) []tamper.FileVersions {
-		return []tamper.FileVersions{change(file, text, text+more)}
+func honest() map[string][]tamper.ChangedFileVersions {
+	grow := func(file, text, more string) []tamper.ChangedFileVersions {
+		return []tamper.ChangedFileVersions{change(file, text, text+more)}
 	}
-	return map[string][]tamper.FileVersions{
+	return map[string][]tamper.ChangedFileVersions{
 		"go: one more":              grow("m_test.go", goTest, "\nfunc TestMul(t *testing.T) {\n\tif Mul(2, 3) != 6 {\n\t\tt.Error(\"no\")\n\t}\n}\n"),
 		"go: a new file":            {added("n_test.go", goTest)},
 		"go: moved":                 {change("m_test.go", goTest), added("sub/m_test.go", goTest)},
@@ -315,7 +319,7 @@ func TestFindingsSayWhat(t *testing.T) {
 		many = append(many, "func Test"+name+"(t *testing.T) {}\n")
 	}
 	for name, c := range map[string]struct {
-		file tamper.FileVersions
+		file tamper.ChangedFileVersions
 		want []string
 	}{
 		"one assertion":      {change("m_test.go", goTest, "\tif Sub(3, 2) != 1 {\n\t\tt.Error(\"no\")\n\t}\n", ""), []string{"tamper.loosened major 0: 1 assertion is gone, first: t.Error(\"no\")"}},
@@ -328,7 +332,7 @@ func TestFindingsSayWhat(t *testing.T) {
 		"a gate that is off": {change("nexus.toml", gates, "lint = \"golangci-lint run\"", "# none\nlint = false"), []string{"tamper.command major 0: it changes how checks run; no longer: lint = \"golangci-lint run\""}},
 	} {
 		var got []string
-		for _, f := range tamper.FindTampering([]tamper.FileVersions{c.file}) {
+		for _, f := range tamper.FindTampering([]tamper.ChangedFileVersions{c.file}) {
 			got = append(got, fmt.Sprintf("%s %s %d: %s", f.Code, f.Severity, f.Line, f.Message))
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
@@ -376,7 +380,7 @@ func TestLongFiles(t *testing.T) {
 	for _, piece := range []string{"/*", "`", `"\`, `'\`, "// x", `""" `, "#if 0\n", "x"} {
 		text := strings.Repeat(piece, 1<<17/len(piece)) + "expect(1)"
 		for _, file := range []string{"a.test.js", "test_a.py", "tests/a.c"} {
-			tamper.FindTampering([]tamper.FileVersions{{Path: file, Old: &text, New: &text}})
+			tamper.FindTampering([]tamper.ChangedFileVersions{{Path: file, Old: &text, New: &text}})
 		}
 	}
 }
@@ -386,10 +390,10 @@ func FuzzLook(f *testing.F) {
 	f.Add("a.test.js", jsTest, "")
 	f.Add("package.json", pkg, "{")
 	f.Fuzz(func(t *testing.T, file, old, now string) {
-		if found := tamper.FindTampering([]tamper.FileVersions{{Path: file, Old: &old, New: &old}}); len(found) > 0 {
+		if found := tamper.FindTampering([]tamper.ChangedFileVersions{{Path: file, Old: &old, New: &old}}); len(found) > 0 {
 			t.Errorf("nothing was changed: %+v", found)
 		}
-		for _, x := range tamper.FindTampering([]tamper.FileVersions{{Path: file, Old: &old, New: &now}}) {
+		for _, x := range tamper.FindTampering([]tamper.ChangedFileVersions{{Path: file, Old: &old, New: &now}}) {
 			if x.Line < 0 || x.Line > strings.Count(now, "\n")+1 {
 				t.Errorf("line %d", x.Line)
 			}
@@ -412,7 +416,7 @@ func TestQuarantine(t *testing.T) {
 	}{
 		"new": {nil, &one, 1}, "one more": {&one, &both, 1}, "longer": {&one, &longer, 1}, "one less": {&both, &one, 0}, "gone": {&one, nil, 0}, "broken": {&one, &broken, 1}, "mended": {&broken, &one, 1},
 	} {
-		found := tamper.FindTampering([]tamper.FileVersions{{Path: ".nexus/quarantine.toml", Old: tt.old, New: tt.now}})
+		found := tamper.FindTampering([]tamper.ChangedFileVersions{{Path: ".nexus/quarantine.toml", Old: tt.old, New: tt.now}})
 		if len(found) != tt.want {
 			t.Errorf("%s: %+v", name, found)
 		}

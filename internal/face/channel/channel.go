@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Journal is the part of a journal that an inbox needs.
-type Journal interface {
+// InboxJournal is the part of a journal that an inbox needs.
+type InboxJournal interface {
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Ask(ctx context.Context, run nexus.RunID, r nexus.Request) (nexus.Event, error)
@@ -29,25 +29,25 @@ type Journal interface {
 // answerTimeout limits how long an answer waits for the conductor to settle it.
 const answerTimeout = 5 * time.Second
 
-// Inbox lists the open items of all runs of a repository and submits people's answers to them. It
+// JournalInbox lists the open items of all runs of a repository and submits people's answers to them. It
 // is safe for concurrent use.
-type Inbox struct {
-	journal Journal
+type JournalInbox struct {
+	journal InboxJournal
 	held    func(context.Context, nexus.RunID) bool // reports whether a process conducts the run
 	now     func() time.Time
 
 	mu      sync.Mutex // guards the fields below
-	book    humaninput.Inbox
+	book    humaninput.RepositoryInbox
 	seq     int64 // number of the last applied event
 	grown   chan struct{}
 	taken   map[string]string               // by key: who answered here, until the journal has the answer
 	settled map[int64]*nexus.RequestSettled // requests made here; nil until settled
 }
 
-// Open returns an inbox with the open items that are in the journal now. [Inbox.Follow] keeps it
+// OpenInbox returns an inbox with the open items that are in the journal now. [JournalInbox.Follow] keeps it
 // up to date.
-func Open(ctx context.Context, j Journal, held func(context.Context, nexus.RunID) bool, now func() time.Time) (*Inbox, error) {
-	d := &Inbox{journal: j, held: held, now: now, grown: make(chan struct{}), taken: map[string]string{}, settled: map[int64]*nexus.RequestSettled{}}
+func OpenInbox(ctx context.Context, j InboxJournal, held func(context.Context, nexus.RunID) bool, now func() time.Time) (*JournalInbox, error) {
+	d := &JournalInbox{journal: j, held: held, now: now, grown: make(chan struct{}), taken: map[string]string{}, settled: map[int64]*nexus.RequestSettled{}}
 	d.book.Past = func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
 		return j.Events(context.WithoutCancel(ctx), run, 0)
 	}
@@ -55,13 +55,13 @@ func Open(ctx context.Context, j Journal, held func(context.Context, nexus.RunID
 		if err != nil {
 			return nil, err
 		}
-		d.applyEvent(e)
+		d.applyJournalEvent(e)
 	}
 	return d, nil
 }
 
 // Follow keeps the inbox up to date with the journal until the context ends.
-func (d *Inbox) Follow(ctx context.Context) error {
+func (d *JournalInbox) Follow(ctx context.Context) error {
 	d.mu.Lock()
 	after := d.seq
 	d.mu.Unlock()
@@ -69,12 +69,12 @@ func (d *Inbox) Follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.applyEvent(e)
+		d.applyJournalEvent(e)
 	}
 	return nil
 }
 
-func (d *Inbox) applyEvent(e nexus.Event) {
+func (d *JournalInbox) applyJournalEvent(e nexus.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.book.Apply(e)
@@ -88,71 +88,71 @@ func (d *Inbox) applyEvent(e nexus.Event) {
 	d.grown = make(chan struct{})
 }
 
-// snapshot returns the open items, and a channel that is closed when they may have changed.
-func (d *Inbox) snapshot() ([]humaninput.WaitingItem, <-chan struct{}) {
+// openItemsSnapshot returns the open items, and a channel that is closed when they may have changed.
+func (d *JournalInbox) openItemsSnapshot() ([]humaninput.WaitingItem, <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.unansweredItems(), d.grown
 }
 
 // unansweredItems returns the open items that were not answered here. The caller holds the lock.
-func (d *Inbox) unansweredItems() []humaninput.WaitingItem {
+func (d *JournalInbox) unansweredItems() []humaninput.WaitingItem {
 	now := d.now()
 	return slices.DeleteFunc(d.book.WaitingItems(), func(i humaninput.WaitingItem) bool {
-		return d.taken[i.Key()] != "" || !i.Deadline.IsZero() && !i.Deadline.After(now)
+		return d.taken[i.UniqueName()] != "" || !i.Deadline.IsZero() && !i.Deadline.After(now)
 	})
 }
 
 // Items returns the items that wait for a person, the oldest first.
-func (d *Inbox) Items() []humaninput.WaitingItem {
-	all, _ := d.snapshot()
+func (d *JournalInbox) Items() []humaninput.WaitingItem {
+	all, _ := d.openItemsSnapshot()
 	return all
 }
 
 // Find returns the open item with that ID, or an error that explains why it is not open.
-func (d *Inbox) Find(run nexus.RunID, id string) (humaninput.WaitingItem, error) {
+func (d *JournalInbox) Find(run nexus.RunID, id string) (humaninput.WaitingItem, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.findItem(run, id)
 }
 
-func (d *Inbox) findItem(run nexus.RunID, id string) (humaninput.WaitingItem, error) {
+func (d *JournalInbox) findItem(run nexus.RunID, id string) (humaninput.WaitingItem, error) {
 	i, err := d.book.FindItem(run, id)
-	if by := d.taken[i.Key()]; err == nil && by != "" {
-		return i, &humaninput.LateError{By: by, Text: "it was sent to the run"}
+	if by := d.taken[i.UniqueName()]; err == nil && by != "" {
+		return i, &humaninput.LateAnswerError{By: by, Text: "it was sent to the run"}
 	}
 	if err == nil && !i.Deadline.IsZero() && !i.Deadline.After(d.now()) {
-		return i, &humaninput.LateError{By: "fallback", Text: i.Fallback}
+		return i, &humaninput.LateAnswerError{By: "fallback", Text: i.Fallback}
 	}
 	return i, err
 }
 
 // Answer submits an answer to the run in the name of a person, and returns its result as text. An
 // error explains why the answer does not count.
-func (d *Inbox) Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error) {
+func (d *JournalInbox) Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error) {
 	d.mu.Lock()
 	item, err := d.findItem(run, id)
 	if err != nil {
 		d.mu.Unlock()
 		return "", err
 	}
-	wish, err := item.RequestFor(answer, by)
+	wish, err := item.AnswerRequest(answer, by)
 	if err != nil {
 		d.mu.Unlock()
 		return "", err
 	}
-	d.taken[item.Key()] = by
+	d.taken[item.UniqueName()] = by
 	d.mu.Unlock()
 	said, err := d.makeRequest(ctx, run, wish)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.taken, item.Key())
+	delete(d.taken, item.UniqueName())
 	return said, err
 }
 
 // makeRequest appends a request. If the run has a conductor, it waits for the conductor's answer; in
 // any case it waits until the inbox has read the request from the journal.
-func (d *Inbox) makeRequest(ctx context.Context, run nexus.RunID, wish nexus.Request) (string, error) {
+func (d *JournalInbox) makeRequest(ctx context.Context, run nexus.RunID, wish nexus.Request) (string, error) {
 	held := d.held(ctx, run)
 	d.mu.Lock()
 	e, err := d.journal.Ask(ctx, run, wish)
@@ -190,14 +190,14 @@ func (d *Inbox) makeRequest(ctx context.Context, run nexus.RunID, wish nexus.Req
 	}
 }
 
-// Deliver calls do, one call at a time, for each run that has no conductor and in which a person
+// FollowPublishApprovals calls do, one call at a time, for each run that has no conductor and in which a person
 // agreed to publish the landed changes, until the context ends. It does not try the same answer
 // twice.
-func (d *Inbox) Deliver(ctx context.Context, do func(context.Context, nexus.RunID)) {
+func (d *JournalInbox) FollowPublishApprovals(ctx context.Context, do func(context.Context, nexus.RunID)) {
 	tried := map[int64]bool{}
 	for ctx.Err() == nil {
 		d.mu.Lock()
-		due, grown := d.book.PublishConsents(), d.grown
+		due, grown := d.book.PublishApprovals(), d.grown
 		d.mu.Unlock()
 		for _, a := range due {
 			if !tried[a.Seq] && !d.held(ctx, a.Run) {
@@ -214,7 +214,7 @@ func (d *Inbox) Deliver(ctx context.Context, do func(context.Context, nexus.RunI
 
 // refusalError explains why the conductor refused a request: usually another person answered
 // first.
-func refusalError(d *Inbox, run nexus.RunID, wish nexus.Request, why string) error {
+func refusalError(d *JournalInbox, run nexus.RunID, wish nexus.Request, why string) error {
 	id := wish.ID
 	if id == "" {
 		id = string(wish.Task)
@@ -227,25 +227,25 @@ func refusalError(d *Inbox, run nexus.RunID, wish nexus.Request, why string) err
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "refused: " + why, Hint: "See nexus status."}
 }
 
-// Subscription is one channel's subscription to an inbox: it receives items a fixed delay after
+// InboxSubscription is one channel's subscription to an inbox: it receives items a fixed delay after
 // they were asked. One goroutine calls Next.
-type Subscription struct {
-	*Inbox
+type InboxSubscription struct {
+	*JournalInbox
 	delay time.Duration
 	last  []string
 	begun bool
 }
 
 // Subscribe returns a subscription that receives each item after the given delay.
-func (d *Inbox) Subscribe(delay time.Duration) *Subscription {
-	return &Subscription{Inbox: d, delay: delay}
+func (d *JournalInbox) Subscribe(delay time.Duration) *InboxSubscription {
+	return &InboxSubscription{JournalInbox: d, delay: delay}
 }
 
 // Next returns the open items as soon as they differ from the last call; the first call returns
 // at once.
-func (s *Subscription) Next(ctx context.Context) ([]humaninput.WaitingItem, error) {
+func (s *InboxSubscription) Next(ctx context.Context) ([]humaninput.WaitingItem, error) {
 	for {
-		all, grown := s.snapshot()
+		all, grown := s.openItemsSnapshot()
 		now := s.now()
 		var due time.Time
 		soonest := func(t time.Time) {

@@ -17,11 +17,11 @@ import (
 )
 
 // sit opens a inbox that follows a run until the test ends.
-func sit(t *testing.T) (*channeltest.Journal, *channel.Inbox) {
+func sit(t *testing.T) (*channeltest.InMemoryRunJournal, *channel.JournalInbox) {
 	t.Helper()
-	j := channeltest.New(time.Now)
+	j := channeltest.NewJournal(time.Now)
 	j.AskQuestion("q1", humaninput.SecurityTrigger, "may it run \"make deploy\"?")
-	d, err := channel.Open(t.Context(), j, j.IsConducted, time.Now)
+	d, err := channel.OpenInbox(t.Context(), j, j.IsConducted, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func oneOfMany(t *testing.T, conducted bool) {
 		if !conducted { // nor has the inbox heard of the answer yet
 			j.StopConducting()
 			var err error
-			if d, err = channel.Open(t.Context(), j, j.IsConducted, time.Now); err != nil {
+			if d, err = channel.OpenInbox(t.Context(), j, j.IsConducted, time.Now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -146,7 +146,7 @@ func TestSeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, d := sit(t)
 		begin := time.Now()
-		hears := func(s *channel.Subscription) string {
+		hears := func(s *channel.InboxSubscription) string {
 			t.Helper()
 			items, err := s.Next(t.Context())
 			if err != nil {

@@ -20,9 +20,9 @@ import (
 func TestActionsAreCommands(t *testing.T) {
 	seen, parsed := map[string]bool{}, map[string]bool{}
 	for _, trigger := range []string{"", humaninput.AmbiguityTrigger, humaninput.SecurityTrigger, humaninput.PublishTrigger, humaninput.PlanTrigger, nexus.StepTrigger, humaninput.ReviewTrigger, "unheard-of"} {
-		p := projection.New("261126-101010-abc", projection.Options{})
+		p := projection.NewProjection("261126-101010-abc", projection.Options{})
 		fold(t, p, trigger)
-		check := func(where string, all []projection.Action) {
+		check := func(where string, all []projection.PersonAction) {
 			for _, a := range all {
 				if (a.Refused == "") == (len(a.Args) == 0) {
 					t.Errorf("%s of %s: %+v has arguments, or says why it has none", a.Name, where, a)
@@ -46,7 +46,7 @@ func TestActionsAreCommands(t *testing.T) {
 				}
 			}
 		}
-		for _, i := range p.Inbox(start) {
+		for _, i := range p.InboxItems(start) {
 			check("item "+i.ID, i.Actions)
 			check("item "+i.ID, p.ItemActions(i.ID, start))
 		}
@@ -60,12 +60,12 @@ func TestActionsAreCommands(t *testing.T) {
 			apply(t, p, nexus.TaskPaused{Task: "T2", By: "ada"})
 			check("a paused task", p.TaskActions("T2"))
 		}
-		p.SetHolder(nil)
+		p.SetConductor(nil)
 		check("the interrupted run", p.RunActions())
 		check("a task of it", p.TaskActions("T1"))
 		end(t, p)
 		check("the run that is over", p.RunActions())
-		for _, i := range p.Inbox(start) {
+		for _, i := range p.InboxItems(start) {
 			check("item "+i.ID, i.Actions)
 		}
 	}
@@ -80,7 +80,7 @@ var start = time.Date(2026, 11, 26, 10, 0, 0, 0, time.UTC)
 
 // fold makes a run that asks a question, beside a task that was left and one that
 // landed.
-func fold(t *testing.T, p *projection.Projection, trigger string) {
+func fold(t *testing.T, p *projection.RunProjection, trigger string) {
 	t.Helper()
 	task := func(id nexus.TaskID) nexus.Fact {
 		return nexus.TaskPlanned{Task: nexus.Task{ID: id, Title: "t", Criteria: []nexus.Criterion{{Text: "It looks right"}}}}
@@ -98,7 +98,7 @@ func fold(t *testing.T, p *projection.Projection, trigger string) {
 	facts := []nexus.Fact{
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "g"}, Base: "b0", Target: "main", Limits: limits},
 		nexus.RunStarted{},
-		nexus.PlanSought{Attempt: "plan.1"},
+		nexus.PlanningStarted{Attempt: "plan.1"},
 		nexus.PlanProposed{Plan: "p", Tasks: 3},
 		task("T1"), task("T2"), task("T3"),
 	}
@@ -109,9 +109,9 @@ func fold(t *testing.T, p *projection.Projection, trigger string) {
 	}
 	facts = slices.Concat(append(facts, nexus.PlanApproved{}), begin("T1.1", "T1"), []nexus.Fact{
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c", Tree: "t"},
-		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
-		nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
-		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c", Tree: "t", Parent: "b0"},
+		nexus.LandingQueued{Task: "T1", Attempt: "T1.1"},
+		nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
+		nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "c", Tree: "t", Parent: "b0"},
 		nexus.TaskParked{Task: "T3", Why: "w"},
 	})
 	switch trigger {
@@ -126,16 +126,16 @@ func fold(t *testing.T, p *projection.Projection, trigger string) {
 }
 
 // end ends the run with what a person has to sign.
-func end(t *testing.T, p *projection.Projection) {
+func end(t *testing.T, p *projection.RunProjection) {
 	t.Helper()
-	apply(t, p, nexus.RunDrained{To: nexus.StatusPartial})
+	apply(t, p, nexus.RunDrainStarted{To: nexus.StatusPartial})
 	if len(p.State().Landings) > 0 {
-		apply(t, p, nexus.ResultReviewed{}, nexus.ResultGated{Verdict: nexus.Verdict{Passed: true, Tree: "t"}})
+		apply(t, p, nexus.FinalGatesStarted{}, nexus.FinalGatesJudged{Verdict: nexus.GatesVerdict{Passed: true, Tree: "t"}})
 	}
 	apply(t, p, nexus.RunEnded{Status: nexus.StatusPartial})
 }
 
-func apply(t *testing.T, p *projection.Projection, facts ...nexus.Fact) {
+func apply(t *testing.T, p *projection.RunProjection, facts ...nexus.Fact) {
 	t.Helper()
 	for _, f := range facts {
 		if err := p.Apply(nexus.Event{Seq: p.LastSeq() + 1, Run: p.State().Run, At: start, Fact: f}); err != nil {
@@ -183,7 +183,7 @@ func holds(c *cobra.Command, value string) bool {
 // TestIDsAreNoFlags holds that what a run of elsewhere calls its tasks and questions
 // is never read as a flag of a command.
 func TestIDsAreNoFlags(t *testing.T) {
-	p := projection.New("261126-101010-abc", projection.Options{})
+	p := projection.NewProjection("261126-101010-abc", projection.Options{})
 	const task, question = nexus.TaskID("--tell=x"), "--plan=/etc/passwd"
 	apply(
 		t, p, nexus.GoalAccepted{Goal: nexus.Goal{Text: "g"}, Base: "b0"}, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: 2},
@@ -191,7 +191,7 @@ func TestIDsAreNoFlags(t *testing.T) {
 		nexus.TaskParked{Task: task, Why: "w"}, nexus.QuestionAsked{ID: question, Text: "?", Fallback: "no", Trigger: humaninput.SecurityTrigger},
 	)
 	seen := 0
-	check := func(id string, all []projection.Action) {
+	check := func(id string, all []projection.PersonAction) {
 		for _, a := range all {
 			if a.Refused != "" {
 				continue

@@ -34,7 +34,7 @@ func TestFacesAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown, told, inbox, waited := projection.New("r", projection.Options{}), state.New("r"), humaninput.Inbox{}, 0
+		shown, told, inbox, waited := projection.NewProjection("r", projection.Options{}), state.NewState("r"), humaninput.RepositoryInbox{}, 0
 		for _, e := range events {
 			if err := shown.Apply(e); err != nil {
 				t.Fatal(err)
@@ -83,12 +83,12 @@ func (f figures) over(other figures) figures {
 }
 
 // faces returns what each face says after an event.
-func faces(p *projection.Projection, s *state.State, inbox []humaninput.WaitingItem, e nexus.Event) map[string]figures {
+func faces(p *projection.RunProjection, s *state.State, inbox []humaninput.WaitingItem, e nexus.Event) map[string]figures {
 	now := e.At
-	items, run := p.Inbox(now), p.Run(now)
+	items, run := p.InboxItems(now), p.Run(now)
 	screen := figures{waiting: projection.CountWaiting(items), total: run.Counts.Total, money: p.Cost(now).Spent.String(), worked: view.FormatSeconds(s.WorkedTime(now).Seconds())}
 	var active []nexus.TaskID
-	for _, c := range p.Cards(now) {
+	for _, c := range p.TaskCards(now) {
 		switch c.Status {
 		case nexus.Landed:
 			screen.landed++
@@ -106,8 +106,8 @@ func faces(p *projection.Projection, s *state.State, inbox []humaninput.WaitingI
 			screen.questions++
 		}
 	}
-	file := statusfile.FileOf(s, statusfile.Options{}, now)
-	status := projection.BuildRun(s, projection.RunContext{}, now)
+	file := statusfile.NewStatusFile(s, statusfile.Options{}, now)
+	status := projection.BuildRunView(s, projection.RunFactsOutsideJournal{}, now)
 	all := map[string]figures{
 		"screen": screen, "run": of(run), "status": of(status),
 		"channels": {len(inbox), -1, -1, -1, -1, "-", "-", "-"},
@@ -123,7 +123,7 @@ func faces(p *projection.Projection, s *state.State, inbox []humaninput.WaitingI
 	return all
 }
 
-func of(r view.Run) figures {
+func of(r view.RunView) figures {
 	var active []nexus.TaskID
 	for _, t := range r.Tasks {
 		if t.Status == nexus.Running || t.Status == nexus.Reviewing || t.Status == nexus.Boarding {
@@ -134,9 +134,9 @@ func of(r view.Run) figures {
 }
 
 // measured reads the figures of a run as Prometheus does.
-func measured(r view.Run) figures {
+func measured(r view.RunView) figures {
 	out := figures{questions: -1, total: -1, active: "-", money: "-"}
-	text, err := metrics.FormatMetrics(metrics.MetricsInput{Going: []view.RepositoryRun{{Repository: "here", Run: r}}})
+	text, err := metrics.FormatMetrics(metrics.MetricsInput{Going: []view.UnfinishedRunRow{{Repository: "here", RunView: r}}})
 	if err != nil {
 		return figures{money: err.Error()}
 	}
@@ -159,9 +159,9 @@ func measured(r view.Run) figures {
 }
 
 // said reads the figures of the line that says each minute that a run goes on.
-func said(r view.Run, p *projection.Projection, e nexus.Event) figures {
+func said(r view.RunView, p *projection.RunProjection, e nexus.Event) figures {
 	out := figures{-1, -1, 0, 0, -1, "-", "-", "-"}
-	line := (&linemode.LogPrinter{Style: view.Style{Plain: true}}).HeartbeatLine(r, e.At)
+	line := (&linemode.EventLogDrawer{Style: view.OutputStyle{Plain: true}}).HeartbeatLine(r, e.At)
 	for _, part := range strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune("|,;", c) }) {
 		if i := strings.LastIndex(part, " landed"); i >= 0 {
 			_, _ = fmt.Sscanf(strings.TrimSpace(part), "%d of %d", &out.landed, &out.total)

@@ -75,12 +75,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/watchcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/background"
+	"github.com/nexus-ai-builder/nexus/internal/sys/backgroundprocess"
 )
 
 // Main runs one command line and returns the process's exit code. The parent is the process that
 // started this one in the background; nil if none did.
-func Main(ctx context.Context, parent *background.ParentProcess, args []string, in io.Reader, out, err io.Writer) int {
+func Main(ctx context.Context, parent *backgroundprocess.ParentProcess, args []string, in io.Reader, out, err io.Writer) int {
 	a := console.NewForProcess(in, out, err)
 	switch {
 	case parent.SharesTerminal():
@@ -142,7 +142,7 @@ func newRoot(a *console.Console) *cobra.Command {
 	a.Screen = func(ctx context.Context, id nexus.RunID) error {
 		return watchcmd.ShowOwnRun(ctx, a, executeCommand, id)
 	}
-	a.Show = func(ctx context.Context, a *console.Console, p *app.Repository) (web.WebContent, error) {
+	a.Show = func(ctx context.Context, a *console.Console, p *app.Repository) (web.ServedRepository, error) {
 		return servecmd.NewWebContent(ctx, a, executeCommand, p)
 	}
 	a.SetUpRoot(root)

@@ -44,7 +44,7 @@ func TestDocs(t *testing.T) {
 	index := "# Commands\n\nEvery page is what `nexus COMMAND --help` prints.\n\n"
 	describe := func(c *cobra.Command) {
 		name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".md"
-		page := "# " + c.CommandPath() + "\n\n```text\n" + console.HelpPage(c, view.Style{ASCII: true, Width: 80}) + "```\n"
+		page := "# " + c.CommandPath() + "\n\n```text\n" + console.HelpPage(c, view.OutputStyle{ASCII: true, Width: 80}) + "```\n"
 		want[filepath.Join("cli", name)] = page
 		index += fmt.Sprintf("- [`%s`](%s): %s\n", c.CommandPath(), name, c.Short)
 	}
@@ -92,7 +92,7 @@ func benchRoot() *cobra.Command {
 // long one has them all.
 func TestEverydayCommands(t *testing.T) {
 	r := testRoot()
-	short, all := console.HelpPage(r, view.Style{ASCII: true, Width: 80}), console.CommandList(r, view.Style{ASCII: true, Width: 80})
+	short, all := console.HelpPage(r, view.OutputStyle{ASCII: true, Width: 80}), console.CommandList(r, view.OutputStyle{ASCII: true, Width: 80})
 	if n := strings.Count(short, "\n  "); n > 40 {
 		t.Errorf("nexus --help has %d lines of entries", n)
 	}
@@ -170,7 +170,7 @@ func errorsPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Errors\n\nEvery error that people see has a code, a message, and a hint that says what to do next. With `--json` it is the\n" +
 		"object `{\"error\": {\"code\", \"message\", \"hint\"}}`. Codes are stable.\n\n| code | exit | what happened |\n|---|--:|---|\n")
-	var known []nexus.Code
+	var known []nexus.ErrorCode
 	for _, k := range console.ErrorKinds() {
 		fmt.Fprintf(&b, "| `%s` | %d | %s |\n", k.Code, k.Exit, k.Text)
 		known = append(known, k.Code)
@@ -197,13 +197,13 @@ func source(t *testing.T, name string) *ast.File {
 }
 
 // codes reads the codes from their source, so that none is forgotten.
-func codes(t *testing.T) []nexus.Code {
+func codes(t *testing.T) []nexus.ErrorCode {
 	t.Helper()
-	var all []nexus.Code
+	var all []nexus.ErrorCode
 	ast.Inspect(source(t, "errors.go"), func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && strings.HasPrefix(v.Names[0].Name, "Code") {
 			if lit, ok := v.Values[0].(*ast.BasicLit); ok {
-				all = append(all, nexus.Code(strings.Trim(lit.Value, `"`)))
+				all = append(all, nexus.ErrorCode(strings.Trim(lit.Value, `"`)))
 			}
 		}
 		return true

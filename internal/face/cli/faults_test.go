@@ -45,16 +45,16 @@ func faultsPage(t *testing.T) string {
 		conform.ModelFactory
 	}{
 		{"Anthropic", func(url string, l llm.CallLimits, h *http.Client) llm.Provider {
-			return anthropic.New(anthropic.Config{Key: conform.Key, BaseURL: url, Limits: l, HTTP: h})
+			return anthropic.NewProvider(anthropic.Config{Key: conform.Key, BaseURL: url, Limits: l, HTTP: h})
 		}},
 		{"OpenAI Responses", func(url string, l llm.CallLimits, h *http.Client) llm.Provider {
-			return responses.New(responses.Config{Key: conform.Key, BaseURL: url + "/v1", Limits: l, HTTP: h})
+			return responses.NewProvider(responses.Config{Key: conform.Key, BaseURL: url + "/v1", Limits: l, HTTP: h})
 		}},
 		{"Chat Completions", func(url string, l llm.CallLimits, h *http.Client) llm.Provider {
-			return openai.New(openai.Config{Key: conform.Key, BaseURL: url + "/v1", Limits: l, HTTP: h})
+			return openai.NewProvider(openai.Config{Key: conform.Key, BaseURL: url + "/v1", Limits: l, HTTP: h})
 		}},
 		{"Gemini", func(url string, l llm.CallLimits, h *http.Client) llm.Provider {
-			return gemini.New(gemini.Config{Key: conform.Key, BaseURL: url, Limits: l, HTTP: h})
+			return gemini.NewProvider(gemini.Config{Key: conform.Key, BaseURL: url, Limits: l, HTTP: h})
 		}},
 	}
 	head, line := "| fault | what goes wrong |", "|---|---|"
@@ -71,7 +71,7 @@ func faultsPage(t *testing.T) string {
 	b.WriteString(head + "\n" + line + "\n" + strings.Join(rows, "\n") + "\n\n## Compatible servers\n\n" +
 		"Nexus uses Responses for OpenAI's own address, and Chat Completions for every other address, with the habits of its server. It recognises a server by its\n" +
 		"address, by the name of the provider, or by `providers.NAME.server`.\n\n| server | recognised by | limit on an answer | effort | missing call ids | usage | note |\n|---|---|---|---|---|---|---|\n")
-	for _, s := range openai.KnownServers() {
+	for _, s := range openai.ServersWithQuirks() {
 		told := strings.Join(s.Hosts, ", ")
 		if len(s.Ports) > 0 {
 			told = "port " + strings.Join(s.Ports, ", ")

@@ -191,7 +191,7 @@ func TestHiddenAlias(t *testing.T) {
 	if err := root.ExecuteContext(t.Context()); err != nil || strings.Contains(out.String(), "bygone") {
 		t.Errorf("completion: %v, %s", err, &out)
 	}
-	plain := view.Style{ASCII: true, Width: 80}
+	plain := view.OutputStyle{ASCII: true, Width: 80}
 	for _, page := range []string{console.HelpPage(root, plain), console.CommandList(root, plain)} {
 		if strings.Contains(page, "bygone") {
 			t.Errorf("a list has the old name:\n%s", page)

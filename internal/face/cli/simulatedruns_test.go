@@ -24,7 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/detail"
-	"github.com/nexus-ai-builder/nexus/internal/view/estimate"
+	"github.com/nexus-ai-builder/nexus/internal/view/estimatetext"
 	"github.com/nexus-ai-builder/nexus/internal/view/health"
 	"github.com/nexus-ai-builder/nexus/internal/view/linemode"
 	"github.com/nexus-ai-builder/nexus/internal/view/notice"
@@ -74,14 +74,14 @@ type shownRun struct {
 	held       bool
 	events     []nexus.Event
 	state      *state.State
-	projection *projection.Projection
-	run        view.Run
+	projection *projection.RunProjection
+	run        view.RunView
 	now        time.Time
 }
 
 func newShownRun(t *testing.T, seed uint64, events []nexus.Event, held bool) *shownRun {
 	t.Helper()
-	c := &shownRun{t: t, held: held, events: events, projection: projection.New("sim", projection.Options{}), state: state.New("sim")}
+	c := &shownRun{t: t, held: held, events: events, projection: projection.NewProjection("sim", projection.Options{}), state: state.NewState("sim")}
 	last := events[len(events)-1]
 	c.name = fmt.Sprintf("seed %d, event %d, %s, held %v", seed, last.Seq, nexus.FactKind(last.Fact), held)
 	for _, e := range events {
@@ -92,13 +92,13 @@ func newShownRun(t *testing.T, seed uint64, events []nexus.Event, held bool) *sh
 			t.Fatal(err)
 		}
 	}
-	about := projection.RunContext{Known: true}
+	about := projection.RunFactsOutsideJournal{Known: true}
 	if held {
 		about.Held = &nexus.RunProcess{PID: 7, Host: "h"}
 	}
-	c.projection.SetHolder(about.Held)
+	c.projection.SetConductor(about.Held)
 	c.now = last.At.Add(90 * time.Minute)
-	c.run = projection.BuildRun(c.state, about, c.now)
+	c.run = projection.BuildRunView(c.state, about, c.now)
 	return c
 }
 
@@ -164,45 +164,45 @@ func (c *shownRun) compareRun() {
 	for _, t := range r.Tasks {
 		c.equal("the present of "+string(t.ID), []any{t.Now, t.Left, t.Doing}, []any{nil, nil, ""})
 	}
-	later := projection.BuildRun(c.state, projection.RunContext{Held: r.Held, Known: true}, c.now.Add(24*time.Hour))
+	later := projection.BuildRunView(c.state, projection.RunFactsOutsideJournal{Held: r.Held, Known: true}, c.now.Add(24*time.Hour))
 	c.equal("a day later", []any{later.Seconds, later.Waited, later.Tasks}, []any{r.Seconds, r.Waited, r.Tasks})
 }
 
 // compareTexts compares what the commands print.
 func (c *shownRun) compareTexts() {
-	r, plain := c.run, view.Style{Plain: true}
+	r, plain := c.run, view.OutputStyle{Plain: true}
 	status, time := string(r.Status), view.FormatSeconds(r.Seconds)
 	landed, fraction := fmt.Sprintf("%d of %d landed", r.Counts.Landed, r.Counts.Total), fmt.Sprintf("%d/%d", r.Counts.Landed, r.Counts.Total)
 	money := fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit)
-	c.contains("status", view.DrawStatus(view.Style{}, r), status, time, landed, money)
-	c.contains("show", view.DrawReport(view.Style{}, r, true), status, time, landed, money)
-	c.contains("runs", view.DrawRuns(plain, []view.Run{r}), status, "\t"+time+"\t", fraction, r.Money.Spent.String())
-	c.contains("ps", view.DrawRunList(plain, []view.RepositoryRun{{Run: r}}, false), status, "\t"+time+"\t", fraction, r.Money.Spent.String())
-	c.contains("the heartbeat", (&linemode.LogPrinter{Style: plain}).HeartbeatLine(r, c.now), status, time, money)
+	c.contains("status", view.DrawStatus(view.OutputStyle{}, r), status, time, landed, money)
+	c.contains("show", view.DrawReport(view.OutputStyle{}, r, true), status, time, landed, money)
+	c.contains("runs", view.DrawRunOverview(plain, []view.RunView{r}), status, "\t"+time+"\t", fraction, r.Money.Spent.String())
+	c.contains("ps", view.DrawUnfinishedRuns(plain, []view.UnfinishedRunRow{{RunView: r}}, false), status, "\t"+time+"\t", fraction, r.Money.Spent.String())
+	c.contains("the heartbeat", (&linemode.EventLogDrawer{Style: plain}).HeartbeatLine(r, c.now), status, time, money)
 	if len(r.Tasks) > 0 {
-		c.contains("the summary", (&linemode.LogPrinter{Style: plain}).Summary(r), status, time, landed, r.Money.Spent.String())
+		c.contains("the summary", (&linemode.EventLogDrawer{Style: plain}).EndTable(r), status, time, landed, r.Money.Spent.String())
 	}
 	if r.Status.HasEnded() && r.Status != nexus.StatusDone {
-		c.contains("the comment on the issue", view.IssueComment(r), status, landed[:strings.Index(landed, " of ")]+" of "+view.Count(r.Counts.Total, "task")+" landed")
+		c.contains("the comment on the issue", view.IssueComment(r), status, landed[:strings.Index(landed, " of ")]+" of "+view.CountWithNoun(r.Counts.Total, "task")+" landed")
 	}
 }
 
 // compareTasks compares the faces of each task.
 func (c *shownRun) compareTasks() {
-	cards := map[nexus.TaskID]projection.Card{}
-	for _, card := range c.projection.Cards(c.now) {
+	cards := map[nexus.TaskID]projection.TaskCard{}
+	for _, card := range c.projection.TaskCards(c.now) {
 		cards[card.ID] = card
 	}
-	lanes := map[nexus.TaskID]projection.Lane{}
-	for _, n := range c.projection.Graph(c.now).Nodes {
+	lanes := map[nexus.TaskID]projection.BoardLane{}
+	for _, n := range c.projection.PlanGraph(c.now).Nodes {
 		lanes[n.ID] = n.Lane
 	}
 	for _, t := range c.run.Tasks {
-		d := detail.DetailOf(c.state, c.run, c.state.TaskByID(t.ID), "")
-		page, _ := c.projection.Task(t.ID, c.now)
+		d := detail.NewTaskDetail(c.state, c.run, c.state.TaskByID(t.ID), "")
+		page, _ := c.projection.TaskDetailView(t.ID, c.now)
 		c.equal("show "+string(t.ID), d.Task, t)
-		c.equal("the page of "+string(t.ID), page.Task, t)
-		c.contains("show "+string(t.ID), detail.DrawTask(view.Style{Plain: true}, d), string(t.Status), t.Spent.String(), view.Count(t.Rounds, "round"))
+		c.equal("the page of "+string(t.ID), page.TaskView, t)
+		c.contains("show "+string(t.ID), detail.DrawTaskDetail(view.OutputStyle{Plain: true}, d), string(t.Status), t.Spent.String(), view.CountWithNoun(t.Rounds, "round"))
 		var attempts, pages float64
 		var paid nexus.Money
 		for i, a := range d.Attempts {
@@ -221,9 +221,9 @@ func (c *shownRun) compareTasks() {
 			continue
 		}
 		card := cards[t.ID]
-		c.equal("the board on "+string(t.ID), card.Task, t)
+		c.equal("the board on "+string(t.ID), card.TaskView, t)
 		c.equal("the graph on "+string(t.ID), lanes[t.ID], card.Lane)
-		moving := slices.Contains([]projection.Lane{projection.LaneRunning, projection.LaneVerifying, projection.LaneReview, projection.LaneLanding}, card.Lane)
+		moving := slices.Contains([]projection.BoardLane{projection.LaneRunning, projection.LaneVerifying, projection.LaneReview, projection.LaneLanding}, card.Lane)
 		if c.run.Counts.Active == 0 && moving || card.Met > card.Criteria {
 			c.t.Errorf("%s: %s is %s in %s, with %d of %d criteria", c.name, t.ID, t.Status, card.Lane, card.Met, card.Criteria)
 		}
@@ -240,7 +240,7 @@ func (c *shownRun) compareBill() {
 		switch f := e.Fact.(type) {
 		case nexus.BudgetReserved:
 			open[f.ID] = f
-		case nexus.BudgetSpent:
+		case nexus.BudgetSettled:
 			if reserved, ok := open[f.ID]; ok {
 				tier := string(reserved.Tier)
 				if a := c.state.AttemptByID(attemptOf(reserved.Session)); tier == "" && a != nil {
@@ -275,15 +275,15 @@ func (c *shownRun) compareBill() {
 		}
 	}
 	cost := c.projection.Cost(c.now)
-	c.equal("the page of the cost", []any{cost.Money, cost.Cached, len(cost.Tasks)}, []any{bill.Money, bill.Cached, len(bill.Tasks)})
-	for name, all := range map[string][]projection.Share{"stage": cost.Stages, "day": cost.Days, "role": cost.Roles} {
+	c.equal("the page of the cost", []any{cost.RunMoney, cost.Cached, len(cost.Tasks)}, []any{bill.Money, bill.Cached, len(bill.Tasks)})
+	for name, all := range map[string][]projection.RunCostPart{"stage": cost.Stages, "day": cost.Days, "role": cost.Roles} {
 		var sum nexus.Money
 		for _, s := range all {
 			sum += s.Spent
 		}
 		c.equal("the page of the cost by "+name, sum, r.Money.Spent)
 	}
-	c.contains("cost", view.DrawBill(view.Style{Plain: true}, bill, budget.ByTask), r.Money.Spent.String())
+	c.contains("cost", view.DrawBill(view.OutputStyle{Plain: true}, bill, budget.ByTask), r.Money.Spent.String())
 }
 
 // attemptOf returns the attempt that a session works on, or merges.
@@ -295,10 +295,10 @@ func attemptOf(id nexus.SessionID) nexus.AttemptID {
 // compareReport compares the reports in all forms.
 func (c *shownRun) compareReport() {
 	r := c.run
-	q := quality.QualityOf(c.state, r, accept.TableOf(c.state, nil))
-	report := runreport.New(runreport.ReportInput{
-		State: c.state, Run: r, Criteria: accept.TableOf(c.state, nil), Quality: q,
-		Graph: c.projection.Graph(c.now), Timeline: c.projection.Timeline(c.now), Now: c.now,
+	q := quality.NewRunQuality(c.state, r, accept.BuildCriteriaTable(c.state, nil))
+	report := runreport.NewRunReport(runreport.ReportInput{
+		State: c.state, Run: r, Criteria: accept.BuildCriteriaTable(c.state, nil), Quality: q,
+		Graph: c.projection.PlanGraph(c.now), Timeline: c.projection.Timeline(c.now), Now: c.now,
 	})
 	m := report.Metrics
 	c.equal("the report", []any{report.Status, report.Why, m.Landed, m.Tasks, m.Parked, m.Helped, report.Money.Spent, report.Money.Limit, report.Time.Worked},
@@ -327,7 +327,7 @@ func (c *shownRun) compareReport() {
 func (c *shownRun) compareOthers() {
 	r, n := c.run, c.run.Counts
 	if c.held || r.Status.HasEnded() {
-		file := statusfile.FileOf(c.state, statusfile.Options{}, c.now)
+		file := statusfile.NewStatusFile(c.state, statusfile.Options{}, c.now)
 		p := file.Progress
 		c.equal("the status file", []any{p.Total, p.Passed, p.Failed, p.Blocked, file.Cost.Spent, file.Cost.Limit, file.DurationMs, len(file.Parallel.ActiveStories), len(file.Questions)},
 			[]any{n.Total, n.Landed, n.Failed, n.Blocked, r.Money.Spent, r.Money.Limit, int64(math.Round(r.Seconds * 1000)), n.Active, len(r.Asks)})
@@ -336,7 +336,7 @@ func (c *shownRun) compareOthers() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.equal("the terminal interface", []any{snap.Run, snap.Interrupted, snap.Cost.Money}, []any{r, r.Status == nexus.StatusInterrupted, r.Money})
+	c.equal("the terminal interface", []any{snap.Run, snap.Interrupted, snap.Cost.RunMoney}, []any{r, r.Status == nexus.StatusInterrupted, r.Money})
 	c.equal("waiting items", projection.CountWaiting(snap.Inbox), r.Waiting)
 	measured := measured(r)
 	c.equal("the metrics", []any{measured.landed, measured.open, measured.waiting, measured.worked}, []any{n.Landed, n.Active + n.Pending, r.Waiting, view.FormatSeconds(r.Seconds)})
@@ -348,10 +348,10 @@ func (c *shownRun) compareOthers() {
 		if e.Most > max(r.Money.Limit, r.Money.Spent) || e.Most < r.Money.Spent {
 			c.t.Errorf("%s: at the worst %s, with %s of %s spent", c.name, e.Most, r.Money.Spent, r.Money.Limit)
 		}
-		for _, amount := range regexp.MustCompile(`\$[0-9.]+`).FindAllString(estimate.Describe(*e).Money, -1) {
+		for _, amount := range regexp.MustCompile(`\$[0-9.]+`).FindAllString(estimatetext.DescribeEstimate(*e).Money, -1) {
 			var dollars float64
-			if _, err := fmt.Sscanf(amount, "$%f", &dollars); err != nil || dollars > e.Most.Float()+0.005 && e.Money <= e.Most {
-				c.t.Errorf("%s: %s is more than the worst: %s", c.name, amount, estimate.Describe(*e).Money)
+			if _, err := fmt.Sscanf(amount, "$%f", &dollars); err != nil || dollars > e.Most.Dollars()+0.005 && e.Money <= e.Most {
+				c.t.Errorf("%s: %s is more than the worst: %s", c.name, amount, estimatetext.DescribeEstimate(*e).Money)
 			}
 		}
 	}

@@ -20,25 +20,25 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sentmessages"
 )
 
 // Grace limits how long hooks may process earlier events after the end of the process. The next
 // process delivers the rest.
 const Grace = 20 * time.Second
 
-// Journal is the journal that hooks follow.
-type Journal interface {
+// EventJournal is the journal that hooks follow.
+type EventJournal interface {
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Head(ctx context.Context) (int64, error)
 }
 
-// Observer is a hook or a plugin that receives events.
-type Observer struct {
+// EventObserver is a hook or a plugin that receives events.
+type EventObserver struct {
 	Name string // of its cursor
 	Who  string // for people: hook notify
 	Is   func(nexus.HookPoint) bool
@@ -48,10 +48,10 @@ type Observer struct {
 	Left func() bool // reports that this process sends it no more events; nil: never
 }
 
-// Observers are the observers of a repository.
-type Observers struct {
-	Journal Journal
-	All     []Observer
+// RepositoryObservers are the observers of a repository.
+type RepositoryObservers struct {
+	Journal EventJournal
+	All     []EventObserver
 	Dir     string // of the cursors
 	Say     func(format string, args ...any)
 	Grace   time.Duration
@@ -59,19 +59,19 @@ type Observers struct {
 
 // Start lets the observers follow the journal; new ones start with the next event. The returned
 // function stops them, and waits for them up to the grace period.
-func (o Observers) Start(ctx context.Context) (stop func(), err error) {
+func (o RepositoryObservers) Start(ctx context.Context) (stop func(), err error) {
 	if err := o.initCursors(ctx); err != nil {
 		return nil, err
 	}
 	tell := func(err error) { o.Say("hooks: %s", err) }
-	return sentlog.RunBeside(ctx, filepath.Join(o.Dir, ".lock"), o.Grace, tell, o.serveObservers), nil
+	return sentmessages.RunBeside(ctx, filepath.Join(o.Dir, ".lock"), o.Grace, tell, o.serveObservers), nil
 }
 
 // initCursors gives observers without a cursor one at the journal's last event, so that they receive no
 // old events.
-func (o Observers) initCursors(ctx context.Context) error {
+func (o RepositoryObservers) initCursors(ctx context.Context) error {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return disk.WrapError("make a directory", err)
+		return filewrite.WrapError("make a directory", err)
 	}
 	last, err := o.Journal.Head(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (o Observers) initCursors(ctx context.Context) error {
 }
 
 // serveObservers lets every observer follow the journal until life ends, and catch up until last does.
-func (o Observers) serveObservers(life, last context.Context) error {
+func (o RepositoryObservers) serveObservers(life, last context.Context) error {
 	var all sync.WaitGroup
 	failed := make(chan error, len(o.All))
 	for _, h := range o.All {
@@ -105,7 +105,7 @@ func (o Observers) serveObservers(life, last context.Context) error {
 }
 
 // followJournal sends the events to an observer.
-func (o Observers) followJournal(life, last context.Context, h Observer) error {
+func (o RepositoryObservers) followJournal(life, last context.Context, h EventObserver) error {
 	after, _ := readCursor(o.cursorPath(h))
 	d := &observerDelivery{o: o, who: h, after: after, runs: map[nexus.RunID]*state.State{}}
 	for e, err := range o.Journal.Follow(life, "", after) {
@@ -136,20 +136,20 @@ func (o Observers) followJournal(life, last context.Context, h Observer) error {
 	return o.writeCursor(h, d.after)
 }
 
-func (h Observer) hasLeft() bool { return h.Left != nil && h.Left() }
+func (h EventObserver) hasLeft() bool { return h.Left != nil && h.Left() }
 
 // observerDelivery is the delivery to one observer, by one goroutine.
 type observerDelivery struct {
-	o     Observers
-	who   Observer
+	o     RepositoryObservers
+	who   EventObserver
 	after int64                        // last event that was sent, or is for none of its points
 	runs  map[nexus.RunID]*state.State // nil: its events are inconsistent
 	told  string                       // the last reported problem
 }
 
-// HookObserver returns a hook as an observer; run runs it.
-func HookObserver(h hookcmd.DeclaredHook, run func(context.Context, hookcmd.DeclaredHook, hookcmd.HookEvent) (hookcmd.HookOutcome, error)) Observer {
-	return Observer{Name: h.Name, Who: "hook " + h.Name, Is: h.RunsAt, Tell: func(ctx context.Context, e hookcmd.HookEvent) (string, error) {
+// NewHookObserver returns a hook as an observer; run runs it.
+func NewHookObserver(h hookcmd.DeclaredHook, run func(context.Context, hookcmd.DeclaredHook, hookcmd.HookEvent) (hookcmd.HookOutcome, error)) EventObserver {
+	return EventObserver{Name: h.Name, Who: "hook " + h.Name, Is: h.RunsAt, Tell: func(ctx context.Context, e hookcmd.HookEvent) (string, error) {
 		o, err := run(ctx, h, e)
 		switch {
 		case err != nil || o.State == nexus.HookOK:
@@ -162,9 +162,9 @@ func HookObserver(h hookcmd.DeclaredHook, run func(context.Context, hookcmd.Decl
 	}}
 }
 
-// ReporterObserver returns a plugin as an observer of every point after an action.
-func ReporterObserver(r *plugin.EventReporter) Observer {
-	return Observer{
+// NewPluginObserver returns a plugin as an observer of every point after an action.
+func NewPluginObserver(r *plugin.EventReporter) EventObserver {
+	return EventObserver{
 		Name: "plugin." + r.Plugin.Name, // no hook has a dot in its name
 		Who:  "plugin " + r.Plugin.Name,
 		Is:   func(p nexus.HookPoint) bool { return !p.CanRefuse() },
@@ -184,7 +184,7 @@ func (d *observerDelivery) handleEvent(ctx context.Context, e nexus.Event) error
 	}
 	said := false
 	if s != nil {
-		for _, event := range eventsOf(s, e) {
+		for _, event := range hookEventsOf(s, e) {
 			if !d.who.Is(event.Point) {
 				continue
 			}
@@ -214,7 +214,7 @@ func (d *observerDelivery) stateAfter(ctx context.Context, e nexus.Event) (*stat
 	s, known := d.runs[e.Run]
 	if !known {
 		past := d.o.Journal.Events(context.WithoutCancel(ctx), e.Run, 0)
-		s = state.New(e.Run).ReadPastFrom(past)
+		s = state.NewState(e.Run).ReadPastFrom(past)
 		for old, err := range past {
 			if err != nil {
 				return nil, err
@@ -244,14 +244,16 @@ type observerCursor struct {
 	After int64 `json:"after"` // last journal event that need not be sent again
 }
 
-func (o Observers) cursorPath(h Observer) string { return filepath.Join(o.Dir, h.Name+".json") }
+func (o RepositoryObservers) cursorPath(h EventObserver) string {
+	return filepath.Join(o.Dir, h.Name+".json")
+}
 
-func (o Observers) writeCursor(h Observer, after int64) error {
+func (o RepositoryObservers) writeCursor(h EventObserver, after int64) error {
 	data, err := json.Marshal(observerCursor{after})
 	if err != nil {
 		return err
 	}
-	return disk.ReplaceFile(o.cursorPath(h), data)
+	return filewrite.ReplaceFile(o.cursorPath(h), data)
 }
 
 // readCursor reads a cursor. An unreadable one counts as missing.

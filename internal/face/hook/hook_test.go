@@ -37,10 +37,10 @@ func TestObservers(t *testing.T) {
 	var told []string
 	dead := errors.New("the process died")
 	die := false
-	o := Observers{
+	o := RepositoryObservers{
 		Journal: j, Dir: filepath.Join(t.TempDir(), "hooks"), Grace: time.Minute,
 		Say: func(format string, args ...any) { told = append(told, "said: "+fmt.Sprintf(format, args...)) },
-		All: []Observer{HookObserver(hookcmd.DeclaredHook{Name: "h", HookSettings: config.HookSettings{On: []string{"plan.ready", "task.failed", "budget.threshold", "run.end"}}}, func(_ context.Context, _ hookcmd.DeclaredHook, e hookcmd.HookEvent) (hookcmd.HookOutcome, error) {
+		All: []EventObserver{NewHookObserver(hookcmd.DeclaredHook{Name: "h", HookSettings: config.HookSettings{On: []string{"plan.ready", "task.failed", "budget.threshold", "run.end"}}}, func(_ context.Context, _ hookcmd.DeclaredHook, e hookcmd.HookEvent) (hookcmd.HookOutcome, error) {
 			told = append(told, fmt.Sprintf("%s %s %s %d %s", e.Point, e.Task, e.Title, e.Percent, e.Reason))
 			if die && e.Point == nexus.HookBudget {
 				return hookcmd.HookOutcome{}, dead
@@ -68,7 +68,7 @@ func TestObservers(t *testing.T) {
 	defer kill(nil)
 	d := &observerDelivery{o: o, who: o.All[0], after: at, runs: nil}
 	d.runs = map[nexus.RunID]*state.State{}
-	put(nexus.TaskParked{Task: "T1", Why: "bad", Failed: true}, nexus.BudgetPressed{Percent: 75})
+	put(nexus.TaskParked{Task: "T1", Why: "bad", Failed: true}, nexus.BudgetPercentReached{Percent: 75})
 	for e, err := range j.Events(t.Context(), "", at) {
 		if err != nil {
 			t.Fatal(err)
@@ -122,8 +122,8 @@ func TestAReporterThatBreaksDown(t *testing.T) {
 			Command: "sh", Args: []string{"-c", reads}, Kinds: []string{"reporter"},
 		}}}
 		defer r.Close()
-		o := Observers{
-			Journal: j, Dir: filepath.Join(runner.State, "hooks"), Grace: time.Minute, All: []Observer{ReporterObserver(r)},
+		o := RepositoryObservers{
+			Journal: j, Dir: filepath.Join(runner.State, "hooks"), Grace: time.Minute, All: []EventObserver{NewPluginObserver(r)},
 			Say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) },
 		}
 		stop, err := o.Start(t.Context())
@@ -136,10 +136,10 @@ func TestAReporterThatBreaksDown(t *testing.T) {
 		stop()
 	}
 	during(nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "Do T1"}}, nexus.PlanApproved{},
-		nexus.TaskParked{Task: "T1", Why: "bad", Failed: true}, nexus.BudgetPressed{Percent: 75}, nexus.BudgetPressed{Percent: 90})
+		nexus.TaskParked{Task: "T1", Why: "bad", Failed: true}, nexus.BudgetPercentReached{Percent: 75}, nexus.BudgetPercentReached{Percent: 90})
 	during(nexus.RunEnded{Status: nexus.StatusFailed, Why: "over"})
 	during()
-	log, err := os.ReadFile(filepath.Join(runner.OwnDir("plugins", "p"), "log"))
+	log, err := os.ReadFile(filepath.Join(runner.CommandDataDir("plugins", "p"), "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,9 +194,9 @@ func TestANewHookIsToldNothingOld(t *testing.T) {
 		}
 	}
 	told := 0
-	o := Observers{
+	o := RepositoryObservers{
 		Journal: j, Dir: filepath.Join(t.TempDir(), "hooks"), Grace: time.Minute, Say: func(string, ...any) {},
-		All: []Observer{HookObserver(hookcmd.DeclaredHook{Name: "h", HookSettings: config.HookSettings{On: []string{"run.end"}}}, func(context.Context, hookcmd.DeclaredHook, hookcmd.HookEvent) (hookcmd.HookOutcome, error) {
+		All: []EventObserver{NewHookObserver(hookcmd.DeclaredHook{Name: "h", HookSettings: config.HookSettings{On: []string{"run.end"}}}, func(context.Context, hookcmd.DeclaredHook, hookcmd.HookEvent) (hookcmd.HookOutcome, error) {
 			told++
 			return hookcmd.HookOutcome{State: nexus.HookOK}, nil
 		})},

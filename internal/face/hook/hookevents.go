@@ -6,9 +6,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 )
 
-// eventsOf returns the hook events of a journal event that the state has applied, one per hook
+// hookEventsOf returns the hook events of a journal event that the state has applied, one per hook
 // point.
-func eventsOf(s *state.State, e nexus.Event) []hookcmd.HookEvent {
+func hookEventsOf(s *state.State, e nexus.Event) []hookcmd.HookEvent {
 	base := hookcmd.HookEvent{Run: e.Run, Seq: e.Seq, At: e.At, Goal: s.Goal.Goal.Text, Status: s.Status, Spent: s.Ledger.SpentMoney()}
 	at := func(p nexus.HookPoint, fill func(*hookcmd.HookEvent)) hookcmd.HookEvent {
 		x := base
@@ -40,7 +40,7 @@ func eventsOf(s *state.State, e nexus.Event) []hookcmd.HookEvent {
 		return of(f.Attempt, nexus.HookAttempt, func(x *hookcmd.HookEvent) { x.Resumed = true })
 	case nexus.AttemptEnded:
 		return of(f.Attempt, nexus.HookAttemptEnd, func(x *hookcmd.HookEvent) { x.Outcome, x.Reason, x.Commit = f.Outcome, f.Why, f.Commit })
-	case nexus.AttemptBroken:
+	case nexus.AttemptInfrastructureFailed:
 		return of(f.Attempt, nexus.HookAttemptEnd, func(x *hookcmd.HookEvent) { x.Reason = f.Why })
 	case nexus.GateJudged:
 		if f.Attempt == "" || f.Base {
@@ -49,7 +49,7 @@ func eventsOf(s *state.State, e nexus.Event) []hookcmd.HookEvent {
 		return of(f.Attempt, nexus.HookGate, func(x *hookcmd.HookEvent) {
 			x.Gate, x.State, x.Passed, x.Reason = f.Evidence.Gate, f.Evidence.State, f.Evidence.Passed(), f.Evidence.Why
 		})
-	case nexus.ReviewGiven:
+	case nexus.ReviewerVerdictGiven:
 		return of(f.Attempt, nexus.HookReview, func(x *hookcmd.HookEvent) {
 			x.Reason, x.Passed, x.Review = f.Summary, f.Approved && !f.SendsBack, "rejected"
 			switch {
@@ -71,7 +71,7 @@ func endEvents(s *state.State, f nexus.Fact, at func(nexus.HookPoint, func(*hook
 		return []hookcmd.HookEvent{at(p, fill)}
 	}
 	switch f := f.(type) {
-	case nexus.TrainLanded:
+	case nexus.LandingCompleted:
 		return one(nexus.HookTaskDone, func(x *hookcmd.HookEvent) { x.Task, x.Attempt, x.Commit = f.Task, f.Attempt, f.Commit })
 	case nexus.TaskParked:
 		p := nexus.HookTaskParked
@@ -89,7 +89,7 @@ func endEvents(s *state.State, f nexus.Fact, at func(nexus.HookPoint, func(*hook
 		return one(nexus.HookAlert, func(x *hookcmd.HookEvent) { x.Alert, x.Text, x.Reason = f.Kind, f.Of, f.Why })
 	case nexus.AlertCleared:
 		return one(nexus.HookCalm, func(x *hookcmd.HookEvent) { x.Alert, x.Text, x.Reason = f.Kind, f.Of, f.Why })
-	case nexus.BudgetPressed:
+	case nexus.BudgetPercentReached:
 		return one(nexus.HookBudget, func(x *hookcmd.HookEvent) { x.Percent = f.Percent })
 	case nexus.ResultPublished:
 		return one(nexus.HookRunLanded, func(x *hookcmd.HookEvent) {

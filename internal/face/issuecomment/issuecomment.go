@@ -38,7 +38,7 @@ type CommentWriter struct {
 func (c CommentWriter) Follow(ctx context.Context, s *state.State,
 	live, left func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error],
 ) (end func()) {
-	f := &commentFollower{CommentWriter: c, state: s, text: c.Draw(s), news: make(chan struct{}, 1), over: make(chan struct{})}
+	f := &runCommentFollower{CommentWriter: c, state: s, text: c.Draw(s), news: make(chan struct{}, 1), over: make(chan struct{})}
 	// After a signal, the end of the run is still written.
 	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	reading, stop := context.WithCancelCause(ctx)
@@ -58,7 +58,7 @@ func (c CommentWriter) Follow(ctx context.Context, s *state.State,
 	}
 }
 
-type commentFollower struct {
+type runCommentFollower struct {
 	CommentWriter
 
 	state *state.State // owned by the reader
@@ -71,7 +71,7 @@ type commentFollower struct {
 }
 
 // readEvents applies events.
-func (f *commentFollower) readEvents(events iter.Seq2[nexus.Event, error]) {
+func (f *runCommentFollower) readEvents(events iter.Seq2[nexus.Event, error]) {
 	for e, err := range events {
 		if err != nil || f.state.Apply(e) != nil {
 			return // the conductor reports it
@@ -82,7 +82,7 @@ func (f *commentFollower) readEvents(events iter.Seq2[nexus.Event, error]) {
 	}
 }
 
-func (f *commentFollower) drawText() {
+func (f *runCommentFollower) drawText() {
 	text := f.Draw(f.state)
 	f.mu.Lock()
 	f.text = text
@@ -95,7 +95,7 @@ func (f *commentFollower) drawText() {
 
 // writeTexts writes each text that differs from the previous one, and retries the last one until it is
 // written or ctx ends.
-func (f *commentFollower) writeTexts(ctx context.Context) {
+func (f *runCommentFollower) writeTexts(ctx context.Context) {
 	there, refused := "", ""
 	wait, failed := first, error(nil)
 	for {
@@ -135,7 +135,7 @@ func (f *commentFollower) writeTexts(ctx context.Context) {
 	}
 }
 
-func (f *commentFollower) lastText() string {
+func (f *runCommentFollower) lastText() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.text
@@ -143,7 +143,7 @@ func (f *commentFollower) lastText() string {
 
 // waitForRetry waits before another try; at the end of the run no longer than the first time. It reports
 // whether ctx is still active.
-func (f *commentFollower) waitForRetry(ctx context.Context, wait time.Duration) bool {
+func (f *runCommentFollower) waitForRetry(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -29,7 +29,7 @@ type issue struct {
 }
 
 func (i *issue) follow(ctx context.Context) (end func()) {
-	s := state.New("r1")
+	s := state.NewState("r1")
 	i.events = make(chan nexus.Event)
 	live := func(ctx context.Context, _ int64) iter.Seq2[nexus.Event, error] {
 		return func(yield func(nexus.Event, error) bool) {

@@ -25,8 +25,8 @@ const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 // MetricsInput is the input of the text.
 type MetricsInput struct {
 	Version string
-	Past    []history.RunRecord  // results of all runs
-	Going   []view.RepositoryRun // unfinished runs
+	Past    []history.RunRecord     // results of all runs
+	Going   []view.UnfinishedRunRow // unfinished runs
 }
 
 // metricFamily is a metric with its samples.
@@ -116,14 +116,14 @@ func pastFamilies(all []history.RunRecord) []metricFamily {
 		one("nexus_attempts_total", "Attempts at tasks.", float64(f.Of.Attempts)),
 		one("nexus_rounds_total", "Rounds of writing.", float64(f.Of.Rounds)),
 		one("nexus_escalations_total", "Times that a task moved to a stronger tier.", float64(f.Of.Raised)),
-		one("nexus_spent_usd_total", "Money that runs cost, in dollars.", f.Money.Float()),
+		one("nexus_spent_usd_total", "Money that runs cost, in dollars.", f.Money.Dollars()),
 		one("nexus_tokens_total", "Tokens of the tasks of runs.", float64(f.Of.Tokens)),
 		judged, failed, took,
 	}
 }
 
 // openRunFamilies returns the metrics of each unfinished run.
-func openRunFamilies(all []view.RepositoryRun) []metricFamily {
+func openRunFamilies(all []view.UnfinishedRunRow) []metricFamily {
 	ofRun := []string{"repository", "run"}
 	waiting := newFamily("nexus_waiting_for_people", prometheus.GaugeValue, "Questions and tasks that wait for a person.", ofRun...)
 	held := newFamily("nexus_run_conducted", prometheus.GaugeValue, "1 if the run is in progress, 0 if not.", ofRun...)
@@ -140,9 +140,9 @@ func openRunFamilies(all []view.RepositoryRun) []metricFamily {
 		waiting.add(float64(r.Waiting), at...)
 		held.add(map[bool]float64{true: 1}[r.Held != nil], at...)
 		seconds.add(r.Seconds, at...)
-		spent.add(r.Money.Spent.Float(), at...)
-		limit.add(r.Money.Limit.Float(), at...)
-		reserved.add(r.Money.Reserved.Float(), at...)
+		spent.add(r.Money.Spent.Dollars(), at...)
+		limit.add(r.Money.Limit.Dollars(), at...)
+		reserved.add(r.Money.Reserved.Dollars(), at...)
 		alerts.add(float64(len(r.ActiveAlerts())), at...)
 		for _, u := range []struct {
 			name string

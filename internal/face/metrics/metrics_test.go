@@ -25,9 +25,9 @@ func metricSample() metrics.MetricsInput {
 			{ID: "a", Status: nexus.StatusDone, Money: 2_500_000_000, Tasks: []history.TaskRecord{{ID: "T1", Status: nexus.Landed}}},
 			{ID: "b", Status: nexus.StatusExecuting, Money: 10_000_000, Tasks: []history.TaskRecord{{ID: "T1", Status: nexus.Parked}}},
 		},
-		Going: []view.RepositoryRun{{Repository: "/home/ann/my \"repo\"\\x", Run: view.Run{
-			ID: "b\n# TYPE evil counter\u202e", Status: nexus.StatusExecuting, Seconds: 12.5, Counts: view.Counts{Total: 1, Parked: 1},
-			Money: view.Money{Spent: 10_000_000, Limit: 5_000_000_000}, Usage: nexus.Usage{Input: 100, Output: 7, CacheRead: 40},
+		Going: []view.UnfinishedRunRow{{Repository: "/home/ann/my \"repo\"\\x", RunView: view.RunView{
+			ID: "b\n# TYPE evil counter\u202e", Status: nexus.StatusExecuting, Seconds: 12.5, Counts: view.TaskCounts{Total: 1, Parked: 1},
+			Money: view.RunMoney{Spent: 10_000_000, Limit: 5_000_000_000}, Usage: nexus.Usage{Input: 100, Output: 7, CacheRead: 40},
 			Waiting: 1,
 		}}},
 	}

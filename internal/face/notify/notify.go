@@ -17,8 +17,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sentmessages"
 	"github.com/nexus-ai-builder/nexus/internal/view/notice"
 )
 
@@ -26,32 +26,32 @@ import (
 // the rest.
 const Grace = 10 * time.Second
 
-// Journal is the journal that the notifier follows.
-type Journal interface {
+// EventJournal is the journal that the notifier follows.
+type EventJournal interface {
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Head(ctx context.Context) (int64, error)
 }
 
-// Sender sends a message. Its error is a [*post.Error].
-type Sender interface {
-	Send(ctx context.Context, m delivery.Message) error
+// MessageSender sends a message. Its error is a [*post.Error].
+type MessageSender interface {
+	Send(ctx context.Context, m delivery.NoticeMessage) error
 }
 
-// Destination is one notification channel.
-type Destination struct {
+// NotificationChannel is one notification channel.
+type NotificationChannel struct {
 	Name   string // used in its file names
-	Sender Sender
+	Sender MessageSender
 	Timing notice.NoticeTiming
 }
 
 // Notifier sends the notices about the runs of a repository.
 type Notifier struct {
-	Journal Journal
+	Journal EventJournal
 	Dir     string // of the cursors, and of the log
 	Place   string // name of the repository
 	Link    string // of the dashboard; empty: none
-	Ways    []Destination
+	Ways    []NotificationChannel
 	Rules   []notice.DeliveryRule
 	Now     func() time.Time
 	Mask    func(string) string // removes secrets
@@ -67,14 +67,14 @@ func (d Notifier) Start(ctx context.Context) (stop func(), err error) {
 		return nil, err
 	}
 	tell := func(err error) { d.Say("notifications: %s", err) }
-	return sentlog.RunBeside(ctx, filepath.Join(d.Dir, ".lock"), d.Grace, tell, d.serveDestinations), nil
+	return sentmessages.RunBeside(ctx, filepath.Join(d.Dir, ".lock"), d.Grace, tell, d.serveDestinations), nil
 }
 
 // initCursors gives channels without a cursor one at the journal's last event, so that they send
 // nothing old.
 func (d Notifier) initCursors(ctx context.Context) error {
 	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
-		return disk.WrapError("make a directory", err)
+		return filewrite.WrapError("make a directory", err)
 	}
 	last, err := d.Journal.Head(ctx)
 	if err != nil {
@@ -84,7 +84,7 @@ func (d Notifier) initCursors(ctx context.Context) error {
 		if _, ok := readCursor(d.cursorPath(w.Name)); ok {
 			continue
 		}
-		if err := writeCursor(d.cursorPath(w.Name), wayCursor{After: last}); err != nil {
+		if err := writeCursor(d.cursorPath(w.Name), channelCursor{After: last}); err != nil {
 			return err
 		}
 	}
@@ -99,22 +99,22 @@ func (d Notifier) serveDestinations(life, last context.Context) error {
 	fold := notice.NoticeCollector{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
 		return d.Journal.Events(context.WithoutCancel(last), run, 0)
 	}}
-	var queues []*wayQueue
+	var queues []*channelNoticeQueue
 	var all sync.WaitGroup
 	after := int64(-1)
 	for _, w := range d.Ways {
 		m, _ := readCursor(d.cursorPath(w.Name))
-		q := newQueue(d, w, m)
+		q := newChannelQueue(d, w, m)
 		queues = append(queues, q)
 		if after < 0 || m.After < after {
 			after = m.After
 		}
-		all.Go(func() { q.sendDue(last) })
+		all.Go(func() { q.sendDueNotices(last) })
 	}
 	defer all.Wait()
 	defer func() {
 		for _, q := range queues {
-			q.endInput()
+			q.endNotices()
 		}
 	}()
 	take := func(e nexus.Event) error {

@@ -33,14 +33,14 @@ type phone struct {
 	hang   bool     // it never answers
 }
 
-func (p *phone) Send(ctx context.Context, m delivery.Message) error {
+func (p *phone) Send(ctx context.Context, m delivery.NoticeMessage) error {
 	p.mu.Lock()
 	hang := p.hang
 	p.ids = append(p.ids, m.ID)
 	p.mu.Unlock()
 	if hang {
 		<-ctx.Done()
-		return &webhookpost.Error{Text: "too slow"}
+		return &webhookpost.PostError{Text: "too slow"}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,7 +74,7 @@ func (p *phone) names() []string {
 // house is a repository with a phone.
 type house struct {
 	t    *testing.T
-	j    *channeltest.Journal
+	j    *channeltest.InMemoryRunJournal
 	dir  string
 	p    *phone
 	said []string
@@ -83,12 +83,12 @@ type house struct {
 
 func enter(t *testing.T) *house {
 	t.Helper()
-	return &house{t: t, j: channeltest.New(time.Now), dir: t.TempDir(), p: &phone{began: time.Now()}}
+	return &house{t: t, j: channeltest.NewJournal(time.Now), dir: t.TempDir(), p: &phone{began: time.Now()}}
 }
 
 func (h *house) notifier(t notice.NoticeTiming, rules ...notice.DeliveryRule) Notifier {
 	return Notifier{
-		Journal: h.j, Dir: h.dir, Place: "shop", Ways: []Destination{{Name: "phone", Sender: h.p, Timing: t}}, Rules: rules, Now: time.Now, Grace: Grace,
+		Journal: h.j, Dir: h.dir, Place: "shop", Ways: []NotificationChannel{{Name: "phone", Sender: h.p, Timing: t}}, Rules: rules, Now: time.Now, Grace: Grace,
 		Mask: func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") },
 		Say: func(format string, args ...any) {
 			h.mu.Lock()
@@ -152,8 +152,8 @@ func TestTells(t *testing.T) {
 func TestBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
-		no := &webhookpost.Error{Text: "503"}
-		h.p.faults = []error{no, no, &webhookpost.Error{Text: "429 hunter2", Wait: 47 * time.Second}, no, nil, &webhookpost.Error{Text: "404", Final: true}}
+		no := &webhookpost.PostError{Text: "503"}
+		h.p.faults = []error{no, no, &webhookpost.PostError{Text: "429 hunter2", Wait: 47 * time.Second}, no, nil, &webhookpost.PostError{Text: "404", Final: true}}
 		stop := h.start(h.notifier(notice.NoticeTiming{}))
 		h.j.Append(alert)
 		wait(40 * time.Second)
@@ -216,7 +216,7 @@ func TestBatches(t *testing.T) {
 func TestQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // at midnight UTC
 		h := enter(t)
-		quiet, err := improve.ParseHours("22:00-07:00")
+		quiet, err := improve.ParseWeeklyHours("22:00-07:00")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func TestKilled(t *testing.T) {
 func TestGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
-		h.p.faults = []error{&webhookpost.Error{Text: "down", Wait: time.Minute}}
+		h.p.faults = []error{&webhookpost.PostError{Text: "down", Wait: time.Minute}}
 		stop := h.start(h.notifier(notice.NoticeTiming{}))
 		h.j.Append(alert)
 		wait(time.Second)

@@ -14,7 +14,7 @@ import (
 // NotifyTerminal sends notices about one run, from now on, to the terminal of the process that
 // conducts it. Nothing is stored, because a closed terminal is not read. The returned function
 // stops that after the notices so far were sent.
-func (d Notifier) NotifyTerminal(ctx context.Context, run nexus.RunID, to Sender) (stop func()) {
+func (d Notifier) NotifyTerminal(ctx context.Context, run nexus.RunID, to MessageSender) (stop func()) {
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	fold := notice.NoticeCollector{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
 		return d.Journal.Events(context.WithoutCancel(ctx), run, 0)
@@ -34,7 +34,7 @@ func (d Notifier) NotifyTerminal(ctx context.Context, run nexus.RunID, to Sender
 		for _, n := range told {
 			if notice.ShouldSend(d.Rules, n, TerminalName) {
 				n = d.maskNotice(n)
-				m := delivery.Message{ID: messageID([]string{n.ID}), Place: d.Place, Link: d.Link, Notices: []notice.Notice{n}}
+				m := delivery.NoticeMessage{ID: messageID([]string{n.ID}), Place: d.Place, Link: d.Link, Notices: []notice.Notice{n}}
 				_ = to.Send(life, m) // a closed terminal is not read
 			}
 		}

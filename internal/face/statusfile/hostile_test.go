@@ -15,7 +15,7 @@ func TestNoFileIsObeyed(t *testing.T) {
 	var f File
 	hostiletest.FillFields(&f, hostiletest.HostileText())
 	path := filepath.Join(t.TempDir(), "status.json")
-	if err := Write(path, f); err != nil {
+	if err := WriteFile(path, f); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)

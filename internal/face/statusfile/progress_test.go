@@ -12,8 +12,8 @@ import (
 // TestProgressOfPausedTasks counts each task once: a paused one is paused whatever else it would be,
 // except that a blocked one stays blocked.
 func TestProgressOfPausedTasks(t *testing.T) {
-	got := progressOf(view.Run{
-		Tasks: []view.Task{
+	got := progressOf(view.RunView{
+		Tasks: []view.TaskView{
 			{Status: nexus.Running, Paused: "ada"},
 			{Status: nexus.Running},
 			{Status: nexus.Pending, Paused: "ada"},
@@ -21,9 +21,9 @@ func TestProgressOfPausedTasks(t *testing.T) {
 			{Status: nexus.Landed},
 			{Status: nexus.Skipped},
 		},
-		Counts: view.Counts{Total: 6, Active: 2, Pending: 1, Blocked: 1, Landed: 1, Skipped: 1},
+		Counts: view.TaskCounts{Total: 6, Active: 2, Pending: 1, Blocked: 1, Landed: 1, Skipped: 1},
 	})
-	want := Progress{Total: 6, Passed: 1, Paused: 3, Blocked: 1, Pending: 1}
+	want := TaskProgress{Total: 6, Passed: 1, Paused: 3, Blocked: 1, Pending: 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -20,9 +20,9 @@ import (
 // File is the file's content. Its names are those that tools read.
 type File struct {
 	Version       int             `json:"version"`
-	Run           Run             `json:"run"`
-	Progress      Progress        `json:"progress"`
-	Cost          Cost            `json:"cost"`
+	Run           StatusRun       `json:"run"`
+	Progress      TaskProgress    `json:"progress"`
+	Cost          StatusCost      `json:"cost"`
 	Current       *CurrentStory   `json:"current"`    // null while no task is in progress
 	Iterations    int             `json:"iterations"` // attempts started
 	UpdatedAt     MillisecondTime `json:"updatedAt"`
@@ -30,13 +30,13 @@ type File struct {
 	LastHeartbeat MillisecondTime `json:"lastHeartbeat"`
 	Parallel      ParallelWork    `json:"parallel"`
 
-	Questions []Question `json:"questions,omitempty"` // questions that wait for a person
+	Questions []StatusQuestion `json:"questions,omitempty"` // questions that wait for a person
 
 	Health health.HealthReport `json:"health"` // without the shares of failures
 }
 
-// Question is a question that waits for a person.
-type Question struct {
+// StatusQuestion is a question that waits for a person.
+type StatusQuestion struct {
 	ID       string          `json:"id"` // argument of nexus approve, reject and answer
 	StoryID  nexus.TaskID    `json:"storyId,omitzero"`
 	Text     string          `json:"text"`
@@ -45,8 +45,8 @@ type Question struct {
 	Deadline MillisecondTime `json:"deadline,omitzero"` // when the run continues without an answer
 }
 
-// Run identifies the run and describes its status.
-type Run struct {
+// StatusRun identifies the run and describes its status.
+type StatusRun struct {
 	ID          nexus.RunID     `json:"id"`
 	Feature     string          `json:"feature"`
 	StartedAt   MillisecondTime `json:"startedAt"`
@@ -70,8 +70,8 @@ const (
 	Unready   Status = "precheck-failed"
 )
 
-// Progress counts tasks. Pending is the total without the others.
-type Progress struct {
+// TaskProgress counts tasks. Pending is the total without the others.
+type TaskProgress struct {
 	Total   int `json:"total"`
 	Passed  int `json:"passed"`
 	Failed  int `json:"failed"`
@@ -80,21 +80,21 @@ type Progress struct {
 	Pending int `json:"pending"`
 }
 
-// Cost is in US dollars.
-type Cost struct {
+// StatusCost is in US dollars.
+type StatusCost struct {
 	Spent nexus.Money  `json:"spent"`
 	Limit *nexus.Money `json:"limit"` // null without a limit
 }
 
 // CurrentStory is the task that was started last and is still in progress.
 type CurrentStory struct {
-	StoryID     nexus.TaskID   `json:"storyId"`
-	Title       string         `json:"title"`
-	Complexity  string         `json:"complexity"` // simple, medium, complex, expert
-	TDDStrategy nexus.Strategy `json:"tddStrategy"`
-	Model       string         `json:"model"`
-	Attempt     int            `json:"attempt"` // from 1
-	Phase       string         `json:"phase"`   // routing, test-write, implement, verify, review
+	StoryID     nexus.TaskID          `json:"storyId"`
+	Title       string                `json:"title"`
+	Complexity  string                `json:"complexity"` // simple, medium, complex, expert
+	TDDStrategy nexus.WritingStrategy `json:"tddStrategy"`
+	Model       string                `json:"model"`
+	Attempt     int                   `json:"attempt"` // from 1
+	Phase       string                `json:"phase"`   // routing, test-write, implement, verify, review
 }
 
 // ParallelWork counts the tasks that are in progress at once.
@@ -118,19 +118,19 @@ func (s MillisecondTime) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + string(text) + `"`), err
 }
 
-// FileOf returns the file for a run's state.
-func FileOf(s *state.State, o Options, now time.Time) File {
-	r := projection.BuildRun(s, projection.RunContext{}, now)
+// NewStatusFile returns the file for a run's state.
+func NewStatusFile(s *state.State, o Options, now time.Time) File {
+	r := projection.BuildRunView(s, projection.RunFactsOutsideJournal{}, now)
 	f := File{
 		Health:  health.ReportFor(s, nil, true, now),
 		Version: 1,
-		Run: Run{
+		Run: StatusRun{
 			ID: s.Run, Feature: featureText(s.Goal.Goal.Text), StartedAt: MillisecondTime{s.Accepted},
 			Status: statusOf(s.Status), DryRun: o.DryRun, PID: o.PID,
 		},
 		Progress:   progressOf(r),
-		Cost:       Cost{Spent: r.Money.Spent, Limit: &r.Money.Limit},
-		Current:    currentOf(s, r),
+		Cost:       StatusCost{Spent: r.Money.Spent, Limit: &r.Money.Limit},
+		Current:    currentStory(s, r),
 		Iterations: s.Starts, UpdatedAt: MillisecondTime{now}, LastHeartbeat: MillisecondTime{now},
 		Parallel: ParallelWork{Enabled: s.Limits.Parallel > 1, MaxConcurrency: max(s.Limits.Parallel, 1), ActiveStories: []nexus.TaskID{}},
 	}
@@ -141,7 +141,7 @@ func FileOf(s *state.State, o Options, now time.Time) File {
 		}
 	}
 	for _, q := range r.Asks {
-		f.Questions = append(f.Questions, Question{
+		f.Questions = append(f.Questions, StatusQuestion{
 			ID: q.ID, StoryID: q.Task, Text: q.Text, Choices: q.Choices, AskedAt: MillisecondTime{q.Asked}, Deadline: MillisecondTime{q.Deadline},
 		})
 	}
@@ -149,7 +149,7 @@ func FileOf(s *state.State, o Options, now time.Time) File {
 }
 
 func featureText(goal string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(spec.TitleOf(goal), goal)), "\n")
+	line, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(spec.GoalTitle(goal), goal)), "\n")
 	return sanitize.TruncateText(strings.ToValidUTF8(line, "\uFFFD"), 120)
 }
 
@@ -166,7 +166,7 @@ func statusOf(s nexus.RunStatus) Status {
 	}
 }
 
-func progressOf(r view.Run) Progress {
+func progressOf(r view.RunView) TaskProgress {
 	held := 0
 	for _, t := range r.Tasks {
 		if t.Paused != "" && t.Status != nexus.Blocked {
@@ -174,19 +174,19 @@ func progressOf(r view.Run) Progress {
 		}
 	}
 	c := r.Counts
-	return Progress{
+	return TaskProgress{
 		Total: c.Total, Passed: c.Landed, Failed: c.Failed, Paused: c.Parked + c.Skipped + held, Blocked: c.Blocked,
 		Pending: c.Active + c.Pending - held,
 	}
 }
 
-func isActive(t view.Task) bool {
+func isActive(t view.TaskView) bool {
 	return t.Status == nexus.Running || t.Status == nexus.Reviewing || t.Status == nexus.Boarding
 }
 
-func currentOf(s *state.State, r view.Run) *CurrentStory {
-	var t *state.Task
-	var row view.Task
+func currentStory(s *state.State, r view.RunView) *CurrentStory {
+	var t *state.TaskState
+	var row view.TaskView
 	for _, x := range r.Tasks {
 		c := s.TaskByID(x.ID)
 		if isActive(x) && c.CurrentAttempt() != nil && (t == nil || c.CurrentAttempt().Began.After(t.CurrentAttempt().Began)) {
@@ -209,7 +209,7 @@ func currentOf(s *state.State, r view.Run) *CurrentStory {
 
 // complexityOf returns the estimated difficulty of a task. If it was never routed, that follows
 // from the tier with which work on it begins.
-func complexityOf(t *state.Task) string {
+func complexityOf(t *state.TaskState) string {
 	if t.Route != nil {
 		return string(t.Route.Complexity)
 	}
@@ -224,7 +224,7 @@ func complexityOf(t *state.Task) string {
 }
 
 // phaseOf returns the activity in an attempt: the role of the session, or the gates.
-func phaseOf(t view.Task, a *state.Attempt) string {
+func phaseOf(t view.TaskView, a *state.AttemptState) string {
 	judged := t.Now != nil && (t.Now.What == view.DoingGate || t.Now.What == view.DoingLanding)
 	switch {
 	case judged, t.Role == nexus.Verifier:

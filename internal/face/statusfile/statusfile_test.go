@@ -35,11 +35,11 @@ func tape() []nexus.Fact {
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Tier: nexus.Fast, Strategy: nexus.TestAfter, Base: "b0"},
 		nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1", Role: nexus.Coder, Model: "p/small"},
 		nexus.BudgetReserved{ID: "r1", Task: "T1", Session: "T1.1/coder.1", Role: nexus.Coder, Model: "p/small", Money: nexus.Dollar},
-		nexus.BudgetSpent{ID: "r1", Money: nexus.Dollar / 4},
+		nexus.BudgetSettled{ID: "r1", Money: nexus.Dollar / 4},
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "t1"},
-		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
-		nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
-		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
+		nexus.LandingQueued{Task: "T1", Attempt: "T1.1"},
+		nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
+		nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
 		nexus.TaskParked{Task: "T3", Why: "nobody knows"},
 		nexus.AttemptStarted{Attempt: "T2.1", Task: "T2", Tier: nexus.Balanced, Strategy: nexus.TestAfter, Base: "c1"},
 		nexus.SessionStarted{Session: "T2.1/coder.1", Attempt: "T2.1", Role: nexus.Coder, Model: "p/large"},
@@ -48,7 +48,7 @@ func tape() []nexus.Fact {
 
 func fold(t *testing.T, facts []nexus.Fact) *state.State {
 	t.Helper()
-	s := state.New("r1")
+	s := state.NewState("r1")
 	for i, f := range facts {
 		if err := s.Apply(event(i, f)); err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func event(i int, f nexus.Fact) nexus.Event {
 func TestShape(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "status.json")
 	o := Options{PID: 4711}
-	if err := Write(path, FileOf(fold(t, tape()), o, start.Add(90*time.Second))); err != nil {
+	if err := WriteFile(path, NewStatusFile(fold(t, tape()), o, start.Add(90*time.Second))); err != nil {
 		t.Fatal(err)
 	}
 	want := `{
@@ -144,7 +144,7 @@ func TestShape(t *testing.T) {
 // TestCrash pins the two fields that only a crashed run has, and the null of
 // a run that works on nothing.
 func TestCrash(t *testing.T) {
-	f := FileOf(fold(t, tape()[:2]), Options{}, start)
+	f := NewStatusFile(fold(t, tape()[:2]), Options{}, start)
 	f.Run.Status, f.Run.CrashedAt, f.Run.CrashSignal = Crashed, MillisecondTime{start}, "SIGTERM"
 	got, err := json.Marshal(f)
 	if err != nil {
@@ -207,7 +207,7 @@ func TestFollow(t *testing.T) {
 				}
 			}
 		}
-		err := Follow(t.Context(), "r1", events, Options{Path: path, Now: time.Now, Beat: 10 * time.Second})
+		err := KeepFileUpToDate(t.Context(), "r1", events, Options{Path: path, Now: time.Now, Beat: 10 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,10 +227,10 @@ func TestFollowStops(t *testing.T) {
 		<-ctx.Done()
 	}
 	stop()
-	if err := Follow(ctx, "r1", events, Options{Path: path, Now: time.Now}); err != nil {
+	if err := KeepFileUpToDate(ctx, "r1", events, Options{Path: path, Now: time.Now}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(filepath.Join(path, "nowhere", "x"), File{}); err == nil {
+	if err := WriteFile(filepath.Join(path, "nowhere", "x"), File{}); err == nil {
 		t.Error("wrote into a directory that is not there")
 	}
 }

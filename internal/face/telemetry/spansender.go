@@ -38,8 +38,8 @@ const (
 	Grace = 5 * time.Second
 )
 
-// Exporter sends the spans of runs to a collector.
-type Exporter struct {
+// SpanExporter sends the spans of runs to a collector.
+type SpanExporter struct {
 	Endpoint string            // address of the collector; without a path, the path for traces is added
 	Headers  map[string]string // sent with each request
 	Contents bool              // texts of people and agents are also sent
@@ -51,13 +51,13 @@ type Exporter struct {
 	Wait     time.Duration // before another try; it doubles each time; 0: a second
 }
 
-type spanEvents = iter.Seq2[nexus.Event, error]
+type spanEventSeq = iter.Seq2[nexus.Event, error]
 
 // Follow sends the spans of a run while it is in progress, until the returned function is called.
 // That function reads the remaining events and sends them within [Grace]. The process that
 // continues the run sends what could not be sent. Nothing waits for the collector: unsent spans
 // can be rebuilt from the journal.
-func (x Exporter) Follow(ctx context.Context, run nexus.RunID, live, left func(ctx context.Context, after int64) spanEvents) (end func()) {
+func (x SpanExporter) Follow(ctx context.Context, run nexus.RunID, live, left func(ctx context.Context, after int64) spanEventSeq) (end func()) {
 	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	reading, stop := context.WithCancelCause(ctx)
 	s := newSpanSender(x, run)
@@ -98,17 +98,17 @@ func (x Exporter) Follow(ctx context.Context, run nexus.RunID, live, left func(c
 
 // spanSender is used by one goroutine at a time.
 type spanSender struct {
-	Exporter
-	tracer  *Tracer
+	SpanExporter
+	tracer  *RunTracer
 	client  *otlptrace.Exporter
-	last    *lastResponse
+	last    *collectorResponse
 	seq     int64 // last event that was applied
 	sent    int64 // event up to which all spans were sent, now or earlier
 	spans   []sdktrace.ReadOnlySpan
 	refused string // the last reported problem
 }
 
-func newSpanSender(x Exporter, run nexus.RunID) *spanSender {
+func newSpanSender(x SpanExporter, run nexus.RunID) *spanSender {
 	client := http.Client{Timeout: patience}
 	if x.Client != nil {
 		client = *x.Client
@@ -121,12 +121,12 @@ func newSpanSender(x Exporter, run nexus.RunID) *spanSender {
 	if strings.Trim(endpoint.Path, "/") == "" {
 		endpoint.Path = "/v1/traces"
 	}
-	last := &lastResponse{next: cmp.Or[http.RoundTripper](client.Transport, http.DefaultTransport), query: endpoint.RawQuery}
+	last := &collectorResponse{next: cmp.Or[http.RoundTripper](client.Transport, http.DefaultTransport), query: endpoint.RawQuery}
 	client.Transport = last
 	// Each option is given, so that no variable of the environment decides where spans and keys are sent.
 	// The library's retries would lose the spans of a batch that fails for longer.
 	return &spanSender{
-		Exporter: x, tracer: NewTracer(run, x.Version, x.Contents, x.Mask), sent: x.readCursor(), last: last,
+		SpanExporter: x, tracer: NewTracer(run, x.Version, x.Contents, x.Mask), sent: x.readCursor(), last: last,
 		client: otlptrace.NewUnstarted(otlptracehttp.NewClient(
 			otlptracehttp.WithEndpointURL(endpoint.String()), otlptracehttp.WithHeaders(x.Headers), otlptracehttp.WithHTTPClient(&client),
 			otlptracehttp.WithEncoding(otlptracehttp.EncodingJSON), otlptracehttp.WithCompression(otlptracehttp.NoCompression),
@@ -135,8 +135,8 @@ func newSpanSender(x Exporter, run nexus.RunID) *spanSender {
 	}
 }
 
-// lastResponse remembers the last response of the collector, because the library's error has no status.
-type lastResponse struct {
+// collectorResponse remembers the last response of the collector, because the library's error has no status.
+type collectorResponse struct {
 	next   http.RoundTripper
 	query  string // of the endpoint, which the library leaves out
 	status int    // 0: there was no response
@@ -144,7 +144,7 @@ type lastResponse struct {
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (l *lastResponse) RoundTrip(r *http.Request) (*http.Response, error) {
+func (l *collectorResponse) RoundTrip(r *http.Request) (*http.Response, error) {
 	l.status, l.after = 0, 0
 	r = r.Clone(r.Context())
 	r.URL.RawQuery = l.query
@@ -209,12 +209,12 @@ func (s *spanSender) sendPeriodically(ctx, reading context.Context, read <-chan 
 	}
 }
 
-// retryLater means that the collector may accept the same spans later.
-type retryLater struct{ after time.Duration }
+// retryLaterError means that the collector may accept the same spans later.
+type retryLaterError struct{ after time.Duration }
 
 // sendSpans sends the waiting spans. They are kept if the collector may accept them later, and dropped
 // if it never will.
-func (s *spanSender) sendSpans(ctx context.Context) *retryLater {
+func (s *spanSender) sendSpans(ctx context.Context) *retryLaterError {
 	if len(s.spans) > 0 {
 		err := s.exportSpans(ctx)
 		switch {
@@ -223,10 +223,10 @@ func (s *spanSender) sendSpans(ctx context.Context) *retryLater {
 			if ctx.Err() == nil {
 				s.reportError(err)
 			}
-			return &retryLater{}
+			return &retryLaterError{}
 		case isTemporaryStatus(s.last.status):
 			s.reportError(fmt.Errorf("the collector at %s answers %d; it is tried again", s.collectorHost(), s.last.status))
-			return &retryLater{s.last.after}
+			return &retryLaterError{s.last.after}
 		case s.last.status >= 300:
 			s.reportError(fmt.Errorf("the collector at %s refuses spans with %d: they are left out", s.collectorHost(), s.last.status))
 		default:
@@ -288,7 +288,7 @@ func (s *spanSender) collectorHost() string {
 }
 
 // readCursor returns the event up to which the spans of the run were sent.
-func (x Exporter) readCursor() int64 {
+func (x SpanExporter) readCursor() int64 {
 	data, err := os.ReadFile(x.Cursor)
 	if err != nil {
 		return 0

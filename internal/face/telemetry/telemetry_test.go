@@ -37,17 +37,17 @@ func told() (all []nexus.Event) {
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Tier: nexus.Fast, Strategy: "test-after"},
 		nexus.SessionStarted{Session: "T1.1/coder.1", Attempt: "T1.1", Role: nexus.Coder, Model: "anthropic/claude-haiku-5-5"},
 		nexus.BudgetReserved{ID: "r1", Session: "T1.1/coder.1", Model: "anthropic/claude-haiku-5-5"},
-		nexus.BudgetSpent{ID: "r1", Money: 12_000_000, Usage: nexus.Usage{Input: 100, Output: 20, CacheRead: 50}},
-		nexus.ToolCalled{Session: "T1.1/coder.1", Call: "c1", Tool: "shell", About: "cat secret.txt"},
-		nexus.ToolAnswered{Session: "T1.1/coder.1", Call: "c1", Failed: true},
+		nexus.BudgetSettled{ID: "r1", Money: 12_000_000, Usage: nexus.Usage{Input: 100, Output: 20, CacheRead: 50}},
+		nexus.ToolCallStarted{Session: "T1.1/coder.1", Call: "c1", Tool: "shell", About: "cat secret.txt"},
+		nexus.ToolCallEnded{Session: "T1.1/coder.1", Call: "c1", Failed: true},
 		nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted},
 		nexus.GateStarted{Attempt: "T1.1", Gate: "test"},
-		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.Evidence{Gate: "test", State: nexus.Fail}},
+		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.GateEvidence{Gate: "test", State: nexus.Fail}},
 		nexus.GateStarted{Attempt: "T1.1", Gate: "test"},
-		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.Evidence{Gate: "test", State: nexus.Pass}},
+		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.GateEvidence{Gate: "test", State: nexus.Pass}},
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted},
-		nexus.TrainDeparted{Task: "T1", Attempt: "T1.1"},
-		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "abc"},
+		nexus.LandingStarted{Task: "T1", Attempt: "T1.1"},
+		nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "abc"},
 		nexus.AttemptStarted{Attempt: "T2.1", Task: "T2"},
 		nexus.RunEnded{Status: nexus.StatusPartial},
 	} {
@@ -72,7 +72,7 @@ func sent(t *testing.T, contents bool, mask func(string) string) []byte {
 	got := &collector{called: make(chan struct{}, 9)}
 	server := httptest.NewServer(got)
 	defer server.Close()
-	x := telemetry.Exporter{Endpoint: server.URL, Version: "v1.2.3", Contents: contents, Mask: mask, Say: func(err error) { t.Error(err) }}
+	x := telemetry.SpanExporter{Endpoint: server.URL, Version: "v1.2.3", Contents: contents, Mask: mask, Say: func(err error) { t.Error(err) }}
 	x.Follow(t.Context(), run, none, seq(told()))()
 	return got.body
 }
@@ -238,7 +238,7 @@ func TestCollectors(t *testing.T) {
 			server := httptest.NewServer(got)
 			defer server.Close()
 			said := ""
-			x := telemetry.Exporter{
+			x := telemetry.SpanExporter{
 				Endpoint: server.URL + "?key=k", Mask: same, Cursor: filepath.Join(t.TempDir(), "cursor"), Headers: telemetry.ParseHeaders("X-Key=a%20b, Other=c"),
 				Say: func(err error) { said += err.Error() },
 			}
@@ -269,8 +269,8 @@ func TestWhileItRuns(t *testing.T) {
 	var events []nexus.Event
 	for i := range 700 {
 		at := time.Unix(int64(i), 0)
-		events = append(events, nexus.Event{Seq: int64(2*i + 1), Run: run, At: at, Fact: nexus.ToolCalled{Session: "s", Call: fmt.Sprint(i), Tool: "shell"}},
-			nexus.Event{Seq: int64(2*i + 2), Run: run, At: at, Fact: nexus.ToolAnswered{Session: "s", Call: fmt.Sprint(i)}})
+		events = append(events, nexus.Event{Seq: int64(2*i + 1), Run: run, At: at, Fact: nexus.ToolCallStarted{Session: "s", Call: fmt.Sprint(i), Tool: "shell"}},
+			nexus.Event{Seq: int64(2*i + 2), Run: run, At: at, Fact: nexus.ToolCallEnded{Session: "s", Call: fmt.Sprint(i)}})
 	}
 	live := func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error] {
 		return func(yield func(nexus.Event, error) bool) {
@@ -282,7 +282,7 @@ func TestWhileItRuns(t *testing.T) {
 			<-ctx.Done()
 		}
 	}
-	x := telemetry.Exporter{Endpoint: server.URL + "/v1/traces", Mask: same, Cursor: filepath.Join(t.TempDir(), "cursor"), Wait: time.Millisecond}
+	x := telemetry.SpanExporter{Endpoint: server.URL + "/v1/traces", Mask: same, Cursor: filepath.Join(t.TempDir(), "cursor"), Wait: time.Millisecond}
 	end := x.Follow(t.Context(), run, live, seq(events))
 	for range 4 { // two refusals, two batches
 		select {
@@ -309,7 +309,7 @@ func TestEnvironment(t *testing.T) {
 	got := &collector{called: make(chan struct{}, 9)}
 	server := httptest.NewServer(got)
 	defer server.Close()
-	x := telemetry.Exporter{Endpoint: server.URL, Mask: same, Say: func(err error) { t.Error(err) }}
+	x := telemetry.SpanExporter{Endpoint: server.URL, Mask: same, Say: func(err error) { t.Error(err) }}
 	x.Follow(t.Context(), run, none, seq(told()))()
 	if len(got.took) != 11 || got.headers.Get("Key") != "" || !strings.Contains(string(got.body), "gen_ai.usage.output_tokens") || strings.Contains(string(got.body), "planted") {
 		t.Errorf("%d spans, %v", len(got.took), got.headers)
@@ -330,7 +330,7 @@ func TestNobodyThere(t *testing.T) {
 	defer close(stuck)
 	for _, to := range []string{"http://127.0.0.1:1/secret-path?secret-query", server.URL} {
 		said := ""
-		x := telemetry.Exporter{
+		x := telemetry.SpanExporter{
 			Endpoint: to, Mask: same, Cursor: filepath.Join(t.TempDir(), "cursor"), Client: &http.Client{Timeout: 100 * time.Millisecond},
 			Say: func(err error) { said += err.Error() },
 		}
@@ -355,7 +355,7 @@ func (c *calls) RoundTrip(*http.Request) (*http.Response, error) {
 func TestHeadersInTheClear(t *testing.T) {
 	for to, want := range map[string]int{"http://collector.example:4318": 0, "https://collector.example": 1, "http://127.0.0.1:4318": 1} {
 		said, heard := "", &calls{}
-		x := telemetry.Exporter{
+		x := telemetry.SpanExporter{
 			Endpoint: to, Headers: map[string]string{"Authorization": "k"}, Mask: same, Cursor: filepath.Join(t.TempDir(), "cursor"),
 			Client: &http.Client{Transport: heard}, Say: func(err error) { said += err.Error() },
 		}

@@ -25,7 +25,7 @@ func (p *play) quits(cmd tea.Cmd) bool {
 		return true
 	case tea.BatchMsg:
 		return slices.ContainsFunc(msg, p.quits)
-	case doneMsg:
+	case commandDoneMsg:
 		_, next := p.Update(msg)
 		return p.quits(next)
 	}
@@ -45,7 +45,7 @@ func TestLeaving(t *testing.T) {
 		{then: "j"},
 		{then: "q", fails: "the disk is full"},
 	} {
-		p := begin(t, &stage{p: recorded(t), fails: c.fails}, view.Style{}, 120, 40)
+		p := begin(t, &stage{p: recorded(t), fails: c.fails}, view.OutputStyle{}, 120, 40)
 		_, work := p.Update(keysOf("p")[0])
 		at := false
 		for _, k := range keysOf(c.then) {
@@ -66,14 +66,14 @@ func TestLeaving(t *testing.T) {
 
 // TestFillIsWhole holds that an answer that a question offers is sent as it is.
 func TestFillIsWhole(t *testing.T) {
-	fixed := projection.Action{Args: []string{"answer", "--", "q1", "return T{}"}}
-	lone := projection.Action{Args: []string{"answer", "--", "q1", "{}"}}
-	typed := projection.Action{Args: []string{"answer", "--", "q1", "{}"}, Input: projection.InputText}
+	fixed := projection.PersonAction{Args: []string{"answer", "--", "q1", "return T{}"}}
+	lone := projection.PersonAction{Args: []string{"answer", "--", "q1", "{}"}}
+	typed := projection.PersonAction{Args: []string{"answer", "--", "q1", "{}"}, Input: projection.InputText}
 	for _, c := range []struct {
-		a    projection.Action
+		a    projection.PersonAction
 		want string
 	}{{fixed, "return T{}"}, {lone, "{}"}, {typed, "red {}"}} {
-		if got := FillArguments(c.a, "red {}"); got[3] != c.want {
+		if got := FillActionArguments(c.a, "red {}"); got[3] != c.want {
 			t.Errorf("%q, want %q", got[3], c.want)
 		}
 	}
@@ -88,8 +88,8 @@ func waits(t *testing.T, ids ...string) *RunSnapshot {
 	}
 	snap.Inbox = nil
 	for _, id := range ids {
-		a := projection.Action{Name: "approve", Label: "Approve", Args: []string{"approve", "--", id}}
-		snap.Inbox = append(snap.Inbox, projection.Item{WaitingItem: humaninput.WaitingItem{ID: id}, Task: "T1", Actions: []projection.Action{a}})
+		a := projection.PersonAction{Name: "approve", Label: "Approve", Args: []string{"approve", "--", id}}
+		snap.Inbox = append(snap.Inbox, projection.InboxItem{WaitingItem: humaninput.WaitingItem{ID: id}, Task: "T1", Actions: []projection.PersonAction{a}})
 	}
 	return &snap
 }
@@ -114,7 +114,7 @@ func TestApprovesWhatIsShown(t *testing.T) {
 		t.Errorf("%q", s.typed)
 	}
 	s = &stage{p: recorded(t), asks: "q8", snap: waits(t, "q7", "q8", "q9")}
-	p := begin(t, s, view.Style{}, 120, 40)
+	p := begin(t, s, view.OutputStyle{}, 120, 40)
 	p.keys("2da")
 	if got := s.changed(); !slices.Equal(got, []string{"approve -- q8"}) {
 		t.Errorf("%q; the screen says %q", got, p.notice)
@@ -125,13 +125,13 @@ func TestApprovesWhatIsShown(t *testing.T) {
 // what the person selected, and nothing at all where nothing is selected.
 func TestActsOnWhatWasSelected(t *testing.T) {
 	s := &stage{p: recorded(t), snap: waits(t, "q7", "q8")}
-	p := begin(t, s, view.Style{}, 120, 40)
+	p := begin(t, s, view.OutputStyle{}, 120, 40)
 	p.keys("1j")
 	if i := p.selectedItem(); i == nil || i.ID != "q8" {
 		t.Fatalf("%+v", i)
 	}
 	s.snap = waits(t, "q7")
-	p.perform(p.readSnapshot(false))
+	p.perform(p.readSnapshotNow(false))
 	p.keys("a")
 	if got := s.changed(); len(got) > 0 || !strings.Contains(p.notice, "q7 is selected now") {
 		t.Errorf("%q; the screen says %q", got, p.notice)
@@ -142,7 +142,7 @@ func TestActsOnWhatWasSelected(t *testing.T) {
 	}
 	for _, ids := range [][]string{{"q7", "q8"}, {"q7"}} {
 		s := &stage{p: recorded(t), snap: waits(t, ids...)}
-		begin(t, s, view.Style{}, 120, 40).keys("6a")
+		begin(t, s, view.OutputStyle{}, 120, 40).keys("6a")
 		if got := s.changed(); len(got) > 0 {
 			t.Errorf("%q of %q", got, ids)
 		}
@@ -157,7 +157,7 @@ func TestTypedIsKept(t *testing.T) {
 		"2jmsoon<enter>":      "soon",
 	} {
 		s := &stage{p: recorded(t), fails: "the disk is full"}
-		p := begin(t, s, view.Style{}, 120, 40)
+		p := begin(t, s, view.OutputStyle{}, 120, 40)
 		p.keys(keys)
 		if p.dialog.kind != inputDialog || p.dialog.field.text() != want || !strings.Contains(p.notice, "the disk is full") {
 			t.Errorf("%s: %q; the screen says %q", keys, p.dialog.field.text(), p.notice)
@@ -188,7 +188,7 @@ const gapped = `diff --git a/size.go b/size.go
 // with their tabs and blank lines, and cannot replace lines that are not shown.
 func TestSuggestsWholeLines(t *testing.T) {
 	s := &stage{p: recorded(t), patch: gapped}
-	p := begin(t, s, view.Style{}, 120, 40)
+	p := begin(t, s, view.OutputStyle{}, 120, 40)
 	line := func(n int) {
 		t.Helper()
 		p.check(t)

@@ -10,7 +10,7 @@ import (
 
 // ASCIIText returns a text for a locale with ASCII only, if the style is for one: it keeps the
 // width, with ? for each column of a character that cannot be shown.
-func ASCIIText(s view.Style, text string) string {
+func ASCIIText(s view.OutputStyle, text string) string {
 	if !s.ASCII || isASCII(text) {
 		return text
 	}

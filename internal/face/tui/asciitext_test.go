@@ -19,11 +19,11 @@ func TestShown(t *testing.T) {
 		{"\U0001f468\u200d\U0001f469\u200d\U0001f467|", "??|"},
 		{"\xff\xc3|", "??|"},
 	} {
-		got := ASCIIText(view.Style{ASCII: true}, c.text)
+		got := ASCIIText(view.OutputStyle{ASCII: true}, c.text)
 		if got != c.want || ansi.StringWidth(got) != ansi.StringWidth(c.text) && c.text[0] != 0xff {
 			t.Errorf("%q is shown as %q, %d wide, and not as %q, %d wide", c.text, got, ansi.StringWidth(got), c.want, ansi.StringWidth(c.text))
 		}
-		if plain := ASCIIText(view.Style{}, c.text); plain != c.text {
+		if plain := ASCIIText(view.OutputStyle{}, c.text); plain != c.text {
 			t.Errorf("%q is shown as %q in UTF-8", c.text, plain)
 		}
 	}

@@ -11,32 +11,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// CommandExecution is how a command runs when it is typed after a colon.
-type CommandExecution string
+// CommandExecutionMode is how a command runs when it is typed after a colon.
+type CommandExecutionMode string
 
 // The modes of a typed command.
 const (
-	Unavailable CommandExecution = ""         // not available here: Why has the reason
-	Beside      CommandExecution = "beside"   // in this process; its output is shown
-	Terminal    CommandExecution = "terminal" // with the terminal, until it ends
+	Unavailable CommandExecutionMode = ""         // not available here: Why has the reason
+	Beside      CommandExecutionMode = "beside"   // in this process; its output is shown
+	Terminal    CommandExecutionMode = "terminal" // with the terminal, until it ends
 )
 
-// RunArgument is how a command receives the run on the screen.
-type RunArgument string
+// RunArgumentMode is how a command receives the run on the screen.
+type RunArgumentMode string
 
 // The ways to pass a run to a command.
 const (
-	NoRun   RunArgument = ""     // it needs none
-	FlagRun RunArgument = "flag" // --run
-	WordRun RunArgument = "word" // its first argument
+	NoRun   RunArgumentMode = ""     // it needs none
+	FlagRun RunArgumentMode = "flag" // --run
+	WordRun RunArgumentMode = "word" // its first argument
 )
 
 // CommandBinding is how a command of the command line is reached here.
 type CommandBinding struct {
 	Name string
-	Keys []string         // names of keys that do it
-	How  CommandExecution // how it runs when it is typed
-	Run  RunArgument
+	Keys []string             // names of keys that do it
+	How  CommandExecutionMode // how it runs when it is typed
+	Run  RunArgumentMode
 	Not  []string // its subcommands that are reached elsewhere
 	Why  string   // why it, or those subcommands, are not available here
 }
@@ -51,7 +51,7 @@ const (
 
 // CommandBindings returns how each command of the command line is reached here.
 func CommandBindings() []CommandBinding {
-	key := func(name string, run RunArgument, keys ...string) CommandBinding {
+	key := func(name string, run RunArgumentMode, keys ...string) CommandBinding {
 		return CommandBinding{Name: name, Keys: keys, How: Beside, Run: run}
 	}
 	typed := func(name string) CommandBinding { return CommandBinding{Name: name, How: Beside} }
@@ -159,14 +159,14 @@ func namesRun(word string) bool { return word != "" && word[0] >= '0' && word[0]
 
 // runInTerminal runs a command line with the terminal until it ends.
 func (m *Model) runInTerminal(args ...string) tea.Cmd {
-	return tea.Exec(m.o.Verbs.Terminal(m.ctx, args), func(err error) tea.Msg { return leftMsg{err} })
+	return tea.Exec(m.o.Verbs.Terminal(m.ctx, args), func(err error) tea.Msg { return terminalCommandEndedMsg{err} })
 }
 
 // runAndShow runs a command line, and shows its output.
 func (m *Model) runAndShow(args []string) tea.Cmd {
 	m.busy++
 	ctx, verbs := m.ctx, m.o.Verbs
-	return func() tea.Msg { return doneMsg{what: args[0], out: verbs.Do(ctx, args, ""), show: true} }
+	return func() tea.Msg { return commandDoneMsg{what: args[0], out: verbs.Do(ctx, args, ""), show: true} }
 }
 
 // selectTask selects a task by its name.
@@ -188,8 +188,8 @@ func (m *Model) typedChoices() (all []dialogChoice) {
 		if w.How == Unavailable {
 			continue
 		}
-		all = append(all, dialogChoice{label: view.Clean(":" + w.Name + ": type nexus " + w.Name), then: func() tea.Cmd {
-			m.dialog = dialog{kind: inputDialog, title: ":", field: fieldOf(w.Name+" ", false), then: m.runTypedCommand}
+		all = append(all, dialogChoice{label: view.EscapeForTerminal(":" + w.Name + ": type nexus " + w.Name), then: func() tea.Cmd {
+			m.dialog = dialog{kind: inputDialog, title: ":", field: newTextField(w.Name+" ", false), then: m.runTypedCommand}
 			return nil
 		}})
 	}

@@ -36,7 +36,7 @@ func TestTyped(t *testing.T) {
 		{"", "", ""},
 	} {
 		s := &stage{p: recorded(t)}
-		p := begin(t, s, view.Style{}, 120, 40)
+		p := begin(t, s, view.OutputStyle{}, 120, 40)
 		p.keys(":" + c.typed + "<enter>")
 		got := ""
 		for _, args := range s.did {
@@ -47,7 +47,7 @@ func TestTyped(t *testing.T) {
 		}
 	}
 	s := &stage{p: recorded(t)}
-	p := begin(t, s, view.Style{}, 120, 40)
+	p := begin(t, s, view.OutputStyle{}, 120, 40)
 	p.o.Interrupt = func() {}
 	p.keys(":verify<enter>")
 	if !strings.Contains(p.notice, "needs another terminal") {
@@ -58,7 +58,7 @@ func TestTyped(t *testing.T) {
 // TestTypedIsOffered holds that what can be typed is in the palette and in the help.
 func TestTypedIsOffered(t *testing.T) {
 	s := &stage{p: recorded(t)}
-	p := begin(t, s, view.Style{}, 120, 40)
+	p := begin(t, s, view.OutputStyle{}, 120, 40)
 	help := strings.Fields(strings.Join(p.helpDialog(), "\n"))
 	for _, w := range CommandBindings() {
 		if w.How != Unavailable && !slices.Contains(help, w.Name) {

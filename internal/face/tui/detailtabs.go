@@ -32,7 +32,7 @@ func (m *Model) detailLines(width, height int) []string {
 	item := m.selectedItem()
 	switch {
 	case item != nil && m.tab == OverviewTab:
-		return m.b.fold(m.itemLines(item), width, true)
+		return m.b.wrapLines(m.inboxItemLines(item), width, true)
 	case t == nil:
 		return m.runTab(width, height)
 	}
@@ -42,13 +42,13 @@ func (m *Model) detailLines(width, height int) []string {
 	case DiffTab:
 		return m.diffLines(width, height)
 	case ChecksTab:
-		return append(m.gateMatrix(width, height), m.b.fold(m.checkLines(t), width, true)...)
+		return append(m.gateMatrix(width, height), m.b.wrapLines(m.checkLines(t), width, true)...)
 	case PlanTab:
-		return m.b.fold(m.planLines(t), width, true)
+		return m.b.wrapLines(m.planLines(t), width, true)
 	case CostTab:
-		return m.b.fold(m.taskCost(t), width, m.wrap)
+		return m.b.wrapLines(m.taskCost(t), width, m.wrap)
 	default:
-		return m.b.fold(m.taskLines(t), width, true)
+		return m.b.wrapLines(m.taskLines(t), width, true)
 	}
 }
 
@@ -58,7 +58,7 @@ func (m *Model) runTab(width, height int) []string {
 	case LogTab:
 		return m.logLines(width)
 	case DiffTab:
-		return m.b.fold([]string{"This is about no task: select one to see what it changed."}, width, true)
+		return m.b.wrapLines([]string{"This is about no task: select one to see what it changed."}, width, true)
 	case ChecksTab:
 		if lines := m.gateMatrix(width, height); len(lines) > 0 {
 			return lines
@@ -67,7 +67,7 @@ func (m *Model) runTab(width, height int) []string {
 	case PlanTab:
 		d, why := m.documentOrReason("plan")
 		if d == nil {
-			return m.b.fold([]string{why}, width, true)
+			return m.b.wrapLines([]string{why}, width, true)
 		}
 		return m.b.formatOutput(d.text, width, true)
 	case CostTab:
@@ -82,29 +82,29 @@ func (m *Model) runTab(width, height int) []string {
 func (m *Model) questionLines(width, height int) []string {
 	i := m.selectedItem()
 	if t := m.snap.Task; i == nil && t != nil {
-		if n := slices.IndexFunc(t.Inbox, func(i projection.Item) bool { return !i.Notice }); n >= 0 {
+		if n := slices.IndexFunc(t.Inbox, func(i projection.InboxItem) bool { return !i.Notice }); n >= 0 {
 			i = &t.Inbox[n]
 		}
 	}
 	if i == nil || m.tab == OverviewTab {
 		return nil
 	}
-	lines := append([]string{m.itemHead(i)}, m.b.sanitizeLines(i.Text)...)
-	return append(m.truncateLines(m.b.fold(lines, width, true), max(height-leastTab, 1), 0), "")
+	lines := append([]string{m.inboxItemTitle(i)}, m.b.sanitizeLines(i.Text)...)
+	return append(m.truncateLines(m.b.wrapLines(lines, width, true), max(height-leastTab, 1), 0), "")
 }
 
 // leastTab is the minimum height of a tab below a question.
 const leastTab = 6
 
-// itemHead names an item of the inbox.
-func (m *Model) itemHead(i *projection.Item) string {
-	return m.b.Warn(m.b.Bold(string(i.Kind) + " " + view.Clean(i.ID)))
+// inboxItemTitle names an item of the inbox.
+func (m *Model) inboxItemTitle(i *projection.InboxItem) string {
+	return m.b.Warn(m.b.Bold(string(i.Kind) + " " + view.EscapeForTerminal(i.ID)))
 }
 
 // runLines draws the facts about the run when nothing is selected.
 func (m *Model) runLines(width int) []string {
 	r := m.snap.Run
-	lines := []string{m.b.Bold("run " + view.Clean(string(r.ID)))}
+	lines := []string{m.b.Bold("run " + view.EscapeForTerminal(string(r.ID)))}
 	lines = append(lines, m.b.sanitizeLines(r.Goal)...)
 	lines = append(lines, "", m.runState())
 	if r.Why != "" {
@@ -114,7 +114,7 @@ func (m *Model) runLines(width int) []string {
 		lines = append(lines, m.b.sanitizeLines("look at: "+text)...)
 	}
 	lines = append(lines, m.b.sanitizeLines(m.runAdvice())...)
-	return m.b.fold(lines, width, true)
+	return m.b.wrapLines(lines, width, true)
 }
 
 // runAdvice describes the possible actions for a run that is not in progress.
@@ -128,27 +128,27 @@ func (m *Model) runAdvice() string {
 	return ""
 }
 
-func (m *Model) itemLines(i *projection.Item) []string {
-	lines := append([]string{m.itemHead(i)}, m.b.sanitizeLines(i.Text)...)
+func (m *Model) inboxItemLines(i *projection.InboxItem) []string {
+	lines := append([]string{m.inboxItemTitle(i)}, m.b.sanitizeLines(i.Text)...)
 	lines = append(lines, "")
 	if i.Blocks {
 		lines = append(lines, "Work waits for this.")
 	}
 	if i.Fallback != "" {
-		lines = append(lines, "Without an answer: "+view.Clean(i.Fallback))
+		lines = append(lines, "Without an answer: "+view.EscapeForTerminal(i.Fallback))
 	}
 	if !i.Deadline.IsZero() {
 		lines = append(lines, "Until: "+i.Deadline.Local().Format("15:04:05"))
 	}
 	lines = append(lines, m.actionLines(i.Actions)...)
 	if t := m.snap.Task; t != nil && i.Task == t.ID {
-		lines = append(lines, "", m.b.Dim("About:"), m.taskCardLine(t.Card))
+		lines = append(lines, "", m.b.Dim("About:"), m.taskCardLine(t.TaskCard))
 	}
 	return lines
 }
 
 // actionLines lists the available actions with their keys.
-func (m *Model) actionLines(all []projection.Action) []string {
+func (m *Model) actionLines(all []projection.PersonAction) []string {
 	var lines []string
 	n := 0
 	for _, a := range all {
@@ -158,31 +158,31 @@ func (m *Model) actionLines(all []projection.Action) []string {
 			key = fmt.Sprintf("alt+%d", n)
 		}
 		if a.Refused == "" {
-			lines = append(lines, "  "+m.b.Bold(m.b.padLine(cmp.Or(key, "-"), 6))+" "+view.Clean(a.Label))
+			lines = append(lines, "  "+m.b.Bold(m.b.padLine(cmp.Or(key, "-"), 6))+" "+view.EscapeForTerminal(a.Label))
 		}
 	}
 	return lines
 }
 
-func (m *Model) taskLines(t *projection.Task) []string {
+func (m *Model) taskLines(t *projection.TaskDetailView) []string {
 	glyph, words := m.b.laneSign(t.Lane)
-	lines := []string{m.b.Bold(view.Clean(string(t.ID) + " " + t.Title)), glyph + " " + words + stepWords(t)}
-	if t.Task.Why != "" {
-		lines = append(lines, m.b.sanitizeLines(t.Task.Why)...)
+	lines := []string{m.b.Bold(view.EscapeForTerminal(string(t.ID) + " " + t.Title)), glyph + " " + words + stepWords(t)}
+	if t.TaskView.Why != "" {
+		lines = append(lines, m.b.sanitizeLines(t.TaskView.Why)...)
 	}
-	figures := []string{view.Count(t.Attempts, "attempt"), view.Count(t.Rounds, "round"), t.Spent.String(), view.FormatSeconds(t.Seconds)}
+	figures := []string{view.CountWithNoun(t.Attempts, "attempt"), view.CountWithNoun(t.Rounds, "round"), t.Spent.String(), view.FormatSeconds(t.Seconds)}
 	if t.Model != "" {
-		figures = append(figures, view.Clean(t.Model))
+		figures = append(figures, view.EscapeForTerminal(t.Model))
 	}
 	if t.Added+t.Deleted > 0 {
 		figures = append(figures, fmt.Sprintf("+%d -%d", t.Added, t.Deleted))
 	}
 	lines = append(lines, strings.Join(figures, m.b.Separator()))
 	if t.Worktree != "" {
-		lines = append(lines, m.b.Dim("path    ")+view.Clean(t.Worktree))
+		lines = append(lines, m.b.Dim("path    ")+view.EscapeForTerminal(t.Worktree))
 	}
 	if t.Branch != "" {
-		lines = append(lines, m.b.Dim("branch  ")+view.Clean(t.Branch))
+		lines = append(lines, m.b.Dim("branch  ")+view.EscapeForTerminal(t.Branch))
 	}
 	lines = append(lines, "", m.b.Bold(fmt.Sprintf("Criteria (%d of %d shown)", t.Met, t.Criteria)))
 	for _, c := range t.Checks {
@@ -191,12 +191,12 @@ func (m *Model) taskLines(t *projection.Task) []string {
 	if len(t.Inbox) > 0 {
 		lines = append(lines, "", m.b.Warn(m.b.Bold("It needs you")))
 		for _, i := range t.Inbox {
-			lines = append(lines, "! "+view.Clean(i.Title))
+			lines = append(lines, "! "+view.EscapeForTerminal(i.Title))
 			lines = append(lines, m.actionLines(i.Actions)...)
 		}
 	}
 	for _, g := range t.Guidance {
-		lines = append(lines, m.b.Dim("told: ")+view.Clean(g))
+		lines = append(lines, m.b.Dim("told: ")+view.EscapeForTerminal(g))
 	}
 	if can := m.actionLines(t.Actions); len(can) > 0 {
 		lines = append(append(lines, "", m.b.Bold("Keys")), can...)
@@ -204,44 +204,44 @@ func (m *Model) taskLines(t *projection.Task) []string {
 	return lines
 }
 
-func stepWords(t *projection.Task) string {
+func stepWords(t *projection.TaskDetailView) string {
 	if t.Step == "" {
 		return ""
 	}
-	return ": " + view.Clean(t.Step)
+	return ": " + view.EscapeForTerminal(t.Step)
 }
 
-func (m *Model) criterionLine(c projection.Criterion) string {
-	sign := m.b.Dim(m.b.symbol("\u25cb", "."))
+func (m *Model) criterionLine(c projection.CriterionView) string {
+	sign := m.b.Dim(m.b.symbolOrASCII("\u25cb", "."))
 	switch c.State {
 	case "met":
-		sign = m.b.Good(m.b.symbol("\u2713", "+"))
+		sign = m.b.Good(m.b.symbolOrASCII("\u2713", "+"))
 	case "not-met":
-		sign = m.b.Bad(m.b.symbol("\u2717", "X"))
+		sign = m.b.Bad(m.b.symbolOrASCII("\u2717", "X"))
 	case "unclear":
 		sign = m.b.Warn("?")
 	}
-	text := fmt.Sprintf("%s %s", sign, view.Clean(c.Text))
+	text := fmt.Sprintf("%s %s", sign, view.EscapeForTerminal(c.Text))
 	if c.Evidence != "" {
-		text += m.b.Dim("  " + view.Clean(c.Evidence))
+		text += m.b.Dim("  " + view.EscapeForTerminal(c.Evidence))
 	}
 	return text
 }
 
 // checkLines draws the results of gates, failures first.
-func (m *Model) checkLines(t *projection.Task) []string {
+func (m *Model) checkLines(t *projection.TaskDetailView) []string {
 	var lines []string
 	for i := len(t.Tries) - 1; i >= 0; i-- {
 		a := t.Tries[i]
-		lines = append(lines, m.b.Bold(view.Clean(string(a.ID)))+" "+m.b.Dim(view.Clean(fmt.Sprintf("%s %s %s", a.Tier, a.Strategy, a.Outcome))))
+		lines = append(lines, m.b.Bold(view.EscapeForTerminal(string(a.ID)))+" "+m.b.Dim(view.EscapeForTerminal(fmt.Sprintf("%s %s %s", a.Tier, a.Strategy, a.Outcome))))
 		for j := len(a.Rounds) - 1; j >= 0; j-- {
 			r := a.Rounds[j]
-			lines = append(lines, fmt.Sprintf("  round %d, %s", r.N, view.Clean(cmp.Or(r.Cause, string(r.Role)))))
+			lines = append(lines, fmt.Sprintf("  round %d, %s", r.N, view.EscapeForTerminal(cmp.Or(r.Cause, string(r.Role)))))
 			for _, g := range r.Gates {
 				lines = append(lines, m.gateLines(g)...)
 			}
 			if r.Review != "" {
-				lines = append(lines, "    review: "+view.Clean(r.Review))
+				lines = append(lines, "    review: "+view.EscapeForTerminal(r.Review))
 			}
 			for _, f := range r.Findings {
 				lines = append(lines, "      "+findingLine(f))
@@ -254,11 +254,11 @@ func (m *Model) checkLines(t *projection.Task) []string {
 	return lines
 }
 
-func (m *Model) gateLines(g projection.Gate) []string {
-	words := view.Clean(g.Name) + " " + view.Clean(string(g.State))
+func (m *Model) gateLines(g projection.GateView) []string {
+	words := view.EscapeForTerminal(g.Name) + " " + view.EscapeForTerminal(string(g.State))
 	lines := []string{"    " + m.gateSign(g.State) + " " + words + " " + m.b.Dim(view.FormatSeconds(g.Seconds))}
 	if g.Why != "" && g.State != nexus.Pass {
-		lines = append(lines, "      "+view.Clean(g.Why))
+		lines = append(lines, "      "+view.EscapeForTerminal(g.Why))
 	}
 	for _, f := range g.Findings {
 		lines = append(lines, "      "+findingLine(f))
@@ -268,39 +268,39 @@ func (m *Model) gateLines(g projection.Gate) []string {
 
 func findingLine(f nexus.Finding) string {
 	_, rest, _ := strings.Cut(strings.TrimSpace(f.Message), "\n") // the part that the location does not contain
-	return strings.TrimSpace(view.Clean(view.FindingText(f)) + " " + view.Clean(rest))
+	return strings.TrimSpace(view.EscapeForTerminal(view.FindingText(f)) + " " + view.EscapeForTerminal(rest))
 }
 
-func (m *Model) planLines(t *projection.Task) []string {
-	lines := []string{m.b.Bold(view.Clean(string(t.ID) + " " + t.Title))}
+func (m *Model) planLines(t *projection.TaskDetailView) []string {
+	lines := []string{m.b.Bold(view.EscapeForTerminal(string(t.ID) + " " + t.Title))}
 	lines = append(lines, m.b.sanitizeLines(t.Text)...)
 	list := func(what string, ids []nexus.TaskID) {
 		if len(ids) > 0 {
-			lines = append(lines, m.b.Dim(what)+view.Clean(nexus.JoinWords(ids)))
+			lines = append(lines, m.b.Dim(what)+view.EscapeForTerminal(nexus.JoinWords(ids)))
 		}
 	}
 	list("needs      ", t.Needs)
 	list("needed by  ", t.Dependents)
 	if len(t.Files) > 0 {
-		lines = append(lines, m.b.Dim("files      ")+view.Clean(strings.Join(t.Files, ", ")))
+		lines = append(lines, m.b.Dim("files      ")+view.EscapeForTerminal(strings.Join(t.Files, ", ")))
 	}
 	for _, why := range t.Why {
-		lines = append(lines, m.b.Dim("why        ")+view.Clean(why))
+		lines = append(lines, m.b.Dim("why        ")+view.EscapeForTerminal(why))
 	}
 	for _, c := range t.Checks {
 		lines = append(lines, m.criterionLine(c))
 		if c.Check != "" {
-			lines = append(lines, m.b.Dim("    checked by: "+view.Clean(c.Check)))
+			lines = append(lines, m.b.Dim("    checked by: "+view.EscapeForTerminal(c.Check)))
 		}
 	}
 	return lines
 }
 
-func (m *Model) taskCost(t *projection.Task) []string {
-	lines := []string{m.b.Bold(t.Spent.String()) + "  " + m.b.Dim(view.TokensText(m.b.Style, t.Usage))}
+func (m *Model) taskCost(t *projection.TaskDetailView) []string {
+	lines := []string{m.b.Bold(t.Spent.String()) + "  " + m.b.Dim(view.TokensText(m.b.OutputStyle, t.Usage))}
 	for _, a := range t.Tries {
 		for _, s := range a.Sessions {
-			figures := []string{m.b.padLine(s.Spent.String(), 9), view.Clean(string(s.ID)), view.Clean(s.Model), view.Count(s.Turns, "turn")}
+			figures := []string{m.b.padLine(s.Spent.String(), 9), view.EscapeForTerminal(string(s.ID)), view.EscapeForTerminal(s.Model), view.CountWithNoun(s.Turns, "turn")}
 			lines = append(lines, strings.Join(figures, "  "))
 		}
 	}
@@ -319,14 +319,14 @@ func (m *Model) costLines() []string {
 	}
 	for _, p := range []struct {
 		of     string
-		shares []projection.Share
+		shares []projection.RunCostPart
 	}{{"Tasks", c.Tasks}, {"Roles", c.Roles}, {"Models", c.Models}, {"Stages", c.Stages}, {"Days", c.Days}} {
 		if len(p.shares) > 0 {
 			lines = append(lines, "", m.b.Bold(p.of))
 		}
 		for _, s := range p.shares {
 			share := m.b.padLine(s.Spent.String(), 10) + m.shareBar(s.Spent, c.Spent)
-			lines = append(lines, share+" "+view.Clean(s.Of)+m.b.Dim("  "+view.Count(s.Calls, "call")))
+			lines = append(lines, share+" "+view.EscapeForTerminal(s.Of)+m.b.Dim("  "+view.CountWithNoun(s.Calls, "call")))
 		}
 	}
 	return lines
@@ -338,5 +338,5 @@ func (m *Model) shareBar(part, whole nexus.Money) string {
 	if whole > 0 {
 		n = min(max(int(part*10/whole), 0), 10)
 	}
-	return strings.Repeat(m.b.symbol("\u2588", "#"), n) + strings.Repeat(m.b.symbol("\u2591", "."), 10-n)
+	return strings.Repeat(m.b.symbolOrASCII("\u2588", "#"), n) + strings.Repeat(m.b.symbolOrASCII("\u2591", "."), 10-n)
 }

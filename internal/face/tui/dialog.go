@@ -66,16 +66,16 @@ func (m *Model) handleDialogKey(key tea.KeyPressMsg) tea.Cmd {
 		}
 		m.showNotice(false, "nothing was done")
 	case textDialog:
-		m.turnPage(name)
+		m.handleTextDialogKey(name)
 	case choiceDialog:
-		return m.pickChoice(key)
+		return m.handleChoiceKey(key)
 	default:
-		return m.typeIn(key)
+		return m.handleTextFieldKey(key)
 	}
 	return nil
 }
 
-func (m *Model) turnPage(name string) {
+func (m *Model) handleTextDialogKey(name string) {
 	d := &m.dialog
 	switch m.keys.does[name] {
 	case "down":
@@ -97,7 +97,7 @@ func (m *Model) turnPage(name string) {
 	d.top = max(min(d.top, len(d.body)-1), 0)
 }
 
-func (m *Model) typeIn(key tea.KeyPressMsg) tea.Cmd {
+func (m *Model) handleTextFieldKey(key tea.KeyPressMsg) tea.Cmd {
 	d := &m.dialog
 	switch name := key.String(); {
 	case name == "enter":
@@ -125,9 +125,9 @@ func (m *Model) typeIn(key tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (m *Model) pickChoice(key tea.KeyPressMsg) tea.Cmd {
+func (m *Model) handleChoiceKey(key tea.KeyPressMsg) tea.Cmd {
 	d := &m.dialog
-	some := d.matchingChoices()
+	some := d.choicesMatchingText()
 	switch key.String() {
 	case "down", "ctrl+n", "tab":
 		d.at = min(d.at+1, max(len(some)-1, 0))
@@ -147,8 +147,8 @@ func (m *Model) pickChoice(key tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// matchingChoices returns the choices that match the typed text.
-func (d dialog) matchingChoices() []dialogChoice {
+// choicesMatchingText returns the choices that match the typed text.
+func (d dialog) choicesMatchingText() []dialogChoice {
 	var out []dialogChoice
 	for _, c := range d.choices {
 		if strings.Contains(strings.ToLower(c.label), strings.ToLower(d.field.text())) {
@@ -190,7 +190,7 @@ func (m *Model) copyDialog() dialog {
 	d := dialog{kind: choiceDialog, title: "copy"}
 	add := func(what, text string) {
 		if text != "" {
-			d.choices = append(d.choices, dialogChoice{label: what + ": " + view.Clean(text), name: copied + text})
+			d.choices = append(d.choices, dialogChoice{label: what + ": " + view.EscapeForTerminal(text), name: copied + text})
 		}
 	}
 	if t := m.snap.Task; t != nil {
@@ -212,7 +212,7 @@ func (m *Model) openEditor() tea.Cmd {
 		m.showNotice(true, "there is no worktree here: it is removed once a task has landed")
 		return nil
 	}
-	return tea.Exec(m.o.Verbs.Edit(t.Worktree), func(err error) tea.Msg { return leftMsg{err} })
+	return tea.Exec(m.o.Verbs.Edit(t.Worktree), func(err error) tea.Msg { return terminalCommandEndedMsg{err} })
 }
 
 // helpDialog lists the keys.
@@ -237,4 +237,4 @@ func (m *Model) helpDialog() []string {
 }
 
 // keyOf returns the key of a name.
-func (m *Model) keyOf(name string) string { return firstOf(m.keys.of[name], "(no key)") }
+func (m *Model) keyOf(name string) string { return firstNonEmpty(m.keys.of[name], "(no key)") }

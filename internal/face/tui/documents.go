@@ -15,21 +15,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// commandDocument is the output of a command line.
-type commandDocument struct {
+// commandOutputDocument is the output of a command line.
+type commandOutputDocument struct {
 	key    string
 	seq    int64         // event of the run when it was read
 	at     time.Time     // when it was read
 	took   time.Duration // reading time
 	old    bool          // it is read again at once
-	review diffview.Review
-	talk   transcript.Conversation
+	review diffview.TaskChangeReview
+	talk   transcript.ConversationTranscript
 	text   string
 	failed string
 }
 
 // documentOrReason returns the document of a key, or the text to show instead.
-func (m *Model) documentOrReason(key string) (d *commandDocument, why string) {
+func (m *Model) documentOrReason(key string) (d *commandOutputDocument, why string) {
 	d = m.docs[key]
 	switch {
 	case key == "":
@@ -37,7 +37,7 @@ func (m *Model) documentOrReason(key string) (d *commandDocument, why string) {
 	case d == nil:
 		return nil, "Reading it ..."
 	case d.failed != "":
-		return nil, view.Clean(d.failed)
+		return nil, view.EscapeForTerminal(d.failed)
 	}
 	return d, ""
 }
@@ -91,14 +91,14 @@ const (
 	leastRest = time.Second
 )
 
-// isOutdated reports whether the document on the screen must be read again, now or later.
-func (m *Model) isOutdated() bool {
+// isVisibleDocumentOutdated reports whether the document on the screen must be read again, now or later.
+func (m *Model) isVisibleDocumentOutdated() bool {
 	d := m.docs[m.visibleDocumentKey()]
 	return d != nil && d.seq != m.snap.Seq
 }
 
-// needsReading reports whether a document must be read now.
-func (m *Model) needsReading(d *commandDocument) bool {
+// mustReadDocument reports whether a document must be read now.
+func (m *Model) mustReadDocument(d *commandOutputDocument) bool {
 	if d == nil || d.old {
 		return true
 	}
@@ -116,11 +116,11 @@ func (m *Model) invalidateDocuments() {
 // other read is in progress.
 func (m *Model) loadVisibleDocument() tea.Cmd {
 	key := m.visibleDocumentKey()
-	if key == "" || m.reading || m.o.Verbs == nil || !m.needsReading(m.docs[key]) {
+	if key == "" || m.reading || m.o.Verbs == nil || !m.mustReadDocument(m.docs[key]) {
 		return nil
 	}
 	m.reading = true
-	d := &commandDocument{key: key, seq: m.snap.Seq, at: m.snap.Now}
+	d := &commandOutputDocument{key: key, seq: m.snap.Seq, at: m.snap.Now}
 	ctx, verbs, run, now := m.ctx, m.o.Verbs, m.o.Run, m.o.Clock
 	return func() tea.Msg {
 		var begin time.Time
@@ -147,7 +147,7 @@ func argsOf(key string, run nexus.RunID) []string {
 }
 
 // applyOutput stores the output of a command line.
-func (d *commandDocument) applyOutput(out CommandOutcome) {
+func (d *commandOutputDocument) applyOutput(out CommandOutcome) {
 	d.failed, d.text = out.Failed, out.Text
 	if out.Failed != "" || d.key == "memory" || d.key == "plan" {
 		return
@@ -170,7 +170,7 @@ type transcriptTurn struct {
 }
 
 // transcriptTurns groups a conversation by turn.
-func (m *Model) transcriptTurns(c transcript.Conversation) []transcriptTurn {
+func (m *Model) transcriptTurns(c transcript.ConversationTranscript) []transcriptTurn {
 	var all []transcriptTurn
 	for _, s := range c.Messages {
 		if s.Turn == 0 && s.Why == "results" && len(all) > 0 {
@@ -181,7 +181,7 @@ func (m *Model) transcriptTurns(c transcript.Conversation) []transcriptTurn {
 		if s.Turn > 0 {
 			name = fmt.Sprintf("turn %d", s.Turn)
 		}
-		all = append(all, transcriptTurn{m.b.Bold(view.Clean(name)) + m.turnSummary(s), []transcript.Message{s}})
+		all = append(all, transcriptTurn{m.b.Bold(view.EscapeForTerminal(name)) + m.turnSummary(s), []transcript.Message{s}})
 	}
 	return all
 }
@@ -192,13 +192,13 @@ func (m *Model) turnSummary(s transcript.Message) string {
 	text := ""
 	for _, p := range s.Parts {
 		if p.Call != nil {
-			did = append(did, m.b.symbol("\u203a ", "> ")+view.Clean(p.Call.Tool)+callSubject(p.Call.Input))
+			did = append(did, m.b.symbolOrASCII("\u203a ", "> ")+view.EscapeForTerminal(p.Call.Tool)+callSubject(p.Call.Input))
 		} else if text == "" && p.Text != "" {
 			text = view.FirstLine(p.Text)
 		}
 	}
 	if len(did) == 0 {
-		return "  " + m.b.Dim(view.Clean(text))
+		return "  " + m.b.Dim(view.EscapeForTerminal(text))
 	}
 	return "  " + strings.Join(did, "  ")
 }
@@ -215,7 +215,7 @@ func callSubject(input json.RawMessage) string {
 	if text == "" {
 		return ""
 	}
-	return " " + view.Clean(ansi.Truncate(text, 60, "..."))
+	return " " + view.EscapeForTerminal(ansi.Truncate(text, 60, "..."))
 }
 
 // transcriptLines draws the session, folded by turn. The last turn is open, and those that the person
@@ -226,9 +226,9 @@ func (m *Model) transcriptLines(width int) []string {
 		return []string{why}
 	}
 	c := d.talk
-	lines := []string{m.b.Bold(view.Clean(string(c.Session))) + "  " + m.b.Dim(view.Clean(c.Model)+m.b.Separator()+c.Spent.String())}
+	lines := []string{m.b.Bold(view.EscapeForTerminal(string(c.Session))) + "  " + m.b.Dim(view.EscapeForTerminal(c.Model)+m.b.Separator()+c.Spent.String())}
 	all := m.transcriptTurns(c)
-	style := m.b.Style
+	style := m.b.OutputStyle
 	style.Width = width
 	m.talked = len(all)
 	at := min(max(m.turn, 0), max(len(all)-1, 0))
@@ -237,9 +237,9 @@ func (m *Model) transcriptLines(width int) []string {
 	}
 	for i, t := range all {
 		open := m.open[i] != (i == len(all)-1)
-		sign := m.b.symbol("\u25b8 ", "+ ")
+		sign := m.b.symbolOrASCII("\u25b8 ", "+ ")
 		if open {
-			sign = m.b.symbol("\u25be ", "- ")
+			sign = m.b.symbolOrASCII("\u25be ", "- ")
 		}
 		if line := sign + t.head; i == at {
 			m.turnLine = len(lines)

@@ -22,7 +22,7 @@ const (
 
 // View implements [tea.Model].
 func (m *Model) View() tea.View {
-	v := tea.NewView(strings.Join(m.Frame(), "\n"))
+	v := tea.NewView(strings.Join(m.ScreenLines(), "\n"))
 	v.AltScreen = true
 	v.WindowTitle = m.windowTitle()
 	return v
@@ -31,13 +31,13 @@ func (m *Model) View() tea.View {
 // windowTitle returns the window title, so that waiting questions are visible without the window.
 func (m *Model) windowTitle() string {
 	if n := projection.CountWaiting(m.snap.Inbox); n > 0 {
-		return fmt.Sprintf("(%d) nexus %s", n, view.Clean(string(m.o.Run)))
+		return fmt.Sprintf("(%d) nexus %s", n, view.EscapeForTerminal(string(m.o.Run)))
 	}
-	return "nexus " + view.Clean(string(m.o.Run))
+	return "nexus " + view.EscapeForTerminal(string(m.o.Run))
 }
 
-// Frame returns the lines of the screen. They fit its width and height.
-func (m *Model) Frame() []string {
+// ScreenLines returns the lines of the screen. They fit its width and height.
+func (m *Model) ScreenLines() []string {
 	if m.isTooSmall() {
 		return m.counterLines()
 	}
@@ -46,7 +46,7 @@ func (m *Model) Frame() []string {
 	height := m.height - 2 - len(foot)
 	switch {
 	case m.version == 0:
-		lines = append(lines, m.fixedHeightLines([]string{"", "  Reading run " + view.Clean(string(m.o.Run)) + " ..."}, m.width, height)...)
+		lines = append(lines, m.fixedHeightLines([]string{"", "  Reading run " + view.EscapeForTerminal(string(m.o.Run)) + " ..."}, m.width, height)...)
 	case m.dialog.kind == textDialog || m.dialog.kind == choiceDialog:
 		lines = append(lines, m.dialogBlock(height)...)
 	default:
@@ -62,7 +62,7 @@ func (m *Model) Frame() []string {
 // sanitizeLine makes a line of the screen safe for all names in it: the names in an imported run come
 // from a stranger.
 func (m *Model) sanitizeLine(line string) string {
-	return ASCIIText(m.b.Style, strings.NewReplacer("\n", " ", "\t", " ").Replace(m.b.Sanitize(line)))
+	return ASCIIText(m.b.OutputStyle, strings.NewReplacer("\n", " ", "\t", " ").Replace(m.b.Sanitize(line)))
 }
 
 // isTooSmall reports whether only the counters fit.
@@ -72,7 +72,7 @@ func (m *Model) isTooSmall() bool { return m.width < leastWidth || m.height < le
 func (m *Model) counterLines() []string {
 	c, n := m.snap.Run.Counts, projection.CountWaiting(m.snap.Inbox)
 	all := []string{
-		m.runState(), fmt.Sprintf("%d %s you", n, needsVerb(n)), fmt.Sprintf("%d/%d landed", c.Landed, c.Total),
+		m.runState(), fmt.Sprintf("%d %s you", n, needsWord(n)), fmt.Sprintf("%d/%d landed", c.Landed, c.Total),
 		fmt.Sprintf("%d active", c.Active), m.snap.Run.Money.Spent.String(),
 		fmt.Sprintf("%dx%d is too small; %dx%d shows more", m.width, m.height, leastWidth, leastHeight), m.keyOf("quit") + " leaves",
 	}
@@ -83,7 +83,7 @@ func (m *Model) counterLines() []string {
 	return all
 }
 
-func needsVerb(n int) string {
+func needsWord(n int) string {
 	if n == 1 {
 		return "needs"
 	}
@@ -102,7 +102,7 @@ func (m *Model) runState() string {
 	case s.HasEnded():
 		return m.b.Bad(string(s))
 	case s == nexus.StatusPaused:
-		return m.b.Warn(m.b.symbol("\u2016 ", "= ") + string(s))
+		return m.b.Warn(m.b.symbolOrASCII("\u2016 ", "= ") + string(s))
 	default:
 		return m.b.Busy(string(s))
 	}
@@ -113,10 +113,10 @@ func (m *Model) headerLine() string {
 	r := m.snap.Run
 	figures := []string{m.b.Bold("nexus"), m.runState()}
 	if n := projection.CountWaiting(m.snap.Inbox); n > 0 {
-		figures = append(figures, m.b.Warn(m.b.Bold(fmt.Sprintf("! %d %s you", n, needsVerb(n)))))
+		figures = append(figures, m.b.Warn(m.b.Bold(fmt.Sprintf("! %d %s you", n, needsWord(n)))))
 	}
 	if r.Counts.Active > 0 {
-		figures = append(figures, m.b.Busy(m.b.symbol("\u25cf ", "> ")+fmt.Sprintf("%d active", r.Counts.Active)))
+		figures = append(figures, m.b.Busy(m.b.symbolOrASCII("\u25cf ", "> ")+fmt.Sprintf("%d active", r.Counts.Active)))
 	}
 	if r.Counts.Total > 0 {
 		figures = append(figures, fmt.Sprintf("%d/%d landed", r.Counts.Landed, r.Counts.Total))
@@ -131,9 +131,9 @@ func (m *Model) headerLine() string {
 		figures = append(figures, m.b.FormatRange(*l)+" left")
 	}
 	for _, q := range r.Quota {
-		figures = append(figures, m.b.Warn(view.Clean(q.Account)+" rests for "+view.FormatSeconds(q.Seconds)))
+		figures = append(figures, m.b.Warn(view.EscapeForTerminal(q.Account)+" rests for "+view.FormatSeconds(q.Seconds)))
 	}
-	for _, w := range []string{view.Clean(m.o.Place), view.Clean(string(m.o.Run)), view.Clean(r.Goal)} {
+	for _, w := range []string{view.EscapeForTerminal(m.o.Place), view.EscapeForTerminal(string(m.o.Run)), view.EscapeForTerminal(r.Goal)} {
 		if w != "" {
 			figures = append(figures, m.b.Dim(w))
 		}
@@ -160,11 +160,11 @@ func (m *Model) viewBar() string {
 		if i == int(InboxView) && projection.CountWaiting(m.snap.Inbox) > 0 {
 			label = fmt.Sprintf("%s(%d)", name, projection.CountWaiting(m.snap.Inbox))
 		}
-		if m.width < twoPanes && ListView(i) != m.view {
+		if m.width < twoPanes && MainScreenView(i) != m.view {
 			label = label[:min(len(label), 3)]
 		}
 		label = m.keyOf(name) + " " + label
-		if ListView(i) == m.view {
+		if MainScreenView(i) == m.view {
 			label = m.b.Bold("[" + label + "]")
 		} else {
 			label = m.b.Dim(" " + label + " ")
@@ -228,7 +228,7 @@ func (m *Model) truncateLines(lines []string, height, beyond int) []string {
 	if len(lines)+beyond <= height || height < 1 || len(lines) < height {
 		return lines
 	}
-	text := fmt.Sprintf("%s %d more", m.b.symbol("\u2026", "..."), len(lines)+beyond-height+1)
+	text := fmt.Sprintf("%s %d more", m.b.symbolOrASCII("\u2026", "..."), len(lines)+beyond-height+1)
 	return append(slices.Clone(lines[:height-1]), m.b.Dim(text))
 }
 
@@ -245,7 +245,7 @@ func (m *Model) fixedHeightLines(lines []string, width, height int) []string {
 func (m *Model) listLines(width, height int) []string {
 	all := m.currentRows()
 	if len(all) == 0 {
-		return m.fixedHeightLines(append([]string{""}, m.b.fold([]string{m.emptyListText()}, width, true)...), width, height)
+		return m.fixedHeightLines(append([]string{""}, m.b.wrapLines([]string{m.emptyListText()}, width, true)...), width, height)
 	}
 	at := max(slices.IndexFunc(all, func(r listRow) bool { return r.key != "" && r.key == m.sel[m.view] }), 0)
 	top := m.top[m.view]
@@ -307,19 +307,19 @@ func (m *Model) textViewLines(width int) []string {
 		if d == nil {
 			return []string{why}
 		}
-		return m.b.formatOutput(firstOf(strings.TrimSpace(d.text), "There is no memory here yet."), width, m.wrap)
+		return m.b.formatOutput(firstNonEmpty(strings.TrimSpace(d.text), "There is no memory here yet."), width, m.wrap)
 	}
 }
 
 func (m *Model) logLines(width int) []string {
 	var lines []string
 	for _, l := range m.snap.Log {
-		text := view.Clean(l.Text)
+		text := view.EscapeForTerminal(l.Text)
 		if l.About != "" && !strings.HasPrefix(text, l.About) {
-			text = m.b.Bold(view.Clean(l.About)) + " " + text
+			text = m.b.Bold(view.EscapeForTerminal(l.About)) + " " + text
 		}
 		if l.Bad {
-			text = m.b.Bad(m.b.symbol("\u2717 ", "X ")) + text
+			text = m.b.Bad(m.b.symbolOrASCII("\u2717 ", "X ")) + text
 		}
 		if m.stamps {
 			text = m.b.Dim(l.At.Local().Format("15:04:05")) + " " + text
@@ -331,7 +331,7 @@ func (m *Model) logLines(width int) []string {
 	if len(lines) == 0 {
 		return []string{m.emptyListText()}
 	}
-	return m.b.fold(lines, width, m.wrap)
+	return m.b.wrapLines(lines, width, m.wrap)
 }
 
 // footLines draws the part below the body: the question, or the result of the last key, and the
@@ -342,7 +342,7 @@ func (m *Model) footLines() []string {
 		return []string{m.noticeLine(), m.keyHintLine()}
 	}
 	lines := []string{m.b.Warn(oneLine(d.title))}
-	for _, l := range d.field.draw(m.width-2, max(m.height/3, 1), m.b.symbol("\u2588", "_")) {
+	for _, l := range d.field.drawLines(m.width-2, max(m.height/3, 1), m.b.symbolOrASCII("\u2588", "_")) {
 		lines = append(lines, m.b.Warn("> ")+l)
 	}
 	if m.notice != "" && m.bad {
@@ -356,7 +356,7 @@ func (m *Model) noticeLine() string {
 	switch d := m.dialog; {
 	case d.kind == inputDialog:
 		title := ansi.Truncate(oneLine(d.title), max(m.width-20, 10), "")
-		return m.b.Warn(title+"> ") + strings.Join(d.field.draw(max(m.width-ansi.StringWidth(title)-3, 1), 1, m.b.symbol("\u2588", "_")), "")
+		return m.b.Warn(title+"> ") + strings.Join(d.field.drawLines(max(m.width-ansi.StringWidth(title)-3, 1), 1, m.b.symbolOrASCII("\u2588", "_")), "")
 	case d.kind == confirmDialog:
 		return m.b.Warn(oneLine(d.title)) + "  " + m.b.Bold("y") + " confirms, any other key cancels"
 	case m.notice == "" && m.filter != "":
@@ -379,7 +379,7 @@ func (m *Model) keyHintLine() string {
 	if m.dialog.kind != noDialog {
 		return m.b.Dim("esc closes it")
 	}
-	if m.onDiff() && m.currentReview() != nil {
+	if m.isDiffFocused() && m.currentReview() != nil {
 		return m.diffFooter()
 	}
 	var all []string
@@ -388,7 +388,7 @@ func (m *Model) keyHintLine() string {
 	hint := func(name, label string) {
 		if !seen[name] && len(all) < 7 {
 			seen[name] = true
-			all = append(all, m.keyHint(name, strings.ToLower(view.Clean(label))))
+			all = append(all, m.keyHint(name, strings.ToLower(view.EscapeForTerminal(label))))
 		}
 	}
 	for _, a := range m.availableActions() {
@@ -439,8 +439,8 @@ func (m *Model) dialogBlock(height int) []string {
 		d.top = max(min(d.top, len(d.body)-height+len(lines)), 0)
 		return m.fixedHeightLines(m.truncateLines(append(lines, d.body[d.top:]...), height, 0), m.width, height)
 	}
-	lines[0] += m.b.Warn("> ") + strings.Join(d.field.draw(max(m.width/2, 1), 1, m.b.symbol("\u2588", "_")), "")
-	some := d.matchingChoices()
+	lines[0] += m.b.Warn("> ") + strings.Join(d.field.drawLines(max(m.width/2, 1), 1, m.b.symbolOrASCII("\u2588", "_")), "")
+	some := d.choicesMatchingText()
 	at := min(d.at, max(len(some)-1, 0))
 	for i := max(at-height+4, 0); i < len(some); i++ {
 		text := oneLine(some[i].label)

@@ -12,14 +12,14 @@ import (
 )
 
 // shownOf is a screen of the recorded run, of which something was changed.
-func shownOf(t *testing.T, v ListView, change func(*RunSnapshot)) *play {
+func shownOf(t *testing.T, v MainScreenView, change func(*RunSnapshot)) *play {
 	t.Helper()
 	snap, err := TakeSnapshot(recorded(t), SnapshotRequest{Run: "261126-1500-abc", View: v}, begun.Add(2*time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
 	change(&snap)
-	return begin(t, &stage{p: recorded(t), snap: &snap}, view.Style{}, 200, 40)
+	return begin(t, &stage{p: recorded(t), snap: &snap}, view.OutputStyle{}, 200, 40)
 }
 
 // TestHeaderSaysWhatIsLeft holds that the header says how long the run still takes as
@@ -27,11 +27,11 @@ func shownOf(t *testing.T, v ListView, change func(*RunSnapshot)) *play {
 func TestHeaderSaysWhatIsLeft(t *testing.T) {
 	for landed, want := range map[int]bool{2: false, 3: true} {
 		m := shownOf(t, TasksView, func(s *RunSnapshot) {
-			s.Run.Left, s.Run.Counts.Landed = &view.TimeRange{Low: 61, High: 300}, landed
-			s.Run.Quota = []view.Quota{{Account: "anthropic", Seconds: 90}}
+			s.Run.Left, s.Run.Counts.Landed = &view.SecondsRange{Low: 61, High: 300}, landed
+			s.Run.Quota = []view.ExhaustedQuota{{Account: "anthropic", Seconds: 90}}
 		})
 		head := ansi.Strip(m.headerLine())
-		if got := strings.Contains(head, view.Style{}.FormatRange(view.TimeRange{Low: 61, High: 300})+" left"); got != want {
+		if got := strings.Contains(head, view.OutputStyle{}.FormatRange(view.SecondsRange{Low: 61, High: 300})+" left"); got != want {
 			t.Errorf("%d landed: the time that is left is shown: %v: %s", landed, got, head)
 		}
 		if !strings.Contains(head, "anthropic rests for "+view.FormatSeconds(90)) {
@@ -44,7 +44,7 @@ func TestHeaderSaysWhatIsLeft(t *testing.T) {
 // the other one.
 func TestGraphSaysWhatCollides(t *testing.T) {
 	m := shownOf(t, GraphView, func(s *RunSnapshot) {
-		s.Graph.Edges = []projection.Edge{{From: "T1", To: "T2", Kind: "collides"}, {From: "T1", To: "T3", Kind: "needs"}}
+		s.Graph.Edges = []projection.PlanGraphEdge{{From: "T1", To: "T2", Kind: "collides"}, {From: "T1", To: "T3", Kind: "needs"}}
 	})
 	m.keys("3")
 	got := map[string]string{}

@@ -15,7 +15,7 @@ import (
 func stripANSI(text string) string { return ansi.Strip(text) }
 
 // oneLine turns a text into one safe line.
-func oneLine(text string) string { return view.Clean(ansi.Strip(text)) }
+func oneLine(text string) string { return view.EscapeForTerminal(ansi.Strip(text)) }
 
 // handleKey handles a key.
 func (m *Model) handleKey(key tea.KeyPressMsg) tea.Cmd {
@@ -32,7 +32,7 @@ func (m *Model) handleKey(key tea.KeyPressMsg) tea.Cmd {
 			return m.chooseAnswer(i)
 		}
 	}
-	if m.onDiff() {
+	if m.isDiffFocused() {
 		does := m.keys.diff[name]
 		if does == "" {
 			does = m.keys.does[name]
@@ -50,7 +50,7 @@ func (m *Model) handleKey(key tea.KeyPressMsg) tea.Cmd {
 // runBinding does the action with that name.
 func (m *Model) runBinding(name string) tea.Cmd {
 	if i := slices.Index(viewNames(), name); i >= 0 {
-		m.view, m.right, m.scroll, m.filter = ListView(i), false, 0, ""
+		m.view, m.right, m.scroll, m.filter = MainScreenView(i), false, 0, ""
 		m.follow = m.view == LogView
 		m.ensureSelection()
 		return nil
@@ -68,7 +68,7 @@ func (m *Model) runBinding(name string) tea.Cmd {
 	case "help":
 		m.dialog = dialog{kind: textDialog, title: "keys", body: m.helpDialog()}
 	case "filter":
-		m.dialog = dialog{kind: inputDialog, title: "filter", field: fieldOf(m.filter, false), then: m.setFilter}
+		m.dialog = dialog{kind: inputDialog, title: "filter", field: newTextField(m.filter, false), then: m.setFilter}
 	case "command":
 		m.dialog = dialog{kind: inputDialog, title: ":", then: m.runTypedCommand}
 	case "palette":
@@ -78,7 +78,7 @@ func (m *Model) runBinding(name string) tea.Cmd {
 	case "editor":
 		return m.openEditor()
 	case "edit":
-		return m.openEdit()
+		return m.editSelection()
 	case "verbs":
 		m.dialog = m.actionMenu()
 	case "mark":
@@ -201,7 +201,7 @@ func (m *Model) moveCursor(by int) {
 		}
 		m.turn = min(max(m.turn+by, 0), max(m.talked-1, 0))
 		m.follow = false
-	case m.onDiff() && m.currentReview() != nil:
+	case m.isDiffFocused() && m.currentReview() != nil:
 		m.reviewing.moveTo(m.reviewing.at + by)
 	case m.right && m.view.isList(), !m.view.isList() && m.view != TimelineView:
 		m.follow = by == 1<<30
@@ -248,8 +248,8 @@ func bindingName(name string) string {
 
 // availableActions returns the actions of the keys: for the selected item, the items of the selected task,
 // the task, and the run, in this order.
-func (m *Model) availableActions() []projection.Action {
-	var all []projection.Action
+func (m *Model) availableActions() []projection.PersonAction {
+	var all []projection.PersonAction
 	r, ok := m.selectedRow()
 	for _, i := range m.snap.Inbox {
 		if r.item != nil && r.item.ID == i.ID || r.item == nil && ok && r.task != "" && r.task == i.Task {
@@ -266,7 +266,7 @@ func (m *Model) availableActions() []projection.Action {
 func (m *Model) runActionByName(name string) tea.Cmd {
 	if m.moved && !isRunVerb(name) {
 		r, _ := m.selectedRow()
-		now := firstOf(nameOf(r), "nothing")
+		now := firstNonEmpty(nameOf(r), "nothing")
 		m.showNotice(true, "%s: the selected item is gone, and %s is selected now; press the key again if you mean that", name, now)
 		return nil
 	}
@@ -291,7 +291,7 @@ func (m *Model) runActionByName(name string) tea.Cmd {
 	if _, ok := m.selectedRow(); !ok && projection.CountWaiting(m.snap.Inbox) > 0 {
 		nothing = "nothing is selected; " + m.keyOf("inbox") + " shows what needs you"
 	}
-	m.showNotice(true, "%s: %s", name, firstOf(refused, nothing))
+	m.showNotice(true, "%s: %s", name, firstNonEmpty(refused, nothing))
 	return nil
 }
 
@@ -308,9 +308,9 @@ func (m *Model) chooseAnswer(n int) tea.Cmd {
 }
 
 // startAction asks for the input of an action, and does it.
-func (m *Model) startAction(a projection.Action) tea.Cmd {
+func (m *Model) startAction(a projection.PersonAction) tea.Cmd {
 	run := func(text string) tea.Cmd {
-		return m.runCommandLine(a.Label, FillArguments(a, text))
+		return m.runCommandLine(a.Label, FillActionArguments(a, text))
 	}
 	if a.Input != projection.InputNone {
 		m.dialog = dialog{kind: inputDialog, title: a.Label + ": " + a.Ask, must: a.Input == projection.InputText, then: run}
@@ -347,7 +347,7 @@ func (m *Model) runCommandLines(what string, lines ...commandLine) tea.Cmd {
 			}
 			typed = nil // it is stored
 		}
-		return doneMsg{what: what, out: out, typed: typed}
+		return commandDoneMsg{what: what, out: out, typed: typed}
 	}
 }
 

@@ -10,12 +10,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
-// ListView is one of the views that number keys open.
-type ListView int
+// MainScreenView is one of the views that number keys open.
+type MainScreenView int
 
 // The views.
 const (
-	InboxView ListView = iota
+	InboxView MainScreenView = iota
 	TasksView
 	GraphView
 	TimelineView
@@ -31,7 +31,7 @@ func viewNames() []string {
 }
 
 // isList reports whether a view is a list with details beside it.
-func (v ListView) isList() bool {
+func (v MainScreenView) isList() bool {
 	return v == InboxView || v == TasksView || v == GraphView || v == AgentsView
 }
 
@@ -39,7 +39,7 @@ func (v ListView) isList() bool {
 type listRow struct {
 	key  string // identifies the row; empty: a heading
 	task nexus.TaskID
-	item *projection.Item
+	item *projection.InboxItem
 	text string
 	draw func() string // of a long list: returns the text when the row is visible
 }
@@ -52,10 +52,10 @@ func (r listRow) rowText() string {
 	return r.text
 }
 
-// rowCache holds the rows of a list, and the values that they were built from.
-type rowCache struct {
+// listRowCache holds the rows of a list, and the values that they were built from.
+type listRowCache struct {
 	version int
-	view    ListView
+	view    MainScreenView
 	filter  string
 	width   int
 	rows    []listRow
@@ -63,7 +63,7 @@ type rowCache struct {
 
 // currentRows returns the lines of the current view's list. They are cached until their content changes.
 func (m *Model) currentRows() []listRow {
-	now := rowCache{version: m.version, view: m.view, filter: m.filter, width: m.width}
+	now := listRowCache{version: m.version, view: m.view, filter: m.filter, width: m.width}
 	if l := &m.listed; l.version != now.version || l.view != now.view || l.filter != now.filter || l.width != now.width {
 		now.rows = m.buildRows()
 		m.listed = now
@@ -84,7 +84,7 @@ func (m *Model) buildRows() []listRow {
 	case AgentsView:
 		all = m.agentRows()
 	case TimelineView:
-		all = m.timeRows()
+		all = m.timelineRows()
 	default:
 		return nil
 	}
@@ -110,9 +110,9 @@ func (m *Model) inboxRows() []listRow {
 		}
 		about := string(item.Kind)
 		if item.Task != "" {
-			about += " " + view.Clean(string(item.Task))
+			about += " " + view.EscapeForTerminal(string(item.Task))
 		}
-		text := fmt.Sprintf("%s %s  %s", glyph, m.b.Bold(about), view.Clean(item.Title))
+		text := fmt.Sprintf("%s %s  %s", glyph, m.b.Bold(about), view.EscapeForTerminal(item.Title))
 		all = append(all, listRow{key: "item " + item.ID, task: item.Task, item: item, text: text})
 	}
 	return all
@@ -143,18 +143,18 @@ func (m *Model) taskRows() []listRow {
 }
 
 // taskCardLine draws a task on a line: its title, progress and activity.
-func (m *Model) taskCardLine(c projection.Card) string {
+func (m *Model) taskCardLine(c projection.TaskCard) string {
 	glyph, _ := m.b.laneSign(c.Lane)
-	text := glyph + " " + m.b.Bold(view.Clean(string(c.ID))) + " " + view.Clean(c.Title)
+	text := glyph + " " + m.b.Bold(view.EscapeForTerminal(string(c.ID))) + " " + view.EscapeForTerminal(c.Title)
 	var figures []string
 	if !c.Retry.IsZero() && c.Retry.After(m.snap.Now) {
-		figures = append(figures, m.b.Warn(m.b.symbol("\u21bb ", "~ ")+"again in "+view.FormatSeconds(c.Retry.Sub(m.snap.Now).Seconds())))
+		figures = append(figures, m.b.Warn(m.b.symbolOrASCII("\u21bb ", "~ ")+"again in "+view.FormatSeconds(c.Retry.Sub(m.snap.Now).Seconds())))
 	}
 	if c.Criteria > 0 {
 		figures = append(figures, fmt.Sprintf("%d/%d", c.Met, c.Criteria))
 	}
 	if c.Step != "" {
-		figures = append(figures, view.Clean(c.Step))
+		figures = append(figures, view.EscapeForTerminal(c.Step))
 	}
 	if c.Seconds > 0 {
 		figures = append(figures, view.FormatSeconds(c.Seconds))
@@ -182,14 +182,14 @@ func (m *Model) graphRows() []listRow {
 }
 
 // graphNodeLine draws a task of the graph on a line.
-func (m *Model) graphNodeLine(n projection.Node) string {
+func (m *Model) graphNodeLine(n projection.PlanGraphNode) string {
 	glyph, _ := m.b.laneSign(n.Lane)
-	id := view.Clean(string(n.ID))
-	path := m.b.symbol("\u2500", "-")
+	id := view.EscapeForTerminal(string(n.ID))
+	path := m.b.symbolOrASCII("\u2500", "-")
 	if n.Critical {
-		id, path = m.b.Bold(id), m.b.symbol("\u2501", "=")
+		id, path = m.b.Bold(id), m.b.symbolOrASCII("\u2501", "=")
 	}
-	text := strings.Repeat("  ", min(n.Layer, 8)) + path + glyph + " " + id + " " + view.Clean(n.Title)
+	text := strings.Repeat("  ", min(n.Layer, 8)) + path + glyph + " " + id + " " + view.EscapeForTerminal(n.Title)
 	if n.Seconds > 0 {
 		about := "~" // estimated duration
 		if n.Lane == projection.LaneDone {
@@ -202,7 +202,7 @@ func (m *Model) graphNodeLine(n projection.Node) string {
 
 // graphLegend explains the graph's signs.
 func (m *Model) graphLegend() string {
-	return m.b.Dim(m.b.symbol("\u2501", "=") + " longest path  " + m.b.symbol("\u2500", "-") + " others  ~ estimate")
+	return m.b.Dim(m.b.symbolOrASCII("\u2501", "=") + " longest path  " + m.b.symbolOrASCII("\u2500", "-") + " others  ~ estimate")
 }
 
 // graphEdgeText lists the dependencies and conflicts of a task of the graph.
@@ -211,16 +211,16 @@ func (m *Model) graphEdgeText(id nexus.TaskID) string {
 	for _, e := range m.snap.Graph.Edges {
 		switch {
 		case e.Kind == "collides" && e.From == id:
-			hits = append(hits, view.Clean(string(e.To)))
+			hits = append(hits, view.EscapeForTerminal(string(e.To)))
 		case e.Kind == "collides" && e.To == id:
-			hits = append(hits, view.Clean(string(e.From)))
+			hits = append(hits, view.EscapeForTerminal(string(e.From)))
 		case e.To == id:
-			needs = append(needs, view.Clean(string(e.From)))
+			needs = append(needs, view.EscapeForTerminal(string(e.From)))
 		}
 	}
 	text := ""
 	if len(needs) > 0 {
-		text += m.b.Dim("  " + m.b.symbol("\u2190 ", "<- ") + strings.Join(needs, " "))
+		text += m.b.Dim("  " + m.b.symbolOrASCII("\u2190 ", "<- ") + strings.Join(needs, " "))
 	}
 	if len(hits) > 0 {
 		text += m.b.Warn("  same files as " + strings.Join(hits, " "))
@@ -236,10 +236,10 @@ func (m *Model) agentRows() []listRow {
 			lane = projection.LaneRunning
 		}
 		glyph, _ := m.b.laneSign(lane)
-		text := glyph + " " + m.b.Bold(view.Clean(string(s.ID))) + " " + view.Clean(s.Model)
-		figures := []string{view.Count(s.Turns, "turn"), s.Spent.String()}
+		text := glyph + " " + m.b.Bold(view.EscapeForTerminal(string(s.ID))) + " " + view.EscapeForTerminal(s.Model)
+		figures := []string{view.CountWithNoun(s.Turns, "turn"), s.Spent.String()}
 		if step := cmp.Or(s.Doing, s.Outcome); step != "" {
-			figures = append(figures, view.Clean(step))
+			figures = append(figures, view.EscapeForTerminal(step))
 		}
 		if s.Silent >= 120 {
 			figures = append(figures, m.b.Warn("silent for "+view.FormatSeconds(s.Silent)))
@@ -250,8 +250,8 @@ func (m *Model) agentRows() []listRow {
 	return all
 }
 
-// timeRows draws the timeline: one attempt per line, one sign per stage.
-func (m *Model) timeRows() []listRow {
+// timelineRows draws the timeline: one attempt per line, one sign per stage.
+func (m *Model) timelineRows() []listRow {
 	t := m.snap.Timeline
 	total := t.To.Sub(t.From).Seconds()
 	width := max(m.width-26, 10)
@@ -272,7 +272,7 @@ func (m *Model) timeRows() []listRow {
 				signs[x] = m.stageSign(s.Stage)
 			}
 		}
-		label := m.b.padLine(view.Clean(r.Label), 20)
+		label := m.b.padLine(view.EscapeForTerminal(r.Label), 20)
 		all = append(all, listRow{key: "row " + string(r.Attempt) + r.Label, task: r.Task, text: label + " " + string(signs)})
 	}
 	return all
@@ -308,9 +308,9 @@ func (m *Model) emptyListText() string {
 	running := m.snap.Run.Counts.Active
 	switch {
 	case m.filter != "":
-		return "Nothing matches /" + view.Clean(m.filter) + "; esc clears it."
+		return "Nothing matches /" + view.EscapeForTerminal(m.filter) + "; esc clears it."
 	case m.view == InboxView && running > 0:
-		return fmt.Sprintf("Nothing needs you. %s in progress.", view.Count(running, "task"))
+		return fmt.Sprintf("Nothing needs you. %s in progress.", view.CountWithNoun(running, "task"))
 	case m.view == InboxView:
 		return "Nothing needs you."
 	case m.view == AgentsView:

@@ -65,23 +65,25 @@ func isRunVerb(name string) bool { return name == "pause-run" || name == "stop" 
 
 // performOnMarked does an action, by the name of its key, for all marked rows.
 func (m *Model) performOnMarked(name string) tea.Cmd {
-	var all []projection.Action
+	var all []projection.PersonAction
 	var names []string
 	refused := ""
 	for _, r := range m.markedRows() {
-		a, why := actionOf(m.actionsOf(r), name)
+		a, why := actionOf(m.actionsOfMarkedRow(r), name)
 		if a == nil {
-			refused = fmt.Sprintf("%s: %s", nameOf(r), firstOf(why, "no item there accepts it"))
+			refused = fmt.Sprintf("%s: %s", nameOf(r), firstNonEmpty(why, "no item there accepts it"))
 			continue
 		}
 		all, names = append(all, *a), append(names, nameOf(r))
 	}
 	if refused != "" || len(all) == 0 {
-		m.showNotice(true, "%s: %s; %s takes the marks away", name, firstOf(refused, "the marked items are not in this view"), m.keyOf("unmark"))
+		m.showNotice(true, "%s: %s; %s takes the marks away", name, firstNonEmpty(refused, "the marked items are not in this view"), m.keyOf("unmark"))
 		return nil
 	}
 	title := fmt.Sprintf("%s %s", all[0].Label, nexus.JoinWords(names))
-	do := func(text string) tea.Cmd { return m.performEach(strings.ToLower(all[0].Label), names, all, text) }
+	do := func(text string) tea.Cmd {
+		return m.performActionsInTurn(strings.ToLower(all[0].Label), names, all, text)
+	}
 	if all[0].Input != projection.InputNone {
 		m.dialog = dialog{kind: inputDialog, title: title + ": " + all[0].Ask, must: all[0].Input == projection.InputText, then: do}
 		return nil
@@ -93,18 +95,18 @@ func (m *Model) performOnMarked(name string) tea.Cmd {
 // nameOf returns the task or item of a row.
 func nameOf(r listRow) string {
 	if r.item != nil {
-		return view.Clean(r.item.ID)
+		return view.EscapeForTerminal(r.item.ID)
 	}
-	return view.Clean(string(r.task))
+	return view.EscapeForTerminal(string(r.task))
 }
 
 // actionOf returns the named action, or the reason why it is not possible.
-func actionOf(all []projection.Action, name string) (a *projection.Action, refused string) {
+func actionOf(all []projection.PersonAction, name string) (a *projection.PersonAction, refused string) {
 	for i, a := range all {
 		switch {
 		case bindingName(a.Name) != name || a.Name == "answer" && a.Input == projection.InputNone:
 		case a.Refused != "":
-			refused = firstOf(refused, a.Refused)
+			refused = firstNonEmpty(refused, a.Refused)
 		default:
 			return &all[i], ""
 		}
@@ -112,9 +114,9 @@ func actionOf(all []projection.Action, name string) (a *projection.Action, refus
 	return nil, refused
 }
 
-// actionsOf returns the actions for a marked row.
-func (m *Model) actionsOf(r listRow) []projection.Action {
-	var all []projection.Action
+// actionsOfMarkedRow returns the actions for a marked row.
+func (m *Model) actionsOfMarkedRow(r listRow) []projection.PersonAction {
+	var all []projection.PersonAction
 	for _, i := range m.snap.Inbox {
 		if r.item != nil && r.item.ID == i.ID || r.item == nil && r.task == i.Task {
 			all = append(all, i.Actions...)
@@ -123,17 +125,17 @@ func (m *Model) actionsOf(r listRow) []projection.Action {
 	return append(all, m.snap.Marked[r.task]...)
 }
 
-// performEach does actions one after the other. It reports failures and continues.
-func (m *Model) performEach(what string, names []string, all []projection.Action, text string) tea.Cmd {
+// performActionsInTurn does actions one after the other. It reports failures and continues.
+func (m *Model) performActionsInTurn(what string, names []string, all []projection.PersonAction, text string) tea.Cmd {
 	m.busy++
-	m.showNotice(false, "%s %s ...", what, view.Count(len(all), "time"))
+	m.showNotice(false, "%s %s ...", what, view.CountWithNoun(len(all), "time"))
 	ctx, verbs := m.ctx, m.o.Verbs
 	return func() tea.Msg {
 		failed := ""
 		done := 0
 		for i, a := range all {
-			if out := verbs.Do(ctx, FillArguments(a, text), ""); out.Failed != "" {
-				failed = firstOf(failed, names[i]+": "+out.Failed)
+			if out := verbs.Do(ctx, FillActionArguments(a, text), ""); out.Failed != "" {
+				failed = firstNonEmpty(failed, names[i]+": "+out.Failed)
 			} else {
 				done++
 			}
@@ -142,12 +144,12 @@ func (m *Model) performEach(what string, names []string, all []projection.Action
 		if failed != "" {
 			out.Failed = out.Text + "; " + failed
 		}
-		return doneMsg{what: what, out: out, bare: failed == ""}
+		return commandDoneMsg{what: what, out: out, bare: failed == ""}
 	}
 }
 
-// FillArguments puts a typed text into the arguments that ask for it.
-func FillArguments(a projection.Action, text string) []string {
+// FillActionArguments puts a typed text into the arguments that ask for it.
+func FillActionArguments(a projection.PersonAction, text string) []string {
 	args := slices.Clone(a.Args)
 	for i, arg := range args {
 		if arg == "{}" && a.Input != projection.InputNone {
@@ -164,7 +166,7 @@ func (m *Model) gateMatrix(width, height int) []string {
 	if len(c.Gates) == 0 {
 		return nil
 	}
-	at := slices.IndexFunc(c.Rows, func(r projection.CheckRow) bool { return m.snap.Task != nil && r.Task == m.snap.Task.ID })
+	at := slices.IndexFunc(c.Rows, func(r projection.GateResultRow) bool { return m.snap.Task != nil && r.Task == m.snap.Task.ID })
 	most := max(height/3, 3)
 	from := min(max(at-most/2, 0), max(len(c.Rows)-most, 0))
 	some := c.Rows[from:min(from+most, len(c.Rows))]
@@ -179,21 +181,21 @@ func (m *Model) gateMatrix(width, height int) []string {
 	gates := c.Gates[:min(max((width-label-4)/(each+1), 0), len(c.Gates))]
 	head := strings.Repeat(" ", label)
 	for _, g := range gates {
-		head += " " + m.b.padLine(view.Clean(g), each)
+		head += " " + m.b.padLine(view.EscapeForTerminal(g), each)
 	}
 	lines := []string{m.b.Dim(head)}
 	for i, r := range some {
-		text := m.b.padLine(view.Clean(string(r.Task)), label)
+		text := m.b.padLine(view.EscapeForTerminal(string(r.Task)), label)
 		if from+i == at {
 			text = m.b.Bold(text)
 		}
 		for _, name := range gates {
-			j := slices.IndexFunc(r.Gates, func(g projection.Gate) bool { return g.Name == name })
+			j := slices.IndexFunc(r.Gates, func(g projection.GateView) bool { return g.Name == name })
 			if j < 0 {
-				text += " " + m.b.padLine(m.b.symbol("\u00b7", "."), each)
+				text += " " + m.b.padLine(m.b.symbolOrASCII("\u00b7", "."), each)
 				continue
 			}
-			text += " " + m.b.padLine(m.gateSign(r.Gates[j].State)+" "+view.Clean(string(r.Gates[j].State)), each)
+			text += " " + m.b.padLine(m.gateSign(r.Gates[j].State)+" "+view.EscapeForTerminal(string(r.Gates[j].State)), each)
 		}
 		lines = append(lines, text)
 	}
@@ -201,7 +203,7 @@ func (m *Model) gateMatrix(width, height int) []string {
 		lines[0] += m.b.Dim(fmt.Sprintf(" +%d", hidden))
 	}
 	if hidden := len(c.Rows) - len(some); hidden > 0 {
-		lines = append(lines, m.b.Dim(fmt.Sprintf("and %s more", view.Count(hidden, "task"))))
+		lines = append(lines, m.b.Dim(fmt.Sprintf("and %s more", view.CountWithNoun(hidden, "task"))))
 	}
 	for i, l := range lines {
 		lines[i] = m.b.truncateLine(l, width)
@@ -213,9 +215,9 @@ func (m *Model) gateMatrix(width, height int) []string {
 func (m *Model) gateSign(s nexus.GateState) string {
 	switch s {
 	case nexus.Pass:
-		return m.b.Good(m.b.symbol("\u2713", "+"))
+		return m.b.Good(m.b.symbolOrASCII("\u2713", "+"))
 	case nexus.Fail:
-		return m.b.Bad(m.b.symbol("\u2717", "X"))
+		return m.b.Bad(m.b.symbolOrASCII("\u2717", "X"))
 	default:
 		return m.b.Warn("?")
 	}

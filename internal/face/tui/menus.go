@@ -11,9 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
-// openEdit edits the selection in an editor, or by typing: the waiting plan, or a criterion of the
+// editSelection edits the selection in an editor, or by typing: the waiting plan, or a criterion of the
 // task. In a change it edits the review; see [Model.handleReviewKey].
-func (m *Model) openEdit() tea.Cmd {
+func (m *Model) editSelection() tea.Cmd {
 	t := m.snap.Task
 	switch m.editTarget() {
 	case editsPlan:
@@ -22,12 +22,12 @@ func (m *Model) openEdit() tea.Cmd {
 		m.showNotice(true, "no plan waits for you, and there is no criterion to change; %s adds a task", m.keyOf("add"))
 		return nil
 	}
-	d := dialog{kind: choiceDialog, title: "which criterion of " + view.Clean(string(t.ID))}
+	d := dialog{kind: choiceDialog, title: "which criterion of " + view.EscapeForTerminal(string(t.ID))}
 	for _, c := range t.Checks {
 		id := fmt.Sprintf("%s/AC-%d", t.ID, c.N)
-		d.choices = append(d.choices, dialogChoice{label: view.Clean(id + " " + c.Text), then: func() tea.Cmd {
+		d.choices = append(d.choices, dialogChoice{label: view.EscapeForTerminal(id + " " + c.Text), then: func() tea.Cmd {
 			m.dialog = dialog{
-				kind: inputDialog, title: id, must: true, field: fieldOf(c.Text, false),
+				kind: inputDialog, title: id, must: true, field: newTextField(c.Text, false),
 				then: func(text string) tea.Cmd {
 					return m.runCommandLine("revise", []string{"revise", "--run", string(m.o.Run), "--", id, text})
 				},
@@ -47,7 +47,7 @@ const (
 
 // editTarget returns the thing that edit would change; empty: none.
 func (m *Model) editTarget() string {
-	if slices.ContainsFunc(m.snap.Inbox, func(i projection.Item) bool { return i.Trigger == nexus.PlanTrigger }) {
+	if slices.ContainsFunc(m.snap.Inbox, func(i projection.InboxItem) bool { return i.Trigger == nexus.PlanTrigger }) {
 		return editsPlan
 	}
 	if t := m.snap.Task; t != nil && len(t.Checks) > 0 {
@@ -62,12 +62,12 @@ func (m *Model) actionMenu() dialog {
 	d := dialog{kind: choiceDialog, title: "do"}
 	for _, a := range m.availableActions() {
 		if a.Refused == "" {
-			d.choices = append(d.choices, dialogChoice{label: view.Clean(a.Label), then: func() tea.Cmd { return m.startAction(a) }})
+			d.choices = append(d.choices, dialogChoice{label: view.EscapeForTerminal(a.Label), then: func() tea.Cmd { return m.startAction(a) }})
 		}
 	}
 	run := string(m.o.Run)
 	show := func(label string, args ...string) {
-		d.choices = append(d.choices, dialogChoice{label: view.Clean(label), then: func() tea.Cmd { return m.runAndShow(args) }})
+		d.choices = append(d.choices, dialogChoice{label: view.EscapeForTerminal(label), then: func() tea.Cmd { return m.runAndShow(args) }})
 	}
 	if t := m.snap.Task; t != nil {
 		id := string(t.ID)
@@ -75,7 +75,7 @@ func (m *Model) actionMenu() dialog {
 		show("Show all details: nexus status "+id, "status", "--run", run, "--", id)
 		show("Run its gates again: nexus check --task "+id, "check", "--run", run, "--task", id)
 		show("Show its next prompt: nexus prompt "+id, "prompt", "--run", run, "--", id)
-		d.choices = append(d.choices, dialogChoice{label: view.Clean("Change a criterion: nexus revise"), name: "edit"})
+		d.choices = append(d.choices, dialogChoice{label: view.EscapeForTerminal("Change a criterion: nexus revise"), name: "edit"})
 	}
 	show("Show the evidence: nexus status --evidence", "status", "--evidence", "--run", run)
 	show("Show the status: nexus status", "status", "--run", run)

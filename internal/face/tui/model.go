@@ -17,7 +17,7 @@ import (
 type Model struct {
 	ctx  context.Context //nolint:containedctx // of the commands, which Bubble Tea starts without one
 	o    Options
-	b    painter
+	b    stylePainter
 	keys keymap
 
 	width, height int
@@ -25,14 +25,14 @@ type Model struct {
 	version       int   // of the snapshot; 0: none yet
 	fatal         error // ends the interface
 
-	view   ListView
+	view   MainScreenView
 	tab    DetailTab
-	right  bool                // keys move in the details
-	sel    map[ListView]string // key of the selected row
-	picked map[ListView]bool   // the person selected it; else it is the first, which is the most urgent
-	moved  bool                // the row that the person selected disappeared since the last key
-	top    map[ListView]int    // first line of a list
-	scroll int                 // first line of the details, or of a text view
+	right  bool                      // keys move in the details
+	sel    map[MainScreenView]string // key of the selected row
+	picked map[MainScreenView]bool   // the person selected it; else it is the first, which is the most urgent
+	moved  bool                      // the row that the person selected disappeared since the last key
+	top    map[MainScreenView]int    // first line of a list
+	scroll int                       // first line of the details, or of a text view
 	filter string
 	follow bool // the end of a growing text stays visible
 	wrap   bool
@@ -44,11 +44,11 @@ type Model struct {
 	turnLine int          // its line
 	talked   int          // number of turns
 
-	listed    rowCache
+	listed    listRowCache
 	reviewing reviewTab       // the change under review
 	marked    map[string]bool // keys of marked rows
 
-	docs    map[string]*commandDocument
+	docs    map[string]*commandOutputDocument
 	reading bool
 	busy    int  // actions in progress
 	goes    bool // the person leaves after they end
@@ -63,11 +63,11 @@ type Model struct {
 	bad     bool // the notice is about a failure
 }
 
-// New returns the model of a run before its first snapshot.
-func New(ctx context.Context, o Options) *Model {
+// NewModel returns the model of a run before its first snapshot.
+func NewModel(ctx context.Context, o Options) *Model {
 	m := &Model{
-		ctx: ctx, o: o, b: painter{o.Style}, width: 80, height: 24, view: TasksView, follow: true, stamps: true,
-		sel: map[ListView]string{}, picked: map[ListView]bool{}, top: map[ListView]int{}, open: map[int]bool{}, docs: map[string]*commandDocument{},
+		ctx: ctx, o: o, b: stylePainter{o.Style}, width: 80, height: 24, view: TasksView, follow: true, stamps: true,
+		sel: map[MainScreenView]string{}, picked: map[MainScreenView]bool{}, top: map[MainScreenView]int{}, open: map[int]bool{}, docs: map[string]*commandOutputDocument{},
 		marked: map[string]bool{}, reviewing: reviewTab{from: -1, turned: map[string]bool{}},
 	}
 	m.keys, m.fatal = o.Keys.newKeymap()
@@ -76,13 +76,13 @@ func New(ctx context.Context, o Options) *Model {
 
 // Messages of commands.
 type (
-	snapMsg struct {
+	snapshotReadMsg struct {
 		snap RunSnapshot
 		ask  SnapshotRequest
 		err  error
 		next bool // it is the read that waits for changes
 	}
-	doneMsg struct {
+	commandDoneMsg struct {
 		what string
 		out  CommandOutcome
 		show bool // its output is the result
@@ -90,8 +90,8 @@ type (
 
 		typed *dialog // the person's text for the action, if it is not stored elsewhere
 	}
-	leftMsg struct{ err error } // the command that used the terminal ended
-	tickMsg struct{}
+	terminalCommandEndedMsg struct{ err error } // the command that used the terminal ended
+	clockTickMsg            struct{}
 )
 
 // Init implements [tea.Model].
@@ -99,7 +99,7 @@ func (m *Model) Init() tea.Cmd {
 	if m.fatal != nil {
 		return tea.Quit
 	}
-	return m.readSnapshot(true)
+	return m.readSnapshotNow(true)
 }
 
 // snapshotRequest returns the required parts of the next snapshot.
@@ -112,12 +112,12 @@ func (m *Model) snapshotRequest() SnapshotRequest {
 	return a
 }
 
-// readSnapshot returns the command that reads a snapshot now.
-func (m *Model) readSnapshot(next bool) tea.Cmd {
+// readSnapshotNow returns the command that reads a snapshot now.
+func (m *Model) readSnapshotNow(next bool) tea.Cmd {
 	ctx, source, ask := m.ctx, m.o.Source, m.snapshotRequest()
 	return func() tea.Msg {
 		s, err := source.Read(ctx, ask)
-		return snapMsg{s, ask, err, next}
+		return snapshotReadMsg{s, ask, err, next}
 	}
 }
 
@@ -137,7 +137,7 @@ func (m *Model) readAfterChange() tea.Cmd {
 			}
 		}
 		s, err := source.Read(ctx, ask)
-		return snapMsg{s, ask, err, true}
+		return snapshotReadMsg{s, ask, err, true}
 	}
 }
 
@@ -168,39 +168,39 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			if now.Task != before.Task || now.View != before.View {
 				m.scroll, m.turn = 0, 0
 			}
-			return m, tea.Batch(cmd, m.readSnapshot(false))
+			return m, tea.Batch(cmd, m.readSnapshotNow(false))
 		}
 		return m, tea.Batch(cmd, m.loadVisibleDocument())
 	case tea.PasteMsg:
-		m.dialog.field.insert(msg.Content)
-	case snapMsg:
+		m.dialog.field.insertText(msg.Content)
+	case snapshotReadMsg:
 		return m, m.applySnapshot(msg)
-	case *commandDocument:
+	case *commandOutputDocument:
 		m.reading = false
 		m.docs[msg.key] = msg
 		if len(m.docs) > 20 {
-			m.docs = map[string]*commandDocument{msg.key: msg}
+			m.docs = map[string]*commandOutputDocument{msg.key: msg}
 		}
-	case doneMsg:
+	case commandDoneMsg:
 		if m.handleOutcome(msg); m.goes && m.busy == 0 {
 			return m, tea.Quit
 		}
-		return m, m.readSnapshot(false)
-	case leftMsg:
+		return m, m.readSnapshotNow(false)
+	case terminalCommandEndedMsg:
 		m.invalidateDocuments()
 		if msg.err != nil {
 			m.showNotice(true, "%s", msg.err)
 		}
-		return m, m.readSnapshot(false)
-	case tickMsg:
+		return m, m.readSnapshotNow(false)
+	case clockTickMsg:
 		m.ticking = false
-		return m, m.readSnapshot(false)
+		return m, m.readSnapshotNow(false)
 	}
 	return m, nil
 }
 
 // applySnapshot applies a snapshot, and returns the next command.
-func (m *Model) applySnapshot(msg snapMsg) tea.Cmd {
+func (m *Model) applySnapshot(msg snapshotReadMsg) tea.Cmd {
 	if msg.err != nil {
 		m.fatal = RunGoneError(msg.err, m.o.Run)
 		return tea.Quit
@@ -218,7 +218,7 @@ func (m *Model) applySnapshot(msg snapMsg) tea.Cmd {
 		cmds = append(cmds, m.readAfterChange())
 	}
 	if msg.ask != m.snapshotRequest() {
-		cmds = append(cmds, m.readSnapshot(false))
+		cmds = append(cmds, m.readSnapshotNow(false))
 	}
 	return tea.Batch(cmds...)
 }
@@ -233,11 +233,11 @@ func RunGoneError(err error, run nexus.RunID) error {
 
 // scheduleTick returns the command that redraws in a second, while a running clock is on the screen.
 func (m *Model) scheduleTick() tea.Cmd {
-	if m.ticking || m.o.Interrupt == nil && (m.snap.Interrupted || m.snap.Run.Status.HasEnded()) && !m.isOutdated() {
+	if m.ticking || m.o.Interrupt == nil && (m.snap.Interrupted || m.snap.Run.Status.HasEnded()) && !m.isVisibleDocumentOutdated() {
 		return nil
 	}
 	m.ticking = true
-	return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickMsg{} })
+	return tea.Tick(time.Second, func(time.Time) tea.Msg { return clockTickMsg{} })
 }
 
 // lingers is how long after the last key the screen of a finished run stays.
@@ -288,7 +288,7 @@ func (m *Model) selectedRow() (listRow, bool) {
 }
 
 // selectedItem returns the selected item of the inbox; nil: none.
-func (m *Model) selectedItem() *projection.Item {
+func (m *Model) selectedItem() *projection.InboxItem {
 	if r, ok := m.selectedRow(); ok {
 		return r.item
 	}
@@ -296,7 +296,7 @@ func (m *Model) selectedItem() *projection.Item {
 }
 
 // handleOutcome handles the result of an action.
-func (m *Model) handleOutcome(msg doneMsg) {
+func (m *Model) handleOutcome(msg commandDoneMsg) {
 	m.busy = max(m.busy-1, 0)
 	m.invalidateDocuments()
 	if msg.bare {
@@ -310,7 +310,7 @@ func (m *Model) handleOutcome(msg doneMsg) {
 	case msg.show && msg.out.Text != "":
 		m.dialog = dialog{kind: textDialog, title: msg.what, body: m.b.formatOutput(msg.out.Text, m.width, false)}
 	default:
-		m.showNotice(false, "%s: %s", msg.what, oneLine(firstOf(msg.out.Text, msg.out.Said, "done")))
+		m.showNotice(false, "%s: %s", msg.what, oneLine(firstNonEmpty(msg.out.Text, msg.out.Said, "done")))
 	}
 }
 
@@ -321,7 +321,7 @@ func (m *Model) reopenFailedDialog() {
 	}
 }
 
-func firstOf(all ...string) string {
+func firstNonEmpty(all ...string) string {
 	for _, s := range all {
 		if s != "" {
 			return s

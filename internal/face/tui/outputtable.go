@@ -11,8 +11,8 @@ import (
 
 // formatOutput prepares the output of a command for drawing: safe lines. Consecutive lines with the
 // same number of tabs are the rows of a table, which fits the width. Other lines are folded.
-func (b painter) formatOutput(text string, width int, wrap bool) []string {
-	lines := strings.Split(view.CleanText(strings.TrimSpace(text)), "\n")
+func (b stylePainter) formatOutput(text string, width int, wrap bool) []string {
+	lines := strings.Split(view.EscapeLinesForTerminal(strings.TrimSpace(text)), "\n")
 	var out []string
 	for len(lines) > 0 {
 		n := slices.IndexFunc(lines, func(l string) bool { return strings.Count(l, "\t") != strings.Count(lines[0], "\t") })
@@ -22,7 +22,7 @@ func (b painter) formatOutput(text string, width int, wrap bool) []string {
 		if strings.Contains(lines[0], "\t") && n > 1 {
 			out = append(out, b.layOutTable(lines[:n], width)...)
 		} else {
-			out = append(out, b.fold(b.sanitizeLines(strings.Join(lines[:n], "\n")), width, wrap)...)
+			out = append(out, b.wrapLines(b.sanitizeLines(strings.Join(lines[:n], "\n")), width, wrap)...)
 		}
 		lines = lines[n:]
 	}
@@ -34,7 +34,7 @@ const leastColumn = 12
 
 // layOutTable lays out the rows of a table, the first of which is its head. Columns that are empty
 // below the head are dropped, and then the last ones, until the others fit.
-func (b painter) layOutTable(lines []string, width int) []string {
+func (b stylePainter) layOutTable(lines []string, width int) []string {
 	var head []string
 	rows := make([][]string, len(lines)-1)
 	left, more := width+2, false
@@ -62,9 +62,9 @@ func (b painter) layOutTable(lines []string, width int) []string {
 		}
 	}
 	if more {
-		head[len(head)-1] += " " + b.symbol("\u2026", "~")
+		head[len(head)-1] += " " + b.symbolOrASCII("\u2026", "~")
 	}
-	drawn := view.DrawTable(view.Style{ASCII: b.ASCII, Width: width}, head, rows)
+	drawn := view.DrawTable(view.OutputStyle{ASCII: b.ASCII, Width: width}, head, rows)
 	out := strings.Split(strings.TrimSuffix(drawn, "\n"), "\n")
 	out[0] = b.Dim(out[0])
 	return out

@@ -29,7 +29,7 @@ func TestColumns(t *testing.T) {
 		{43, true, "wave  task  title             needs  time ~", "1     T1    Write sizes in ~         10 min"},
 		{20, false, "wave  task \u2026", "1     T1"},
 	} {
-		b := painter{view.Style{ASCII: c.ascii}}
+		b := stylePainter{view.OutputStyle{ASCII: c.ascii}}
 		lines := b.formatOutput(printedPlan, c.width, true)
 		at := -1
 		for i, l := range lines {
@@ -55,7 +55,7 @@ func TestColumns(t *testing.T) {
 func TestQuestionOfTheTask(t *testing.T) {
 	for _, open := range []string{"1", "2"} {
 		for tab := LogTab; tab <= CostTab; tab++ {
-			p := begin(t, &stage{p: recorded(t)}, view.Style{}, 120, 40)
+			p := begin(t, &stage{p: recorded(t)}, view.OutputStyle{}, 120, 40)
 			p.keys(open + "g" + strings.Repeat("]", int(tab)))
 			text := strings.Join(p.check(t), "\n")
 			if !strings.Contains(text, "question q1") || !strings.Contains(text, "Are days written, too?") {
@@ -63,7 +63,7 @@ func TestQuestionOfTheTask(t *testing.T) {
 			}
 		}
 	}
-	p := begin(t, &stage{p: recorded(t)}, view.Style{}, 120, 40)
+	p := begin(t, &stage{p: recorded(t)}, view.OutputStyle{}, 120, 40)
 	p.keys("2gj]")
 	if text := strings.Join(p.check(t), "\n"); strings.Contains(text, "question q1") {
 		t.Errorf("another task has the question:\n%s", text)

@@ -22,7 +22,7 @@ func TestOwnRun(t *testing.T) {
 	quits := func(m *Model, status nexus.RunStatus) bool {
 		snap := RunSnapshot{Now: now}
 		snap.Run.Status = status
-		cmd := m.applySnapshot(snapMsg{snap: snap, ask: m.snapshotRequest()})
+		cmd := m.applySnapshot(snapshotReadMsg{snap: snap, ask: m.snapshotRequest()})
 		if cmd == nil {
 			return false
 		}
@@ -30,7 +30,7 @@ func TestOwnRun(t *testing.T) {
 		return quit
 	}
 	begun := func() *Model {
-		return New(t.Context(), Options{Run: "r", Interrupt: func() { interrupted++ }, Clock: func() time.Time { return now }})
+		return NewModel(t.Context(), Options{Run: "r", Interrupt: func() { interrupted++ }, Clock: func() time.Time { return now }})
 	}
 	m := begun()
 	if quits(m, nexus.StatusExecuting) || !quits(m, nexus.StatusDone) {
@@ -59,7 +59,7 @@ func TestOwnRun(t *testing.T) {
 			t.Errorf("Ctrl-C was handed on %d times: a second signal ends the process while the terminal is drawn on", interrupted)
 		}
 	}
-	other := New(t.Context(), Options{Run: "r", Clock: func() time.Time { return now }})
+	other := NewModel(t.Context(), Options{Run: "r", Clock: func() time.Time { return now }})
 	if quits(other, nexus.StatusDone) {
 		t.Error("the screen of another process's run closes by itself")
 	}
@@ -81,7 +81,7 @@ func TestWatchLetsGoOfTheKeys(t *testing.T) {
 			<-drawn.shown
 			leave(errors.New("it is over"))
 		}()
-		if _, err := Watch(ctx, Options{Run: "r", Source: &stage{p: recorded(t)}, In: in, Out: drawn}); !errors.Is(err, ErrInterrupted) {
+		if _, err := RunInterface(ctx, Options{Run: "r", Source: &stage{p: recorded(t)}, In: in, Out: drawn}); !errors.Is(err, ErrInterrupted) {
 			t.Fatal(err)
 		}
 		stacks := make([]byte, 1<<20)

@@ -17,7 +17,7 @@ import (
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &crowd{stage: &stage{p: recorded(t)}}
-		m := New(t.Context(), Options{Run: "261126-1500-abc", Source: c, Verbs: c, Style: view.Style{}})
+		m := NewModel(t.Context(), Options{Run: "261126-1500-abc", Source: c, Verbs: c, Style: view.OutputStyle{}})
 		begin := time.Now()
 		for time.Since(begin) < 10*time.Second {
 			m.Update(m.readAfterChange()())
@@ -36,12 +36,12 @@ func TestLargeRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cards := make([]projection.Card, tasks)
+		cards := make([]projection.TaskCard, tasks)
 		for i := range cards {
 			cards[i].ID, cards[i].Title = nexus.TaskID(fmt.Sprintf("T%d", i)), "Do it"
 		}
-		snap.Lanes = []projection.LaneCards{{Lane: projection.LaneReady, Cards: cards}}
-		p := begin(t, &stage{snap: &snap}, view.Style{}, 100, 30)
+		snap.Lanes = []projection.BoardLaneCards{{Lane: projection.LaneReady, Cards: cards}}
+		p := begin(t, &stage{snap: &snap}, view.OutputStyle{}, 100, 30)
 		p.keys("2G")
 		return testing.AllocsPerRun(5, func() {
 			p.View()
@@ -64,9 +64,9 @@ func TestFirstFrame(t *testing.T) {
 		p := recorded(t)
 		allocs := testing.AllocsPerRun(5, func() {
 			c = &crowd{stage: &stage{p: p}}
-			m := New(t.Context(), Options{Run: "261126-1500-abc", Place: "units", Source: c, Verbs: c, Style: view.Style{Color: true}})
+			m := NewModel(t.Context(), Options{Run: "261126-1500-abc", Place: "units", Source: c, Verbs: c, Style: view.OutputStyle{Color: true}})
 			m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-			m.Update(m.readSnapshot(false)())
+			m.Update(m.readSnapshotNow(false)())
 			m.View()
 		})
 		if t.Logf("%v: %.0f allocations", size, allocs); allocs > mostFirst || c.reads != 1 {

@@ -11,25 +11,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
-// painter draws with a style.
-type painter struct{ view.Style }
+// stylePainter draws with a style.
+type stylePainter struct{ view.OutputStyle }
 
 // truncateLine shortens a line to a width.
-func (b painter) truncateLine(line string, width int) string {
+func (b stylePainter) truncateLine(line string, width int) string {
 	if width <= 0 {
 		return ""
 	}
-	return view.Style{Width: width, ASCII: b.ASCII}.TruncateLine(line)
+	return view.OutputStyle{Width: width, ASCII: b.ASCII}.TruncateLine(line)
 }
 
 // padLine returns a line of exactly the width.
-func (b painter) padLine(line string, width int) string {
+func (b stylePainter) padLine(line string, width int) string {
 	line = b.truncateLine(line, width)
 	return line + strings.Repeat(" ", max(width-ansi.StringWidth(line), 0))
 }
 
 // selectedLine draws a selected line; here means that keys act on it.
-func (b painter) selectedLine(line string, width int, here bool) string {
+func (b stylePainter) selectedLine(line string, width int, here bool) string {
 	line = b.padLine(ansi.Strip(line), width)
 	switch {
 	case !b.Color:
@@ -40,7 +40,7 @@ func (b painter) selectedLine(line string, width int, here bool) string {
 	return lipgloss.NewStyle().Bold(true).Render(line)
 }
 
-func (b painter) symbol(sign, ascii string) string {
+func (b stylePainter) symbolOrASCII(sign, ascii string) string {
 	if b.ASCII {
 		return ascii
 	}
@@ -48,35 +48,35 @@ func (b painter) symbol(sign, ascii string) string {
 }
 
 // paneSeparator returns the separator of two panes.
-func (b painter) paneSeparator() string { return b.Dim(b.symbol("\u2502", "|")) }
+func (b stylePainter) paneSeparator() string { return b.Dim(b.symbolOrASCII("\u2502", "|")) }
 
 // laneSign returns the glyph of a column of the board, one column wide, and its words.
-func (b painter) laneSign(l projection.Lane) (glyph, words string) {
+func (b stylePainter) laneSign(l projection.BoardLane) (glyph, words string) {
 	switch l {
 	case projection.LaneNeedsYou:
 		return b.Warn(b.Bold("!")), "needs you"
 	case projection.LaneRunning:
-		return b.Busy(b.symbol("\u25cf", ">")), "running"
+		return b.Busy(b.symbolOrASCII("\u25cf", ">")), "running"
 	case projection.LaneVerifying:
-		return b.Busy(b.symbol("\u25d1", "q")), "verifying"
+		return b.Busy(b.symbolOrASCII("\u25d1", "q")), "verifying"
 	case projection.LaneReview:
 		return b.colorSymbol("\u25c6", "v", lipgloss.Magenta), "in review"
 	case projection.LaneLanding:
-		return b.Good(b.symbol("\u21e1", "m")), "landing"
+		return b.Good(b.symbolOrASCII("\u21e1", "m")), "landing"
 	case projection.LaneReady:
-		return b.symbol("\u25c7", "r"), "ready"
+		return b.symbolOrASCII("\u25c7", "r"), "ready"
 	case projection.LaneBlocked:
-		return b.Dim(b.symbol("\u25cc", "b")), "blocked"
+		return b.Dim(b.symbolOrASCII("\u25cc", "b")), "blocked"
 	case projection.LaneStopped:
-		return b.Bad(b.symbol("\u2717", "X")), "stopped"
+		return b.Bad(b.symbolOrASCII("\u2717", "X")), "stopped"
 	case projection.LaneDone:
-		return b.Good(b.symbol("\u2713", "+")), "done"
+		return b.Good(b.symbolOrASCII("\u2713", "+")), "done"
 	}
 	return "?", string(l)
 }
 
-func (b painter) colorSymbol(sign, ascii string, color ansi.BasicColor) string {
-	sign = b.symbol(sign, ascii)
+func (b stylePainter) colorSymbol(sign, ascii string, color ansi.BasicColor) string {
+	sign = b.symbolOrASCII(sign, ascii)
 	if !b.Color {
 		return sign
 	}
@@ -84,7 +84,7 @@ func (b painter) colorSymbol(sign, ascii string, color ansi.BasicColor) string {
 }
 
 // drawCode draws the spans of a code line. Their text is untrusted.
-func (b painter) drawCode(spans []highlight.Span) string {
+func (b stylePainter) drawCode(spans []highlight.CodeSpan) string {
 	var out strings.Builder
 	for _, s := range spans {
 		text := b.sanitizeCode(s.Text)
@@ -98,17 +98,17 @@ func (b painter) drawCode(spans []highlight.Span) string {
 }
 
 // sanitizeCode makes a part of a line safe. It keeps spaces, and replaces tabs.
-func (b painter) sanitizeCode(text string) string {
+func (b stylePainter) sanitizeCode(text string) string {
 	text = strings.ReplaceAll(strings.TrimSuffix(text, "\r"), "\t", "    ")
 	lead := len(text) - len(strings.TrimLeft(text, " "))
 	tail := len(text) - len(strings.TrimRight(text, " "))
 	if lead == len(text) {
 		return text
 	}
-	return text[:lead] + view.Clean(text[lead:len(text)-tail]) + text[len(text)-tail:]
+	return text[:lead] + view.EscapeForTerminal(text[lead:len(text)-tail]) + text[len(text)-tail:]
 }
 
-func highlightStyle(k highlight.Kind) lipgloss.Style {
+func highlightStyle(k highlight.SpanKind) lipgloss.Style {
 	s := lipgloss.NewStyle()
 	switch k {
 	case highlight.Keyword:
@@ -133,16 +133,16 @@ func highlightStyle(k highlight.Kind) lipgloss.Style {
 }
 
 // sanitizeLines makes lines of an external text safe to draw.
-func (b painter) sanitizeLines(text string) []string {
-	lines := strings.Split(view.CleanText(text), "\n")
+func (b stylePainter) sanitizeLines(text string) []string {
+	lines := strings.Split(view.EscapeLinesForTerminal(text), "\n")
 	for i, l := range lines {
 		lines[i] = strings.ReplaceAll(l, "\t", "    ")
 	}
 	return lines
 }
 
-// fold wraps lines to a width, or leaves them to be cut.
-func (b painter) fold(lines []string, width int, wrap bool) []string {
+// wrapLines wraps lines to a width, or leaves them to be cut.
+func (b stylePainter) wrapLines(lines []string, width int, wrap bool) []string {
 	if !wrap || width < 4 {
 		return lines
 	}

@@ -29,17 +29,17 @@ type reviewTab struct {
 	turned map[string]bool
 
 	rows []reviewsheet.Row // layout of the fields below
-	of   *commandDocument
+	of   *commandOutputDocument
 	how  string
 }
 
-// onDiff reports whether keys move in a change.
-func (m *Model) onDiff() bool {
+// isDiffFocused reports whether keys move in a change.
+func (m *Model) isDiffFocused() bool {
 	return m.right && m.tab == DiffTab && m.view.isList() && m.snap.Task != nil
 }
 
 // currentReview returns the change on the screen; nil: none.
-func (m *Model) currentReview() *diffview.Review {
+func (m *Model) currentReview() *diffview.TaskChangeReview {
 	d, _ := m.documentOrReason(m.diffKey())
 	if d == nil || m.tab != DiffTab {
 		return nil
@@ -50,7 +50,7 @@ func (m *Model) currentReview() *diffview.Review {
 
 // layOutReview returns the rows of the change. It finds the current row again after the change was
 // updated.
-func (m *Model) layOutReview(d *commandDocument) []reviewsheet.Row {
+func (m *Model) layOutReview(d *commandOutputDocument) []reviewsheet.Row {
 	k := &m.reviewing
 	if k.task != d.review.Task {
 		*k = reviewTab{task: d.review.Task, from: -1, turned: map[string]bool{}}
@@ -134,11 +134,11 @@ func (m *Model) handleReviewKey(name string) (cmd tea.Cmd, mine bool) {
 	case "previous-hunk":
 		k.seekRow(-1, reviewsheet.Hunk)
 	case "diff":
-		m.sinceLast(r)
+		m.toggleChangesSinceReview(r)
 	case "edit":
 		return m.runCommandOfRunInTerminal("review", m.o.Run, "--editor", "--", string(r.Task)), true
 	case "open":
-		m.openRow(r)
+		m.openReviewRow(r)
 	case "back":
 		if k.from < 0 {
 			return nil, false
@@ -158,7 +158,7 @@ func (m *Model) handleReviewKey(name string) (cmd tea.Cmd, mine bool) {
 }
 
 // approveChange approves the change in the version on the screen, not a later one.
-func (m *Model) approveChange(r *diffview.Review) (cmd tea.Cmd, mine bool) {
+func (m *Model) approveChange(r *diffview.TaskChangeReview) (cmd tea.Cmd, mine bool) {
 	if r.Question != "" {
 		return m.answerLandingQuestion(r), true
 	}
@@ -170,7 +170,7 @@ func (m *Model) approveChange(r *diffview.Review) (cmd tea.Cmd, mine bool) {
 		m.showNotice(true, "%s", err)
 		return nil, true
 	}
-	title := fmt.Sprintf("Approve the change of %s?", view.Clean(string(r.Task)))
+	title := fmt.Sprintf("Approve the change of %s?", view.EscapeForTerminal(string(r.Task)))
 	m.dialog = dialog{kind: confirmDialog, title: title, then: func(string) tea.Cmd {
 		return m.runCommandLines("approve", commandLine{[]string{"review", "--run", string(m.o.Run), "--batch", "-", "--", string(r.Task)}, string(batch)})
 	}}
@@ -178,7 +178,7 @@ func (m *Model) approveChange(r *diffview.Review) (cmd tea.Cmd, mine bool) {
 }
 
 // answerLandingQuestion answers the question whether the change may land, even if other questions wait.
-func (m *Model) answerLandingQuestion(r *diffview.Review) tea.Cmd {
+func (m *Model) answerLandingQuestion(r *diffview.TaskChangeReview) tea.Cmd {
 	for _, i := range m.snap.Inbox {
 		if i.ID != r.Question {
 			continue
@@ -187,7 +187,7 @@ func (m *Model) answerLandingQuestion(r *diffview.Review) tea.Cmd {
 			return m.startAction(*a)
 		}
 	}
-	m.showNotice(true, "%s is answered already", view.Clean(r.Question))
+	m.showNotice(true, "%s is answered already", view.EscapeForTerminal(r.Question))
 	return nil
 }
 
@@ -196,8 +196,8 @@ func (m *Model) runReviewCommand(what string, args ...string) tea.Cmd {
 	return m.runCommandLine(what, append([]string{"review", "--run", string(m.o.Run)}, args...))
 }
 
-// sinceLast toggles between the changes since the last review and all changes.
-func (m *Model) sinceLast(r *diffview.Review) {
+// toggleChangesSinceReview toggles between the changes since the last review and all changes.
+func (m *Model) toggleChangesSinceReview(r *diffview.TaskChangeReview) {
 	if r.Since == nil && !m.reviewing.since {
 		m.showNotice(true, "you have not reviewed it yet: all of it is shown")
 		return
@@ -206,14 +206,14 @@ func (m *Model) sinceLast(r *diffview.Review) {
 	m.reviewing.from = -1
 }
 
-// openRow folds a file, edits a draft, or replies to a comment.
-func (m *Model) openRow(r *diffview.Review) {
+// openReviewRow folds a file, edits a draft, or replies to a comment.
+func (m *Model) openReviewRow(r *diffview.TaskChangeReview) {
 	switch row := m.reviewing.currentRow(); row.Kind {
 	case reviewsheet.File, reviewsheet.Hunk:
 		m.reviewing.turned[row.Path] = !m.reviewing.turned[row.Path]
 	case reviewsheet.Draft:
 		d := r.Drafts[row.Draft]
-		c := d.Comment
+		c := d.ReviewComment
 		c.ID = ""
 		m.composeComment(r, c, d.ID)
 	case reviewsheet.CommentText, reviewsheet.Line:
@@ -223,7 +223,7 @@ func (m *Model) openRow(r *diffview.Review) {
 }
 
 // beginComment begins a comment on the selection.
-func (m *Model) beginComment(r *diffview.Review, kind nexus.CommentKind, suggest bool) {
+func (m *Model) beginComment(r *diffview.TaskChangeReview, kind nexus.CommentKind, suggest bool) {
 	k := &m.reviewing
 	if !r.Open {
 		m.showNotice(true, "%s", cmp.Or(r.Why, "it takes no comments now"))
@@ -255,13 +255,13 @@ func (m *Model) beginComment(r *diffview.Review, kind nexus.CommentKind, suggest
 }
 
 // composeComment lets the person type a comment: its text, or, for a suggestion, the new lines.
-func (m *Model) composeComment(r *diffview.Review, c nexus.Comment, old string) {
+func (m *Model) composeComment(r *diffview.TaskChangeReview, c nexus.ReviewComment, old string) {
 	text := c.Body
 	if c.Replace != nil {
 		text = strings.TrimSuffix(c.Replace.Text, "\n")
 	}
 	task := r.Task
-	d := dialog{kind: inputDialog, must: c.Replace == nil, field: fieldOf(text, true)}
+	d := dialog{kind: inputDialog, must: c.Replace == nil, field: newTextField(text, true)}
 	title := func(kind nexus.CommentKind) string {
 		if c.Replace != nil {
 			return fmt.Sprintf("%s, instead of %s", kind, c.LocationText())
@@ -290,8 +290,8 @@ func (m *Model) composeComment(r *diffview.Review, c nexus.Comment, old string) 
 }
 
 // saveDraft stores a comment as a draft, and replaces an old one.
-func (m *Model) saveDraft(task nexus.TaskID, c nexus.Comment, old string) tea.Cmd {
-	batch, err := json.Marshal(map[string]any{"comments": []nexus.Comment{c}})
+func (m *Model) saveDraft(task nexus.TaskID, c nexus.ReviewComment, old string) tea.Cmd {
+	batch, err := json.Marshal(map[string]any{"comments": []nexus.ReviewComment{c}})
 	if err != nil {
 		m.showNotice(true, "%s", err)
 		return nil
@@ -304,7 +304,7 @@ func (m *Model) saveDraft(task nexus.TaskID, c nexus.Comment, old string) tea.Cm
 }
 
 // discardDraft discards the draft that keys act on.
-func (m *Model) discardDraft(r *diffview.Review) {
+func (m *Model) discardDraft(r *diffview.TaskChangeReview) {
 	id := r.Drafts[m.reviewing.currentRow().Draft].ID
 	m.dialog = dialog{kind: confirmDialog, title: "Discard this comment?", then: func(string) tea.Cmd {
 		return m.runReviewCommand("discard", "--discard", id, "--", string(r.Task))
@@ -312,7 +312,7 @@ func (m *Model) discardDraft(r *diffview.Review) {
 }
 
 // sendDrafts sends the unsent comments as one batch.
-func (m *Model) sendDrafts(r *diffview.Review) tea.Cmd {
+func (m *Model) sendDrafts(r *diffview.TaskChangeReview) tea.Cmd {
 	if len(r.Drafts) == 0 {
 		m.showNotice(true, "there is nothing to send: %s adds a comment", m.keyOf("comment"))
 		return nil
@@ -321,7 +321,7 @@ func (m *Model) sendDrafts(r *diffview.Review) tea.Cmd {
 }
 
 // toggleViewed toggles whether the file is marked as viewed.
-func (m *Model) toggleViewed(r *diffview.Review) tea.Cmd {
+func (m *Model) toggleViewed(r *diffview.TaskChangeReview) tea.Cmd {
 	path := m.reviewing.currentRow().Path
 	for _, f := range r.Files {
 		if f.Path != path || path == "" {
@@ -348,7 +348,7 @@ func quoteCSV(text string) string {
 }
 
 // resolveOrApply resolves a comment, or applies its suggestion.
-func (m *Model) resolveOrApply(r *diffview.Review, name string) tea.Cmd {
+func (m *Model) resolveOrApply(r *diffview.TaskChangeReview, name string) tea.Cmd {
 	row := m.reviewing.currentRow()
 	if row.Kind != reviewsheet.CommentText || r.Comments[row.Comment].ID == "" {
 		m.showNotice(true, "go to a comment first")
@@ -372,7 +372,7 @@ func (m *Model) runCommandOfRunInTerminal(command string, run nexus.RunID, args 
 func (m *Model) diffLines(width, height int) []string {
 	d, why := m.documentOrReason(m.diffKey())
 	if d == nil {
-		return m.b.fold([]string{why}, width, true)
+		return m.b.wrapLines([]string{why}, width, true)
 	}
 	rows := m.layOutReview(d)
 	k := &m.reviewing
@@ -381,7 +381,7 @@ func (m *Model) diffLines(width, height int) []string {
 		from, to = min(k.from, k.at), max(k.from, k.at)
 	}
 	draw := func(i int) []string {
-		lines := m.rowLines(rows[i], width-2)
+		lines := m.reviewRowLines(rows[i], width-2)
 		for j, l := range lines {
 			sign := " "
 			switch {
@@ -412,8 +412,8 @@ func (m *Model) diffLines(width, height int) []string {
 	return lines
 }
 
-// rowLines draws a row in one line, or in several if it is wrapped.
-func (m *Model) rowLines(r reviewsheet.Row, width int) []string {
+// reviewRowLines draws a row in one line, or in several if it is wrapped.
+func (m *Model) reviewRowLines(r reviewsheet.Row, width int) []string {
 	b := m.b
 	switch r.Kind {
 	case reviewsheet.Blank:
@@ -421,29 +421,29 @@ func (m *Model) rowLines(r reviewsheet.Row, width int) []string {
 	case reviewsheet.Head:
 		switch {
 		case r.Warn:
-			return b.fold([]string{b.Warn("! " + r.Text)}, width, true)
+			return b.wrapLines([]string{b.Warn("! " + r.Text)}, width, true)
 		case r.First:
-			return b.fold([]string{b.Bold(r.Text)}, width, true)
+			return b.wrapLines([]string{b.Bold(r.Text)}, width, true)
 		}
-		return b.fold([]string{b.Dim(r.Text)}, width, true)
+		return b.wrapLines([]string{b.Dim(r.Text)}, width, true)
 	case reviewsheet.File:
-		sign := b.symbol("\u25be ", "- ")
+		sign := b.symbolOrASCII("\u25be ", "- ")
 		if r.Hidden {
-			sign = b.symbol("\u25b8 ", "+ ")
+			sign = b.symbolOrASCII("\u25b8 ", "+ ")
 		}
 		return []string{b.truncateLine(sign+b.Bold(r.Text), width)}
 	case reviewsheet.Hunk:
 		return []string{b.truncateLine(b.Busy(r.Text), width)}
 	case reviewsheet.CommentText, reviewsheet.Draft:
-		return m.commentLines(r, width)
+		return m.commentRowLines(r, width)
 	default:
-		return b.fold([]string{b.diffLine(r)}, width, m.wrap)
+		return b.wrapLines([]string{b.diffLine(r)}, width, m.wrap)
 	}
 }
 
-// commentLines draws a row of a comment after a bar.
-func (m *Model) commentLines(r reviewsheet.Row, width int) []string {
-	bar := m.b.symbol("\u2503 ", "> ")
+// commentRowLines draws a row of a comment after a bar.
+func (m *Model) commentRowLines(r reviewsheet.Row, width int) []string {
+	bar := m.b.symbolOrASCII("\u2503 ", "> ")
 	text := r.Text
 	switch {
 	case r.Kind == reviewsheet.Draft && r.First:
@@ -458,7 +458,7 @@ func (m *Model) commentLines(r reviewsheet.Row, width int) []string {
 		text = m.b.Bold(text)
 	}
 	indent := strings.Repeat(" ", len(r.Text)-len(strings.TrimLeft(r.Text, " ")))
-	lines := m.b.fold([]string{strings.TrimPrefix(text, indent)}, width-6-len(indent), true)
+	lines := m.b.wrapLines([]string{strings.TrimPrefix(text, indent)}, width-6-len(indent), true)
 	for i, l := range lines {
 		lines[i] = "    " + bar + indent + l
 	}
@@ -466,7 +466,7 @@ func (m *Model) commentLines(r reviewsheet.Row, width int) []string {
 }
 
 // diffLine draws a line of a change.
-func (b painter) diffLine(r reviewsheet.Row) string {
+func (b stylePainter) diffLine(r reviewsheet.Row) string {
 	l := r.Line
 	switch l.Kind {
 	case "+":

@@ -24,7 +24,7 @@ import (
 // those that read.
 func reviewed(t *testing.T, s *stage, keys string) (*play, []string) {
 	t.Helper()
-	p := begin(t, s, view.Style{}, 120, 40)
+	p := begin(t, s, view.OutputStyle{}, 120, 40)
 	p.keys("2jd" + keys)
 	p.check(t)
 	var all []string
@@ -39,10 +39,10 @@ func reviewed(t *testing.T, s *stage, keys string) (*play, []string) {
 // TestReview holds which command lines keys in a change are, and what they send.
 func TestReview(t *testing.T) {
 	const run = "review --run 261126-1500-abc "
-	place := func(start, end int, side nexus.DiffSide, hunk string) nexus.Comment {
-		return nexus.Comment{File: "size.go", Side: side, Start: start, End: end, Hunk: hunk, Kind: nexus.ShouldComment, Commit: "0123456789abcdef"}
+	place := func(start, end int, side nexus.DiffSide, hunk string) nexus.ReviewComment {
+		return nexus.ReviewComment{File: "size.go", Side: side, Start: start, End: end, Hunk: hunk, Kind: nexus.ShouldComment, Commit: "0123456789abcdef"}
 	}
-	said := func(c nexus.Comment, body string) *nexus.Comment {
+	said := func(c nexus.ReviewComment, body string) *nexus.ReviewComment {
 		c.Body = body
 		return &c
 	}
@@ -51,17 +51,17 @@ func TestReview(t *testing.T) {
 	suggestion.Replace = &nexus.SuggestedReplacement{Text: "func Size() string { return \"1 KiB\" } // so far\nfunc Unit() string { return \"KiB\" }\nvar x int\n"}
 	must := place(2, 2, nexus.OldSide, old)
 	must.Kind = nexus.QuestionComment
-	drafts := []diffview.Draft{{Comment: nexus.Comment{ID: "d4", File: "size.go", Side: nexus.NewSide, Start: 3, Kind: nexus.MustComment, Body: "More."}, Line: 3}}
+	drafts := []diffview.DraftComment{{ReviewComment: nexus.ReviewComment{ID: "d4", File: "size.go", Side: nexus.NewSide, Start: 3, Kind: nexus.MustComment, Body: "More."}, Line: 3}}
 	for _, c := range []struct {
 		keys   string
-		drafts []diffview.Draft
+		drafts []diffview.DraftComment
 		want   []string
-		sent   *nexus.Comment
+		sent   *nexus.ReviewComment
 	}{
-		{keys: "cAll fine.<enter>", want: []string{run + "--draft --batch - -- T1"}, sent: &nexus.Comment{Kind: nexus.ShouldComment, Body: "All fine.", Commit: "0123456789abcdef"}},
+		{keys: "cAll fine.<enter>", want: []string{run + "--draft --batch - -- T1"}, sent: &nexus.ReviewComment{Kind: nexus.ShouldComment, Body: "All fine.", Commit: "0123456789abcdef"}},
 		{keys: "njjjcWhy?<tab><enter>", want: []string{run + "--draft --batch - -- T1"}, sent: said(must, "Why?")},
 		{keys: "n}cA hunk<esc>"},
-		{keys: "ncOf the file<enter>", want: []string{run + "--draft --batch - -- T1"}, sent: &nexus.Comment{File: "size.go", Kind: nexus.ShouldComment, Body: "Of the file", Commit: "0123456789abcdef"}},
+		{keys: "ncOf the file<enter>", want: []string{run + "--draft --batch - -- T1"}, sent: &nexus.ReviewComment{File: "size.go", Kind: nexus.ShouldComment, Body: "Of the file", Commit: "0123456789abcdef"}},
 		{keys: "njjjjjjjjvjjjjcBoth.<ctrl+j>Lines.<enter>", want: []string{run + "--draft --batch - -- T1"}, sent: said(place(2, 3, nexus.NewSide, added), "Both.\nLines.")},
 		{keys: "njjjjjjjjvjjjjC<ctrl+j>var x int<enter>", want: []string{run + "--draft --batch - -- T1"}, sent: &suggestion},
 		{keys: "nC"},
@@ -77,7 +77,7 @@ func TestReview(t *testing.T) {
 		{keys: "njjjjjjjjjjjjjxy", drafts: drafts, want: []string{run + "--discard d4 -- T1"}},
 		{
 			keys: "njjjjjjjjjjjjj<enter> Much.<tab><enter>", drafts: drafts, want: []string{run + "--draft --batch - -- T1", run + "--discard d4 -- T1"},
-			sent: &nexus.Comment{File: "size.go", Side: nexus.NewSide, Start: 3, Kind: nexus.ShouldComment, Body: "More. Much."},
+			sent: &nexus.ReviewComment{File: "size.go", Side: nexus.NewSide, Start: 3, Kind: nexus.ShouldComment, Body: "More. Much."},
 		},
 		{keys: "ay", want: []string{run + "--batch - -- T1"}},
 		{keys: "<esc>", want: nil},
@@ -86,7 +86,7 @@ func TestReview(t *testing.T) {
 		s := &stage{p: recorded(t), drafts: c.drafts}
 		p, got := reviewed(t, s, c.keys)
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q; the screen says %q\n%s", c.keys, got, c.want, p.notice, strings.Join(p.Frame(), "\n"))
+			t.Errorf("%s: %q, want %q; the screen says %q\n%s", c.keys, got, c.want, p.notice, strings.Join(p.ScreenLines(), "\n"))
 			continue
 		}
 		if c.sent == nil {
@@ -109,7 +109,7 @@ func TestReviewFolds(t *testing.T) {
 	p, _ := reviewed(t, s, "")
 	has := func(want string, is bool) {
 		t.Helper()
-		if text := strings.Join(p.Frame(), "\n"); strings.Contains(text, want) != is {
+		if text := strings.Join(p.ScreenLines(), "\n"); strings.Contains(text, want) != is {
 			t.Errorf("%q is shown: %v\n%s", want, !is, text)
 		}
 	}
@@ -132,7 +132,7 @@ func TestReviewKeepsPlace(t *testing.T) {
 	if r := p.reviewing.currentRow(); r.Line.New != 3 {
 		t.Fatalf("%+v", r)
 	}
-	s.drafts = []diffview.Draft{{Comment: nexus.Comment{ID: "d1", File: "size.go", Kind: nexus.MustComment, Body: "First."}}}
+	s.drafts = []diffview.DraftComment{{ReviewComment: nexus.ReviewComment{ID: "d1", File: "size.go", Kind: nexus.MustComment, Body: "First."}}}
 	p.invalidateDocuments()
 	p.keys("w")
 	p.check(t) // it is laid out again
@@ -171,17 +171,17 @@ func (s *patient) Read(ctx context.Context, ask SnapshotRequest) (RunSnapshot, e
 // a fiftieth of the time at most, and at once after something was done about it.
 func TestReadingRests(t *testing.T) {
 	s := &patient{stage: &stage{p: recorded(t)}, now: begun}
-	m := New(t.Context(), Options{Run: "261126-1500-abc", Source: s, Verbs: s, Clock: func() time.Time { return s.now }})
+	m := NewModel(t.Context(), Options{Run: "261126-1500-abc", Source: s, Verbs: s, Clock: func() time.Time { return s.now }})
 	p := &play{m, s.stage}
 	p.send(tea.WindowSizeMsg{Width: 120, Height: 40})
-	p.perform(m.readSnapshot(false))
+	p.perform(m.readSnapshotNow(false))
 	p.keys("2jd")
 	if s.reads != 1 {
 		t.Fatalf("%d reads at first", s.reads)
 	}
 	for range 600 { // a minute of changes, ten a second
 		s.now = s.now.Add(100 * time.Millisecond)
-		p.perform(m.readSnapshot(false))
+		p.perform(m.readSnapshotNow(false))
 	}
 	if s.reads < 25 || s.reads > 31 {
 		t.Errorf("%d reads in a minute, of 40 ms each", s.reads)
@@ -211,7 +211,7 @@ func TestMarks(t *testing.T) {
 		{"1<space>ired<enter>", []string{"answer --run 261126-1500-abc -- q1 red"}, "done for 1 of 1"},
 	} {
 		s := &stage{p: recorded(t)}
-		p := begin(t, s, view.Style{}, 120, 40)
+		p := begin(t, s, view.OutputStyle{}, 120, 40)
 		p.keys(c.keys)
 		var got []string
 		for _, args := range s.did {
@@ -237,7 +237,7 @@ func TestField(t *testing.T) {
 		"\u4e16\u754c<left>x":                  "\u4e16x\u754c",
 		"<backspace><delete><up><down><left>a": "a",
 	} {
-		f := fieldOf("", true)
+		f := newTextField("", true)
 		for _, k := range keysOf(keys) {
 			f.handleKey(k)
 		}
@@ -245,16 +245,16 @@ func TestField(t *testing.T) {
 			t.Errorf("%s: %q, want %q", keys, f.text(), want)
 		}
 	}
-	f := fieldOf("", false)
-	f.insert("a\r\n\x1b[2Jb\x07")
+	f := newTextField("", false)
+	f.insertText("a\r\n\x1b[2Jb\x07")
 	if got := f.text(); strings.ContainsAny(got, "\n\x1b\x07") {
 		t.Errorf("%q", got)
 	}
-	f = fieldOf(strings.Repeat("x\u4e16", 500)+"\n"+strings.Repeat("y", 50), true)
+	f = newTextField(strings.Repeat("x\u4e16", 500)+"\n"+strings.Repeat("y", 50), true)
 	for _, width := range []int{1, 2, 7, 60} {
 		for range 3 {
-			f.moveLine(-1)
-			for _, l := range f.draw(width, 3, "_") {
+			f.moveCursorByLines(-1)
+			for _, l := range f.drawLines(width, 3, "_") {
 				if ansi.StringWidth(l) > width {
 					t.Fatalf("%d: %q", width, l)
 				}
@@ -270,11 +270,11 @@ func TestMatrix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap.Checks = projection.Checks{Gates: []string{"build", "test"}, Rows: []projection.CheckRow{{Task: "T1", Gates: gates("build", nexus.Pass, "test", nexus.Fail)}}}
+	snap.Checks = projection.GateResultTable{Gates: []string{"build", "test"}, Rows: []projection.GateResultRow{{Task: "T1", Gates: gates("build", nexus.Pass, "test", nexus.Fail)}}}
 	for i := range 103 {
-		snap.Checks.Rows = append(snap.Checks.Rows, projection.CheckRow{Task: nexus.TaskID(fmt.Sprintf("T%d", i+2)), Gates: gates("build", nexus.Pass)})
+		snap.Checks.Rows = append(snap.Checks.Rows, projection.GateResultRow{Task: nexus.TaskID(fmt.Sprintf("T%d", i+2)), Gates: gates("build", nexus.Pass)})
 	}
-	m := begin(t, &stage{p: p, snap: &snap}, view.Style{ASCII: true}, 120, 40)
+	m := begin(t, &stage{p: p, snap: &snap}, view.OutputStyle{ASCII: true}, 120, 40)
 	m.keys("2jd]")
 	text := strings.Join(m.check(t), "\n")
 	for _, want := range []string{"build   test", "T1   + pass  X fail", "T2   + pass  .", "and 93 tasks more"} {
@@ -284,9 +284,9 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-func gates(all ...any) (out []projection.Gate) {
+func gates(all ...any) (out []projection.GateView) {
 	for i := 0; i < len(all); i += 2 {
-		out = append(out, projection.Gate{Name: fmt.Sprint(all[i]), State: all[i+1].(nexus.GateState)})
+		out = append(out, projection.GateView{Name: fmt.Sprint(all[i]), State: all[i+1].(nexus.GateState)})
 	}
 	return out
 }

@@ -20,7 +20,7 @@ func TestKeysAreTheSameInAllFaces(t *testing.T) {
 			t.Errorf("%s is %q here, and %q in a browser", name, of[name], key)
 		}
 	}
-	p := projection.New("r", projection.Options{})
+	p := projection.NewProjection("r", projection.Options{})
 	for _, e := range projectiontest.SampleRun() {
 		if err := p.Apply(e); err != nil {
 			t.Fatal(err)
@@ -28,7 +28,7 @@ func TestKeysAreTheSameInAllFaces(t *testing.T) {
 	}
 	now := projectiontest.Start().Add(time.Hour)
 	all := p.RunActions()
-	for _, i := range p.Inbox(now) {
+	for _, i := range p.InboxItems(now) {
 		all = append(all, i.Actions...)
 	}
 	for _, task := range p.State().Tasks {

@@ -14,14 +14,14 @@ import (
 )
 
 // proposed is a run whose plan waits for a person, and which has spent money for it.
-func proposed(tb testing.TB) *projection.Projection {
+func proposed(tb testing.TB) *projection.RunProjection {
 	tb.Helper()
-	p := projection.New("261126-1500-abc", projection.Options{})
+	p := projection.NewProjection("261126-1500-abc", projection.Options{})
 	for i, f := range []nexus.Fact{
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Teach units"}, Limits: nexus.Limits{RunMoney: 5 * nexus.Dollar}},
 		nexus.RunStarted{},
 		nexus.BudgetReserved{ID: "r1", Role: nexus.Planner, Model: "m/x", Money: nexus.Dollar},
-		nexus.BudgetSpent{ID: "r1", Money: nexus.Dollar / 4},
+		nexus.BudgetSettled{ID: "r1", Money: nexus.Dollar / 4},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "Write sizes"}},
 		nexus.QuestionAsked{ID: "q1", Trigger: nexus.PlanTrigger, Text: strings.Repeat("may this plan start? ", 12) + "the end"},
 	} {
@@ -39,7 +39,7 @@ func TestTabsOfTheRun(t *testing.T) {
 		LogTab: "reserved $1.00 for m/x", DiffTab: "about no task", ChecksTab: "No gate has judged", PlanTab: "asked: plan --run 261126-1500-abc", CostTab: "$0.25 of $5.00",
 	} {
 		for _, open := range []string{"1", "2"} {
-			p := begin(t, &stage{p: proposed(t)}, view.Style{}, 120, 40)
+			p := begin(t, &stage{p: proposed(t)}, view.OutputStyle{}, 120, 40)
 			p.keys(open + strings.Repeat("]", int(tab)))
 			text := strings.Join(p.check(t), "\n")
 			if !strings.Contains(text, want) || !strings.Contains(text, "the end") || !strings.Contains(text, "approval q1") {
@@ -55,7 +55,7 @@ func TestTabsOfTheRun(t *testing.T) {
 // begun6 is the view of the cost.
 func begun6(t *testing.T) []string {
 	t.Helper()
-	p := begin(t, &stage{p: proposed(t)}, view.Style{}, 120, 40)
+	p := begin(t, &stage{p: proposed(t)}, view.OutputStyle{}, 120, 40)
 	p.keys("6")
 	return p.check(t)
 }
@@ -80,7 +80,7 @@ func TestFindingIsSaidOnce(t *testing.T) {
 // the screen.
 func TestMoreBelow(t *testing.T) {
 	for _, keys := range []string{"?", "<ctrl+p>", "2"} {
-		p := begin(t, &stage{p: crowded(t)}, view.Style{}, 80, 24)
+		p := begin(t, &stage{p: crowded(t)}, view.OutputStyle{}, 80, 24)
 		p.keys(keys)
 		lines := p.check(t)
 		last := lines[len(lines)-3]
@@ -89,7 +89,7 @@ func TestMoreBelow(t *testing.T) {
 			t.Errorf("%s: %q", keys, last)
 		}
 	}
-	p := begin(t, &stage{p: crowded(t)}, view.Style{}, 80, 24)
+	p := begin(t, &stage{p: crowded(t)}, view.OutputStyle{}, 80, 24)
 	p.keys("?G")
 	lines := p.check(t)
 	if text := strings.Join(lines, "\n"); strings.Contains(text, " more") || !strings.Contains(lines[len(lines)-3], "a second one leaves") || lines[4] == "" {
@@ -106,9 +106,9 @@ func TestMoreBelow(t *testing.T) {
 }
 
 // crowded is a run of many tasks.
-func crowded(tb testing.TB) *projection.Projection {
+func crowded(tb testing.TB) *projection.RunProjection {
 	tb.Helper()
-	p := projection.New("261126-1500-abc", projection.Options{})
+	p := projection.NewProjection("261126-1500-abc", projection.Options{})
 	facts := []nexus.Fact{nexus.GoalAccepted{Goal: nexus.Goal{Text: "Teach units"}}, nexus.RunStarted{}}
 	for i := range 60 {
 		facts = append(facts, nexus.TaskPlanned{Task: nexus.Task{ID: nexus.TaskID(fmt.Sprintf("T%d", i+1)), Title: "Write"}})
@@ -140,7 +140,7 @@ func TestNothingUnseenIsApproved(t *testing.T) {
 		{"Sy", 59, 40, 0},
 	} {
 		s := &stage{p: proposed(t)}
-		p := begin(t, s, view.Style{}, c.width, c.height)
+		p := begin(t, s, view.OutputStyle{}, c.width, c.height)
 		p.keys(c.keys)
 		did := 0
 		for _, args := range s.did {
@@ -155,7 +155,7 @@ func TestNothingUnseenIsApproved(t *testing.T) {
 			t.Errorf("%s: the screen says %q", c.keys, p.notice)
 		}
 	}
-	p := begin(t, &stage{p: proposed(t)}, view.Style{}, 59, 14)
+	p := begin(t, &stage{p: proposed(t)}, view.OutputStyle{}, 59, 14)
 	if _, cmd := p.Update(tea.KeyPressMsg{Code: 'q', Text: "q"}); cmd == nil {
 		t.Error("a small screen cannot be left")
 	}
@@ -166,7 +166,7 @@ func TestNothingUnseenIsApproved(t *testing.T) {
 func TestFooter(t *testing.T) {
 	for width := leastWidth; width < 180; width++ {
 		for _, keys := range []string{"1", "2", "2jd", "6"} {
-			p := begin(t, &stage{p: recorded(t)}, view.Style{}, width, 20)
+			p := begin(t, &stage{p: recorded(t)}, view.OutputStyle{}, width, 20)
 			p.keys(keys)
 			lines := p.check(t)
 			last := lines[len(lines)-1]
@@ -176,7 +176,7 @@ func TestFooter(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		p     *projection.Projection
+		p     *projection.RunProjection
 		width int
 		keys  string
 		want  string
@@ -186,7 +186,7 @@ func TestFooter(t *testing.T) {
 		{recorded(t), 160, "2", "e edit a criterion"},
 		{crowded(t), 160, "2", ""},
 	} {
-		p := begin(t, &stage{p: c.p}, view.Style{}, c.width, 20)
+		p := begin(t, &stage{p: c.p}, view.OutputStyle{}, c.width, 20)
 		p.keys(c.keys)
 		footer := ansi.Strip(p.keyHintLine())
 		if !strings.Contains(footer, c.want) || strings.Contains(footer, "e edit") != (c.want != "") {
@@ -198,9 +198,9 @@ func TestFooter(t *testing.T) {
 // TestGraphSaysWhatIsAnEstimate holds that what a task took is told from what it is
 // expected to take.
 func TestGraphSaysWhatIsAnEstimate(t *testing.T) {
-	p := begin(t, &stage{p: recorded(t)}, view.Style{}, 120, 40)
-	for lane, want := range map[projection.Lane]string{projection.LaneDone: "  36s", projection.LaneReady: "  ~36s", projection.LaneRunning: "  ~36s"} {
-		if got := p.graphNodeLine(projection.Node{ID: "T9", Title: "Do", Lane: lane, Seconds: 36}); !strings.HasSuffix(got, want) {
+	p := begin(t, &stage{p: recorded(t)}, view.OutputStyle{}, 120, 40)
+	for lane, want := range map[projection.BoardLane]string{projection.LaneDone: "  36s", projection.LaneReady: "  ~36s", projection.LaneRunning: "  ~36s"} {
+		if got := p.graphNodeLine(projection.PlanGraphNode{ID: "T9", Title: "Do", Lane: lane, Seconds: 36}); !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %q", lane, got)
 		}
 	}
@@ -213,7 +213,7 @@ func TestGraphSaysWhatIsAnEstimate(t *testing.T) {
 // TestRedStays holds that a run says what was red before and is red still, where nothing is selected.
 func TestRedStays(t *testing.T) {
 	m := &Model{}
-	m.snap.Run = view.Run{ID: "r", Status: nexus.StatusDone, Red: []string{"gate test: failed before the work, and fails now: m.TestA"}}
+	m.snap.Run = view.RunView{ID: "r", Status: nexus.StatusDone, Red: []string{"gate test: failed before the work, and fails now: m.TestA"}}
 	if text := strings.Join(m.runLines(200), "\n"); !strings.Contains(text, "look at: gate test: failed before the work, and fails now: m.TestA") {
 		t.Error(text)
 	}

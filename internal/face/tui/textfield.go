@@ -15,17 +15,17 @@ type textField struct {
 	several bool // alt+enter begins another line
 }
 
-// fieldOf returns a field with a text, and the cursor at its end.
-func fieldOf(text string, several bool) textField {
+// newTextField returns a field with a text, and the cursor at its end.
+func newTextField(text string, several bool) textField {
 	f := textField{several: several}
-	f.insert(text)
+	f.insertText(text)
 	return f
 }
 
 func (f *textField) text() string { return string(f.runes) }
 
-// insert inserts a text at the cursor, without control sequences.
-func (f *textField) insert(text string) {
+// insertText inserts a text at the cursor, without control sequences.
+func (f *textField) insertText(text string) {
 	var in []rune
 	for _, r := range ansi.Strip(strings.ReplaceAll(text, "\r\n", "\n")) {
 		switch {
@@ -77,18 +77,18 @@ func (f *textField) handleKey(key tea.KeyPressMsg) bool {
 	case "end", "ctrl+e":
 		f.at = f.lineEnd(f.at)
 	case "up":
-		f.moveLine(-1)
+		f.moveCursorByLines(-1)
 	case "down":
-		f.moveLine(1)
+		f.moveCursorByLines(1)
 	case "alt+enter", "ctrl+j", "shift+enter":
 		if f.several {
-			f.insert("\n")
+			f.insertText("\n")
 		}
 	default:
 		if key.Text == "" {
 			return false
 		}
-		f.insert(key.Text)
+		f.insertText(key.Text)
 	}
 	return true
 }
@@ -113,8 +113,8 @@ func (f *textField) lineEnd(at int) int {
 	return at
 }
 
-// moveLine moves the cursor to the previous or next line.
-func (f *textField) moveLine(by int) {
+// moveCursorByLines moves the cursor to the previous or next line.
+func (f *textField) moveCursorByLines(by int) {
 	column := f.at - f.lineStart(f.at)
 	if by < 0 {
 		if begin := f.lineStart(f.at); begin > 0 {
@@ -128,9 +128,9 @@ func (f *textField) moveLine(by int) {
 	}
 }
 
-// draw returns the lines of the field within a width, with its cursor. If there are more than
+// drawLines returns the lines of the field within a width, with its cursor. If there are more than
 // most, it returns those around the cursor.
-func (f *textField) draw(width, most int, cursor string) []string {
+func (f *textField) drawLines(width, most int, cursor string) []string {
 	text := strings.ReplaceAll(string(f.runes[:f.at])+"\x00"+string(f.runes[f.at:]), "\t", "    ")
 	var lines []string
 	at := 0

@@ -31,8 +31,8 @@ type SnapshotSource interface {
 	Read(ctx context.Context, ask SnapshotRequest) (RunSnapshot, error)
 }
 
-// CommandRunner runs people's command lines of the program.
-type CommandRunner interface {
+// CommandLineRunner runs people's command lines of the program.
+type CommandLineRunner interface {
 	// Do runs a command line in this process, without a terminal, with the given standard input.
 	Do(ctx context.Context, args []string, stdin string) CommandOutcome
 	// Edit opens a file or directory in the person's editor.
@@ -56,7 +56,7 @@ type CommandOutcome struct {
 type SnapshotRequest struct {
 	Run  nexus.RunID
 	Task nexus.TaskID // task whose details are included; empty: none
-	View ListView
+	View MainScreenView
 	Tab  DetailTab // tab on the screen
 	Mark string    // marked tasks, each with a line end; their actions are also included
 }
@@ -65,35 +65,35 @@ type SnapshotRequest struct {
 type RunSnapshot struct {
 	Now         time.Time
 	Seq         int64 // of the latest event
-	Run         view.Run
+	Run         view.RunView
 	Interrupted bool
-	Inbox       []projection.Item
-	Lanes       []projection.LaneCards
-	Task        *projection.Task
-	Actions     []projection.Action // of the run
-	Marked      map[nexus.TaskID][]projection.Action
-	Graph       projection.Graph
-	WhatIf      *projection.WhatIf
-	Timeline    projection.Timeline
-	Cost        projection.Cost
-	Checks      projection.Checks
-	Sessions    []projection.Session
-	Log         []projection.LogLine
+	Inbox       []projection.InboxItem
+	Lanes       []projection.BoardLaneCards
+	Task        *projection.TaskDetailView
+	Actions     []projection.PersonAction // of the run
+	Marked      map[nexus.TaskID][]projection.PersonAction
+	Graph       projection.PlanGraph
+	WhatIf      *projection.TaskRemovalForecast
+	Timeline    projection.RunTimeline
+	Cost        projection.RunCostView
+	Checks      projection.GateResultTable
+	Sessions    []projection.SessionView
+	Log         []projection.EventLogLine
 }
 
 // keptLog limits the shown lines of the log.
 const keptLog = 500
 
 // TakeSnapshot takes a snapshot of a run.
-func TakeSnapshot(p *projection.Projection, ask SnapshotRequest, now time.Time) (RunSnapshot, error) {
+func TakeSnapshot(p *projection.RunProjection, ask SnapshotRequest, now time.Time) (RunSnapshot, error) {
 	s := RunSnapshot{Now: now, Seq: p.LastSeq(), Run: p.Run(now), Interrupted: p.IsInterrupted(), Actions: p.RunActions()}
-	s.Inbox, s.Lanes = p.Inbox(now), p.Lanes(now)
-	if t, ok := p.Task(ask.Task, now); ask.Task != "" && ok {
+	s.Inbox, s.Lanes = p.InboxItems(now), p.BoardLanes(now)
+	if t, ok := p.TaskDetailView(ask.Task, now); ask.Task != "" && ok {
 		s.Task = &t
 	}
 	for id := range strings.Lines(ask.Mark) {
 		if s.Marked == nil {
-			s.Marked = map[nexus.TaskID][]projection.Action{}
+			s.Marked = map[nexus.TaskID][]projection.PersonAction{}
 		}
 		id := nexus.TaskID(strings.TrimSuffix(id, "\n"))
 		s.Marked[id] = p.TaskActions(id)
@@ -101,16 +101,16 @@ func TakeSnapshot(p *projection.Projection, ask SnapshotRequest, now time.Time) 
 	var err error
 	switch {
 	case ask.Tab == ChecksTab:
-		s.Checks = p.Checks()
+		s.Checks = p.GateResults()
 	case ask.Tab == CostTab && ask.Task == "":
 		s.Cost = p.Cost(now)
 	case ask.Tab == LogTab && ask.Task == "":
-		s.Log, err = p.Log(max(p.LastSeq()-keptLog, 0), keptLog)
+		s.Log, err = p.EventLog(max(p.LastSeq()-keptLog, 0), keptLog)
 	}
 	switch ask.View {
 	case GraphView:
-		s.Graph = p.Graph(now)
-		if w, ok := p.WithoutTask(ask.Task, now); ask.Task != "" && ok {
+		s.Graph = p.PlanGraph(now)
+		if w, ok := p.ForecastWithoutTask(ask.Task, now); ask.Task != "" && ok {
 			s.WhatIf = &w
 		}
 	case TimelineView:
@@ -120,7 +120,7 @@ func TakeSnapshot(p *projection.Projection, ask SnapshotRequest, now time.Time) 
 	case AgentsView:
 		s.Sessions = p.Sessions(now)
 	case LogView:
-		s.Log, err = p.Log(max(p.LastSeq()-keptLog, 0), keptLog)
+		s.Log, err = p.EventLog(max(p.LastSeq()-keptLog, 0), keptLog)
 	default:
 	}
 	return s, err
@@ -131,8 +131,8 @@ type Options struct {
 	Run       nexus.RunID
 	Place     string // repository and branch, for the header
 	Source    SnapshotSource
-	Verbs     CommandRunner
-	Style     view.Style
+	Verbs     CommandLineRunner
+	Style     view.OutputStyle
 	Keys      KeyBindings
 	Interrupt func() // handles Ctrl-C if this process conducts the run, whose end closes the screen; nil: it does not
 	In        io.Reader
@@ -144,14 +144,14 @@ type Options struct {
 // ErrInterrupted is the error after a signal.
 var ErrInterrupted = errors.New("a signal came")
 
-// Watch shows a run on the whole screen until the person leaves. It returns the last snapshot. It
+// RunInterface shows a run on the whole screen until the person leaves. It returns the last snapshot. It
 // never ends the run.
-func Watch(ctx context.Context, o Options) (RunSnapshot, error) {
+func RunInterface(ctx context.Context, o Options) (RunSnapshot, error) {
 	profile := colorprofile.ANSI256
 	if !o.Style.Color {
 		profile = colorprofile.ASCII
 	}
-	m := New(ctx, o)
+	m := NewModel(ctx, o)
 	p := tea.NewProgram(m, tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithFPS(frames),
 		tea.WithEnvironment(o.Environ), tea.WithColorProfile(profile), tea.WithoutSignalHandler())
 	// With a context of its own, the program would not wait for the reader of its keys, which

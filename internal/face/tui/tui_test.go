@@ -33,9 +33,9 @@ var begun = time.Date(2026, 11, 26, 15, 0, 0, 0, time.UTC)
 
 // recorded is a run in which one task works, one waits for a person, one waits for
 // the first and one is planned after both.
-func recorded(tb testing.TB) *projection.Projection {
+func recorded(tb testing.TB) *projection.RunProjection {
 	tb.Helper()
-	p := projection.New("261126-1500-abc", projection.Options{})
+	p := projection.NewProjection("261126-1500-abc", projection.Options{})
 	seq := int64(0)
 	add := func(f nexus.Fact) {
 		seq++
@@ -64,10 +64,10 @@ func recorded(tb testing.TB) *projection.Projection {
 
 // stage is a source with one projection, and verbs that keep what they were told.
 type stage struct {
-	p      *projection.Projection
+	p      *projection.RunProjection
 	did    [][]string
 	typed  []string // what was given on standard input
-	drafts []diffview.Draft
+	drafts []diffview.DraftComment
 	patch  string // the change of T1; empty: changedFile
 	asks   string // whether it may land, the question
 	fails  string // why nothing that is done works
@@ -88,28 +88,28 @@ func (s *stage) Read(_ context.Context, ask SnapshotRequest) (RunSnapshot, error
 }
 
 // review is a change of two files, in which people said something.
-func (s *stage) review() diffview.Review {
-	r := diffview.Review{
+func (s *stage) review() diffview.TaskChangeReview {
+	r := diffview.TaskChangeReview{
 		Run: "261126-1500-abc", Task: "T1", Status: nexus.Running, Attempt: "T1.1", Round: 2, Base: "abcdef", Commit: "0123456789abcdef",
 		Added: 2, Deleted: 1, Open: true, Must: []string{"c1"}, Seen: 1, Drafts: s.drafts,
 		Since: &diffview.ChangesSinceReview{Commit: "fedcba98"}, Question: s.asks,
 	}
 	for i, f := range diffreview.ParseDiff(cmp.Or(s.patch, changedFile)) {
-		r.Files = append(r.Files, diffview.File{DiffFile: f, Risk: diffreview.NormalRisk, Hash: "h", Viewed: i == 1})
+		r.Files = append(r.Files, diffview.ReviewedFile{DiffFile: f, Risk: diffreview.NormalRisk, Hash: "h", Viewed: i == 1})
 		if i == 0 {
 			r.Since.Files = []diffreview.DiffFile{f}
 		}
 	}
-	r.Comments = []diffview.Comment{
+	r.Comments = []diffview.ShownComment{
 		{
-			Comment: nexus.Comment{ID: "c1", File: "size.go", Side: nexus.NewSide, Start: 2, Kind: nexus.MustComment, Body: "Say the unit."}, By: "ada", State: "answered", Line: 2,
-			Answers: []diffview.Answer{{CommentAnswer: nexus.CommentAnswer{Comment: "c1", Reply: nexus.CommentDeclined, Why: "The plan says so."}, Attempt: "T1.1", Round: 2, Commit: "0123456789abcdef"}},
+			ReviewComment: nexus.ReviewComment{ID: "c1", File: "size.go", Side: nexus.NewSide, Start: 2, Kind: nexus.MustComment, Body: "Say the unit."}, By: "ada", State: "answered", Line: 2,
+			Answers: []diffview.ShownCommentAnswer{{CommentAnswer: nexus.CommentAnswer{Comment: "c1", Reply: nexus.CommentDeclined, Why: "The plan says so."}, Attempt: "T1.1", Round: 2, Commit: "0123456789abcdef"}},
 		},
 		{
-			Comment: nexus.Comment{ID: "c2", Kind: nexus.PraiseComment, Body: "Nice."}, By: "bob", State: "told",
+			ReviewComment: nexus.ReviewComment{ID: "c2", Kind: nexus.PraiseComment, Body: "Nice."}, By: "bob", State: "told",
 		},
 		{
-			Comment: nexus.Comment{ID: "c3", File: "size.go", Side: nexus.OldSide, Start: 2, Kind: nexus.QuestionComment, Body: "Who needs it?", Replace: &nexus.SuggestedReplacement{Text: "x\n"}}, By: "ada", State: "open", Line: 2,
+			ReviewComment: nexus.ReviewComment{ID: "c3", File: "size.go", Side: nexus.OldSide, Start: 2, Kind: nexus.QuestionComment, Body: "Who needs it?", Replace: &nexus.SuggestedReplacement{Text: "x\n"}}, By: "ada", State: "open", Line: 2,
 		},
 	}
 	return r
@@ -166,12 +166,12 @@ type play struct {
 	s *stage
 }
 
-func begin(tb testing.TB, s *stage, style view.Style, width, height int) *play {
+func begin(tb testing.TB, s *stage, style view.OutputStyle, width, height int) *play {
 	tb.Helper()
-	m := New(context.Background(), Options{Run: "261126-1500-abc", Place: "units", Source: s, Verbs: s, Style: style})
+	m := NewModel(context.Background(), Options{Run: "261126-1500-abc", Place: "units", Source: s, Verbs: s, Style: style})
 	p := &play{m, s}
 	p.send(tea.WindowSizeMsg{Width: width, Height: height})
-	p.perform(m.readSnapshot(false))
+	p.perform(m.readSnapshotNow(false))
 	return p
 }
 
@@ -283,7 +283,7 @@ func TestFrames(t *testing.T) {
 				{"filter", "2/sizes<enter>"},
 				{"ctrl-c", "<ctrl+c>"},
 			} {
-				p := begin(t, s, view.Style{ASCII: size[0] == 80}, size[0], size[1])
+				p := begin(t, s, view.OutputStyle{ASCII: size[0] == 80}, size[0], size[1])
 				p.keys(c.keys)
 				b.WriteString("--- " + c.about + "\n" + strings.Join(p.check(t), "\n") + "\n")
 			}
@@ -303,7 +303,7 @@ func TestFrames(t *testing.T) {
 
 // TestSmall holds that a screen that is too small has counters, down to one column.
 func TestSmall(t *testing.T) {
-	p := begin(t, &stage{p: recorded(t)}, view.Style{}, 59, 14)
+	p := begin(t, &stage{p: recorded(t)}, view.OutputStyle{}, 59, 14)
 	if text := strings.Join(p.check(t), "\n"); !strings.Contains(text, "1 needs you\n0/4 landed") {
 		t.Error(text)
 	}
@@ -341,7 +341,7 @@ func TestVerbs(t *testing.T) {
 		{"2<down>r", ""}, // it is in progress
 	} {
 		s := &stage{p: recorded(t)}
-		p := begin(t, s, view.Style{}, 120, 40)
+		p := begin(t, s, view.OutputStyle{}, 120, 40)
 		p.keys(c.keys)
 		got := ""
 		for _, args := range s.did {
@@ -359,35 +359,35 @@ const hostile = "\x1b[2J\x1b]0;x\x07\u202eevil\u2066 \u4e16\u754c\u4e16\u754c \U
 // TestHostile holds that no text breaks the grid, whichever field it is in.
 func TestHostile(t *testing.T) {
 	bad := hostile + strings.Repeat("x\u4e16", 3000) + "\n" + hostile
-	p := projection.New("261126-1500-abc", projection.Options{})
+	p := projection.NewProjection("261126-1500-abc", projection.Options{})
 	snap, err := TakeSnapshot(recorded(t), SnapshotRequest{Run: "261126-1500-abc", Task: "T1", View: GraphView}, begun)
 	if err != nil {
 		t.Fatal(err)
 	}
 	snap.Run.Goal, snap.Run.Why = bad, bad
-	snap.Run.Quota = []view.Quota{{Account: bad}}
+	snap.Run.Quota = []view.ExhaustedQuota{{Account: bad}}
 	id := nexus.TaskID(bad)
-	item := projection.Item{WaitingItem: humaninput.WaitingItem{ID: bad, Text: bad, Fallback: bad}, Task: id, Kind: projection.Kind("question"), Title: bad}
-	item.Actions = []projection.Action{{Name: "answer", Label: bad, Ask: bad, Input: projection.InputText, Args: []string{"answer", "{}"}}, {Name: "skip", Label: bad, Confirm: bad}}
-	card := projection.Card{Task: view.Task{ID: id, Title: bad, Why: bad}, Lane: projection.LaneRunning, Step: bad, Model: bad, Worktree: bad, Branch: bad}
-	snap.Inbox, snap.Lanes = []projection.Item{item}, []projection.LaneCards{{Lane: projection.LaneRunning, Cards: []projection.Card{card}}}
+	item := projection.InboxItem{WaitingItem: humaninput.WaitingItem{ID: bad, Text: bad, Fallback: bad}, Task: id, Kind: projection.InboxItemKind("question"), Title: bad}
+	item.Actions = []projection.PersonAction{{Name: "answer", Label: bad, Ask: bad, Input: projection.InputText, Args: []string{"answer", "{}"}}, {Name: "skip", Label: bad, Confirm: bad}}
+	card := projection.TaskCard{TaskView: view.TaskView{ID: id, Title: bad, Why: bad}, Lane: projection.LaneRunning, Step: bad, Model: bad, Worktree: bad, Branch: bad}
+	snap.Inbox, snap.Lanes = []projection.InboxItem{item}, []projection.BoardLaneCards{{Lane: projection.LaneRunning, Cards: []projection.TaskCard{card}}}
 	finding := nexus.Finding{Message: bad, File: bad}
-	gate := projection.Gate{Name: bad, State: nexus.Fail, Why: bad, Findings: []nexus.Finding{finding}}
-	session := projection.Session{ID: nexus.SessionID(bad), Model: bad, Doing: bad, Task: id}
-	snap.Sessions = []projection.Session{session}
-	snap.Task = &projection.Task{
-		Card: card, Text: bad, Why: []string{bad}, Files: []string{bad}, Dependents: []nexus.TaskID{id}, Guidance: []string{bad},
-		Checks: []projection.Criterion{{Text: bad, Check: bad, Evidence: bad}}, Inbox: []projection.Item{item}, Actions: item.Actions,
-		Tries: []projection.Attempt{{ID: nexus.AttemptID(bad), Rounds: []projection.Round{{Cause: bad, Review: bad, Gates: []projection.Gate{gate}}}, Sessions: snap.Sessions}},
+	gate := projection.GateView{Name: bad, State: nexus.Fail, Why: bad, Findings: []nexus.Finding{finding}}
+	session := projection.SessionView{ID: nexus.SessionID(bad), Model: bad, Doing: bad, Task: id}
+	snap.Sessions = []projection.SessionView{session}
+	snap.Task = &projection.TaskDetailView{
+		TaskCard: card, Text: bad, Why: []string{bad}, Files: []string{bad}, Dependents: []nexus.TaskID{id}, Guidance: []string{bad},
+		Checks: []projection.CriterionView{{Text: bad, Check: bad, Evidence: bad}}, Inbox: []projection.InboxItem{item}, Actions: item.Actions,
+		Tries: []projection.AttemptView{{ID: nexus.AttemptID(bad), Rounds: []projection.RoundView{{Cause: bad, Review: bad, Gates: []projection.GateView{gate}}}, Sessions: snap.Sessions}},
 	}
-	snap.Graph.Nodes = []projection.Node{{ID: id, Title: bad}}
-	snap.Graph.Edges = []projection.Edge{{From: id, To: id, Kind: "collides"}}
-	snap.Timeline.Rows = []projection.TimeRow{{Label: bad, Spans: []projection.Span{{Stage: bad}}}}
-	snap.Cost.Tasks = []projection.Share{{Of: bad}}
-	snap.Log = []projection.LogLine{{About: bad, Text: bad, Bad: true}}
+	snap.Graph.Nodes = []projection.PlanGraphNode{{ID: id, Title: bad}}
+	snap.Graph.Edges = []projection.PlanGraphEdge{{From: id, To: id, Kind: "collides"}}
+	snap.Timeline.Rows = []projection.TimelineRow{{Label: bad, Spans: []projection.TimelineSpan{{Stage: bad}}}}
+	snap.Cost.Tasks = []projection.RunCostPart{{Of: bad}}
+	snap.Log = []projection.EventLogLine{{About: bad, Text: bad, Bad: true}}
 	for _, color := range []bool{false, true} {
 		for _, width := range []int{60, 81, 133} {
-			m := begin(t, &stage{p: p, snap: &snap}, view.Style{Color: color}, width, 20)
+			m := begin(t, &stage{p: p, snap: &snap}, view.OutputStyle{Color: color}, width, 20)
 			m.o.Place = bad
 			for _, keys := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "1<enter>", "2<enter>", "2l", "2d", "2d]", "2d]]", "2c", "w", "y", "<esc>", "1i", "<esc>", "2s", "<esc>"} {
 				m.keys(keys)
@@ -397,9 +397,9 @@ func TestHostile(t *testing.T) {
 					}
 				}
 			}
-			m.send(doneMsg{what: bad, out: CommandOutcome{Text: bad}, show: true})
+			m.send(commandDoneMsg{what: bad, out: CommandOutcome{Text: bad}, show: true})
 			m.check(t)
-			m.send(doneMsg{what: bad, out: CommandOutcome{Failed: bad}})
+			m.send(commandDoneMsg{what: bad, out: CommandOutcome{Failed: bad}})
 			m.check(t)
 		}
 	}
@@ -417,7 +417,7 @@ func TestAnyKeys(t *testing.T) {
 	}
 	all = append(all, "y", "<backspace>", "<up>", "<down>", "word", "\u4e16")
 	rapid.Check(t, func(rt *rapid.T) {
-		p := begin(t, &stage{p: recorded(t)}, view.Style{Color: rapid.Bool().Draw(rt, "color")}, 100, 30)
+		p := begin(t, &stage{p: recorded(t)}, view.OutputStyle{Color: rapid.Bool().Draw(rt, "color")}, 100, 30)
 		for _, key := range rapid.SliceOfN(rapid.SampledFrom(all), 1, 40).Draw(rt, "keys") {
 			p.keys(key)
 			if rapid.IntRange(0, 4).Draw(rt, "resize") == 0 {
@@ -443,7 +443,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	s := &stage{p: recorded(t)}
-	p := begin(t, s, view.Style{}, 100, 30)
+	p := begin(t, s, view.OutputStyle{}, 100, 30)
 	p.Model.keys, _ = KeyBindings{"pause": "Z"}.newKeymap()
 	p.keys("p")
 	p.keys("Z")
@@ -455,7 +455,7 @@ func TestKeys(t *testing.T) {
 // TestGone holds that a run that can no longer be read ends the interface, with why.
 func TestGone(t *testing.T) {
 	s := &stage{p: recorded(t)}
-	p := begin(t, s, view.Style{}, 100, 30)
+	p := begin(t, s, view.OutputStyle{}, 100, 30)
 	s.err = &nexus.Error{Code: nexus.CodeNotFound, Message: "it is gone"}
 	p.keys("7")
 	if !errors.Is(p.fatal, s.err) {
@@ -482,7 +482,7 @@ func (c *crowd) Read(ctx context.Context, ask SnapshotRequest) (RunSnapshot, err
 
 // BenchmarkFrame draws a frame: its bytes are what a change costs.
 func BenchmarkFrame(b *testing.B) {
-	p := begin(b, &stage{p: recorded(b)}, view.Style{Color: true}, 160, 50)
+	p := begin(b, &stage{p: recorded(b)}, view.OutputStyle{Color: true}, 160, 50)
 	b.ReportAllocs()
 	for b.Loop() {
 		p.View()

@@ -40,7 +40,7 @@ func TestCommands(t *testing.T) {
 		{access.Admin, run + "/at/1", "", 200, ""},
 	} {
 		*w.did = nil
-		r := access.Route{Method: http.MethodPost, Pattern: c.path, Changes: true}
+		r := access.ServerRoute{Method: http.MethodPost, Pattern: c.path, Changes: true}
 		if c.body == "" {
 			r.Method, r.Changes = http.MethodGet, false
 		}
@@ -57,12 +57,12 @@ func TestCommands(t *testing.T) {
 // words of its error, and not with the zero value of what it would have printed.
 func TestCommandsThatFail(t *testing.T) {
 	w := openWhole(t, Options{})
-	*w.fails = access.Result{Code: "not_found", Text: "there is no such thing", Hint: "Look elsewhere.", Exit: 2}
+	*w.fails = access.CommandLineResult{Code: "not_found", Text: "there is no such thing", Hint: "Look elsewhere.", Exit: 2}
 	for _, path := range []string{
 		"/api/v1/runs/run1/tasks/T1/diff", "/api/v1/runs/run1/plan/text", "/api/v1/runs/run1/report", "/api/v1/history", "/api/v1/memory",
 		"/api/v1/rules", "/api/v1/doctor", "/api/v1/settings", "/api/v1/settings/x",
 	} {
-		got, _, text := w.call(access.Route{Method: http.MethodGet, Pattern: path}, "", w.as(access.Admin))
+		got, _, text := w.call(access.ServerRoute{Method: http.MethodGet, Pattern: path}, "", w.as(access.Admin))
 		if got != http.StatusNotFound || !strings.Contains(text, "there is no such thing") || !strings.Contains(text, "Look elsewhere.") {
 			t.Errorf("%s: %d: %s", path, got, text)
 		}

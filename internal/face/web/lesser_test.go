@@ -21,16 +21,16 @@ import (
 // TestLeftTask lets nobody retry or skip a task who may only answer questions,
 // by no way that takes answers.
 func TestLeftTask(t *testing.T) {
-	j := channeltest.New(time.Now)
+	j := channeltest.NewJournal(time.Now)
 	j.Append(nexus.TaskParked{Task: "T1", Why: "it is hard"})
-	d, err := channel.Open(t.Context(), j, j.IsConducted, time.Now)
+	d, err := channel.OpenInbox(t.Context(), j, j.IsConducted, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	book := access.TokenStoreOf(t.TempDir())
 	tokens := map[access.Role]string{}
 	for _, role := range []access.Role{access.Answer, access.Steer} {
-		if tokens[role], err = book.Add(access.Person{Name: "the-" + string(role), Role: role}, time.Now()); err != nil {
+		if tokens[role], err = book.AddPerson(access.TokenOwner{Name: "the-" + string(role), Role: role}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -43,7 +43,7 @@ func TestLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	get := func(path string, change func(*http.Request)) (int, http.Header, string) {
-		return w.call(access.Route{Method: "GET", Pattern: "/api/v1/runs" + path}, "", func(r *http.Request) {
+		return w.call(access.ServerRoute{Method: "GET", Pattern: "/api/v1/runs" + path}, "", func(r *http.Request) {
 			w.as(access.Read)(r)
 			if change != nil {
 				change(r)

@@ -29,12 +29,12 @@ func prints(t *testing.T, args []string) json.RawMessage {
 		name += " " + args[1]
 	}
 	object := map[string]any{
-		"review": new(diffview.Review), "status --report": new(runreport.Report), "runs --stats": new(history.HistoryFigures), "plan": new(api.PlanChanges),
-		"memory": new(commandoutput.Memory), "rules": new(commandoutput.Rules), "models": new(commandoutput.Models), "doctor": new(commandoutput.Doctor), "config": new(commandoutput.Settings),
+		"review": new(diffview.TaskChangeReview), "status --report": new(runreport.Report), "runs --stats": new(history.RunHistoryStatistics), "plan": new(api.PlanChanges),
+		"memory": new(commandoutput.MemoryListOutput), "rules": new(commandoutput.RulesOutput), "models": new(commandoutput.ModelsOutput), "doctor": new(commandoutput.DoctorOutput), "config": new(commandoutput.ConfigOutput),
 		"check": &map[string]string{"state": hostile},
 	}[name]
 	if args[0] == "config" && args[1] == "get" {
-		object = new(commandoutput.Explained)
+		object = new(commandoutput.SettingExplanation)
 	}
 	if object == nil {
 		return nil

@@ -37,7 +37,7 @@ func (s *Server) newHandler() http.Handler {
 	for _, r := range s.table {
 		mux.Handle(r.Method+" "+r.Pattern, s.guardRoute(r))
 	}
-	lost := access.Route{Method: http.MethodGet, Role: access.Read, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	lost := access.ServerRoute{Method: http.MethodGet, Role: access.Read, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.answerNotFound(w, r, mux)
 	})}
 	nowhere := s.guardRoute(lost)
@@ -84,7 +84,7 @@ func (s *Server) answerNotFound(w http.ResponseWriter, r *http.Request, mux *htt
 	}
 	if len(others) > 0 {
 		w.Header().Set("Allow", strings.Join(others, ", "))
-		access.RefuseRequest(w, r, http.StatusMethodNotAllowed, access.ErrorBody{
+		access.RefuseRequest(w, r, http.StatusMethodNotAllowed, access.ProblemError{
 			Code: access.CodeMethod, Message: "this address takes " + strings.Join(others, ", "),
 		})
 		return
@@ -93,7 +93,7 @@ func (s *Server) answerNotFound(w http.ResponseWriter, r *http.Request, mux *htt
 		s.pages.ServeNotFound(w, r)
 		return
 	}
-	access.RefuseRequest(w, r, http.StatusNotFound, access.ErrorBody{
+	access.RefuseRequest(w, r, http.StatusNotFound, access.ProblemError{
 		Code: "not_found", Message: "there is nothing at this address", Hint: "See / for the pages, and /api/v1/openapi.json for the API.",
 	})
 }
@@ -106,7 +106,7 @@ func (s *Server) refuseForeignOrigin(w http.ResponseWriter, r *http.Request) boo
 		host = r.Header.Get("X-Forwarded-Host")
 	}
 	if !s.isOwnHost(host) {
-		access.RefuseRequest(w, r, http.StatusMisdirectedRequest, access.ErrorBody{
+		access.RefuseRequest(w, r, http.StatusMisdirectedRequest, access.ProblemError{
 			Code: access.CodeHost, Message: "this is not a name of this server",
 			Hint: "Use the printed address, or add the name with nexus serve --host NAME.",
 		})
@@ -121,7 +121,7 @@ func (s *Server) refuseForeignOrigin(w http.ResponseWriter, r *http.Request) boo
 	default:
 		return true
 	}
-	access.RefuseRequest(w, r, http.StatusForbidden, access.ErrorBody{
+	access.RefuseRequest(w, r, http.StatusForbidden, access.ProblemError{
 		Code: access.CodeOrigin, Message: "pages of other sites may not call this server",
 		Hint: "Behind a proxy that does TLS, start it with nexus serve --behind-proxy --host NAME.",
 	})
@@ -129,7 +129,7 @@ func (s *Server) refuseForeignOrigin(w http.ResponseWriter, r *http.Request) boo
 }
 
 // guardRoute lets a call through to a route if it satisfies the route's rules.
-func (s *Server) guardRoute(route access.Route) http.Handler {
+func (s *Server) guardRoute(route access.ServerRoute) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if route.Role == access.Everybody {
 			if s.refuseTooFast(w, r, s.calls) {
@@ -143,8 +143,8 @@ func (s *Server) guardRoute(route access.Route) http.Handler {
 		if !ok || !route.File && s.refuseTooFast(w, r, s.rateLimiter(c.person)) {
 			return
 		}
-		if !c.person.May(route.Role) {
-			access.RefuseRequest(w, r, http.StatusForbidden, access.ErrorBody{
+		if !c.person.HasRole(route.Role) {
+			access.RefuseRequest(w, r, http.StatusForbidden, access.ProblemError{
 				Code:    access.CodeRole,
 				Message: fmt.Sprintf("this needs the role %s, and %s has the role %s", route.Role, c.person.Name, c.person.Role),
 				Hint:    "Ask the person who runs the server for another token (nexus serve token add).",
@@ -152,14 +152,14 @@ func (s *Server) guardRoute(route access.Route) http.Handler {
 			return
 		}
 		ctx := access.WithPerson(r.Context(), c.person, c.secret)
-		if route.Changes && !s.checkChange(w, r, route, c, access.CSRF(ctx)) {
+		if route.Changes && !s.checkChangeRequest(w, r, route, c, access.CSRFToken(ctx)) {
 			return
 		}
 		if !route.Changes {
 			r.Body = http.MaxBytesReader(w, r.Body, access.DefaultBody)
 		}
 		if route.Stream {
-			s.serveStream(c.person, &revocableWriter{w, func() bool { return s.isStillAllowed(r, route.Role) }}, r.WithContext(ctx), route.Handler)
+			s.serveStream(c.person, &revocableStreamWriter{w, func() bool { return s.isStillAllowed(r, route.Role) }}, r.WithContext(ctx), route.Handler)
 			return
 		}
 		route.Handler.ServeHTTP(w, r.WithContext(ctx))
@@ -172,7 +172,7 @@ func (s *Server) refuseTooFast(w http.ResponseWriter, r *http.Request, pace *rat
 		return false
 	}
 	w.Header().Set("Retry-After", "1")
-	access.RefuseRequest(w, r, http.StatusTooManyRequests, access.ErrorBody{
+	access.RefuseRequest(w, r, http.StatusTooManyRequests, access.ProblemError{
 		Code: access.CodeRate, Message: "too many calls", Hint: "Wait a second, then try again.",
 	})
 	return true
@@ -180,7 +180,7 @@ func (s *Server) refuseTooFast(w http.ResponseWriter, r *http.Request, pace *rat
 
 // rateLimiter returns the rate limiter of a person. A page that follows a run makes three calls a
 // second, and a restarted browser opens many pages at once.
-func (s *Server) rateLimiter(p access.Person) *rate.Limiter {
+func (s *Server) rateLimiter(p access.TokenOwner) *rate.Limiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.paces[p.Name] == nil {
@@ -191,7 +191,7 @@ func (s *Server) rateLimiter(p access.Person) *rate.Limiter {
 
 // authenticatedCaller is the caller, and how they were identified.
 type authenticatedCaller struct {
-	person  access.Person
+	person  access.TokenOwner
 	secret  string // secret of the caller's session
 	browser bool   // identified by a cookie, which browsers send automatically
 }
@@ -218,16 +218,16 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (authentic
 }
 
 // identifyCaller returns the caller identified by the call itself.
-func (s *Server) identifyCaller(r *http.Request, all []access.Entry) (authenticatedCaller, bool) {
+func (s *Server) identifyCaller(r *http.Request, all []access.TokenEntry) (authenticatedCaller, bool) {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		p, known := access.ByToken(all, token)
+		p, known := access.OwnerOfToken(all, token)
 		return authenticatedCaller{p, token, false}, known
 	}
 	c, err := r.Cookie(s.cookieName())
 	if err != nil {
 		return authenticatedCaller{}, false
 	}
-	p, known := access.ByCookie(all, c.Value)
+	p, known := access.OwnerOfCookie(all, c.Value)
 	return authenticatedCaller{p, c.Value, true}, known
 }
 
@@ -238,11 +238,11 @@ func (s *Server) isStillAllowed(r *http.Request, role access.Role) bool {
 		return false
 	}
 	c, known := s.identifyCaller(r, all)
-	return known && c.person.May(role)
+	return known && c.person.HasRole(role)
 }
 
-// revocableWriter is a streaming response. It ends if the caller's token is removed.
-type revocableWriter struct {
+// revocableStreamWriter is a streaming response. It ends if the caller's token is removed.
+type revocableStreamWriter struct {
 	http.ResponseWriter
 
 	let func() bool
@@ -251,7 +251,7 @@ type revocableWriter struct {
 var errRemoved = errors.New("the token was removed")
 
 // Write writes, unless the caller has lost access.
-func (l *revocableWriter) Write(p []byte) (int, error) {
+func (l *revocableStreamWriter) Write(p []byte) (int, error) {
 	if !l.let() {
 		return 0, errRemoved
 	}
@@ -259,18 +259,18 @@ func (l *revocableWriter) Write(p []byte) (int, error) {
 }
 
 // Unwrap is for [http.ResponseController].
-func (l *revocableWriter) Unwrap() http.ResponseWriter { return l.ResponseWriter }
+func (l *revocableStreamWriter) Unwrap() http.ResponseWriter { return l.ResponseWriter }
 
 // setLoginCookie gives a browser a cookie for the token in its address, and redirects it to the address
 // without the token.
-func (s *Server) setLoginCookie(w http.ResponseWriter, r *http.Request, all []access.Entry, q url.Values) {
+func (s *Server) setLoginCookie(w http.ResponseWriter, r *http.Request, all []access.TokenEntry, q url.Values) {
 	token := q.Get("token")
-	if _, known := access.ByToken(all, token); !known {
+	if _, known := access.OwnerOfToken(all, token); !known {
 		s.refuseUnknownToken(w, r)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: s.cookieName(), Value: access.CookieOf(token), Path: "/",
+		Name: s.cookieName(), Value: access.CookieForToken(token), Path: "/",
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.urlScheme() == "https",
 	})
 	q.Del("token")
@@ -279,8 +279,8 @@ func (s *Server) setLoginCookie(w http.ResponseWriter, r *http.Request, all []ac
 }
 
 // tokenEntries returns the persons with a token: the owner and the persons that they added.
-func (s *Server) tokenEntries() ([]access.Entry, error) {
-	all := []access.Entry{s.owner}
+func (s *Server) tokenEntries() ([]access.TokenEntry, error) {
+	all := []access.TokenEntry{s.owner}
 	if s.Book.Path == "" {
 		return all, nil
 	}
@@ -292,21 +292,21 @@ func (s *Server) tokenEntries() ([]access.Entry, error) {
 func (s *Server) refuseUnknownToken(w http.ResponseWriter, r *http.Request) {
 	if !s.wrong.AllowN(s.Now(), 1) {
 		w.Header().Set("Retry-After", "5")
-		access.RefuseRequest(w, r, http.StatusTooManyRequests, access.ErrorBody{
+		access.RefuseRequest(w, r, http.StatusTooManyRequests, access.ProblemError{
 			Code: access.CodeRate, Message: "too many calls with a wrong token", Hint: "Wait a while, then use the right token.",
 		})
 		return
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
-	access.RefuseRequest(w, r, http.StatusUnauthorized, access.ErrorBody{
+	access.RefuseRequest(w, r, http.StatusUnauthorized, access.ProblemError{
 		Code: access.CodeUnauthorized, Message: "the token is missing or wrong: open the address that nexus printed",
 		Hint: "Programs send it with each call: Authorization: Bearer TOKEN.",
 	})
 }
 
-// checkChange checks the rules for changes: the body is not too large, and a browser sends it from a
+// checkChangeRequest checks the rules for changes: the body is not too large, and a browser sends it from a
 // page of this server.
-func (s *Server) checkChange(w http.ResponseWriter, r *http.Request, route access.Route, c authenticatedCaller, csrf string) bool {
+func (s *Server) checkChangeRequest(w http.ResponseWriter, r *http.Request, route access.ServerRoute, c authenticatedCaller, csrf string) bool {
 	most := int64(access.DefaultBody)
 	if route.Body > 0 {
 		most = route.Body
@@ -316,7 +316,7 @@ func (s *Server) checkChange(w http.ResponseWriter, r *http.Request, route acces
 		return true
 	}
 	if r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") != "same-origin" {
-		access.RefuseRequest(w, r, http.StatusForbidden, access.ErrorBody{
+		access.RefuseRequest(w, r, http.StatusForbidden, access.ProblemError{
 			Code: access.CodeOrigin, Message: "it does not say which site it comes from", Hint: "Programs send the token in place of a cookie.",
 		})
 		return false
@@ -331,7 +331,7 @@ func (s *Server) checkChange(w http.ResponseWriter, r *http.Request, route acces
 		sent = r.PostForm.Get(access.CSRFField)
 	}
 	if !equalSecrets(sent, csrf) {
-		access.RefuseRequest(w, r, http.StatusForbidden, access.ErrorBody{
+		access.RefuseRequest(w, r, http.StatusForbidden, access.ProblemError{
 			Code: access.CodeCSRF, Message: "the form is out of date", Hint: "Reload the page, then send it again.",
 		})
 		return false
@@ -342,17 +342,17 @@ func (s *Server) checkChange(w http.ResponseWriter, r *http.Request, route acces
 // refuseBody refuses a body that cannot be read.
 func refuseBody(w http.ResponseWriter, r *http.Request, err error) {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		access.RefuseRequest(w, r, http.StatusRequestEntityTooLarge, access.ErrorBody{
+		access.RefuseRequest(w, r, http.StatusRequestEntityTooLarge, access.ProblemError{
 			Code: access.CodeTooLarge, Message: fmt.Sprintf("the body is larger than %d bytes", large.Limit), Hint: "Send less at a time.",
 		})
 		return
 	}
-	access.RefuseRequest(w, r, http.StatusBadRequest, access.ErrorBody{Code: "invalid_input", Message: "the body cannot be read: " + err.Error()})
+	access.RefuseRequest(w, r, http.StatusBadRequest, access.ProblemError{Code: "invalid_input", Message: "the body cannot be read: " + err.Error()})
 }
 
-// countStream changes the number of listening clients by more, and reports whether it is within the
+// changeStreamCount changes the number of listening clients by more, and reports whether it is within the
 // limits.
-func (s *Server) countStream(p access.Person, more int) bool {
+func (s *Server) changeStreamCount(p access.TokenOwner, more int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if more > 0 && (s.streams[p.Name] >= maxTheirs || s.streaming >= maxStreams) {
@@ -366,15 +366,15 @@ func (s *Server) countStream(p access.Person, more int) bool {
 }
 
 // serveStream serves a response for as long as the client stays and the server runs.
-func (s *Server) serveStream(p access.Person, w http.ResponseWriter, r *http.Request, next http.Handler) {
-	if !s.countStream(p, 1) {
+func (s *Server) serveStream(p access.TokenOwner, w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if !s.changeStreamCount(p, 1) {
 		w.Header().Set("Retry-After", "5")
-		access.RefuseRequest(w, r, http.StatusServiceUnavailable, access.ErrorBody{
+		access.RefuseRequest(w, r, http.StatusServiceUnavailable, access.ProblemError{
 			Code: access.CodeRate, Message: "too many clients listen already", Hint: "Close some of them, then try again.",
 		})
 		return
 	}
-	defer s.countStream(p, -1)
+	defer s.changeStreamCount(p, -1)
 	rc := http.NewResponseController(w)
 	if err := errors.Join(rc.SetReadDeadline(time.Time{}), rc.SetWriteDeadline(time.Time{})); err != nil {
 		access.RefuseError(w, r, err)
@@ -413,8 +413,8 @@ func (s *Server) isOwnHost(host string) bool {
 	return name == own || isLoopback(name) && (isLoopback(own) || net.ParseIP(own).IsUnspecified()) || slices.Contains(s.Hosts, name)
 }
 
-// checkTable refuses a route whose rules the guards cannot enforce.
-func checkTable(table []access.Route) error {
+// checkRoutes refuses a route whose rules the guards cannot enforce.
+func checkRoutes(table []access.ServerRoute) error {
 	for _, r := range table {
 		reads := r.Method == http.MethodGet
 		switch {

@@ -15,7 +15,7 @@ import (
 // name, if their role allows it.
 func TestRequests(t *testing.T) {
 	w := openWhole(t, Options{})
-	ask := access.Route{Method: "POST", Pattern: "/api/v1/runs/{run}/requests", Changes: true}
+	ask := access.ServerRoute{Method: "POST", Pattern: "/api/v1/runs/{run}/requests", Changes: true}
 	for _, c := range []struct {
 		role access.Role
 		body string
@@ -43,7 +43,7 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%s: %s: %d %s", c.role, c.body, got, text)
 		}
 	}
-	start := access.Route{Method: "POST", Pattern: "/api/v1/runs", Changes: true}
+	start := access.ServerRoute{Method: "POST", Pattern: "/api/v1/runs", Changes: true}
 	if got, _, text := w.call(start, `{"goal":"--help","budget":1.5}`, w.as(access.Admin)); got != http.StatusAccepted {
 		t.Errorf("%d %s", got, text)
 	}

@@ -34,8 +34,8 @@ type whole struct {
 	s      *Server
 	j      *journal.Journal
 	tokens map[access.Role]string
-	did    *[]string      // command lines that were run, with who ran them
-	fails  *access.Result // what every command comes to; zero: what it prints
+	did    *[]string                 // command lines that were run, with who ran them
+	fails  *access.CommandLineResult // what every command comes to; zero: what it prints
 }
 
 func openWhole(t *testing.T, o Options) *whole {
@@ -58,22 +58,22 @@ func openWhole(t *testing.T, o Options) *whole {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hub, err := hub.Open(t.Context(), j, hub.Options{Now: time.Now})
+	hub, err := hub.OpenHub(t.Context(), j, hub.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	did, fails, mu := []string{}, &access.Result{}, &sync.Mutex{}
-	act := func(_ context.Context, by access.Person, order access.CommandInput) access.Result {
-		if !by.May(access.LeastRole(order.Args)) {
-			return access.Result{Code: access.CodeRole, Text: "no"}
+	did, fails, mu := []string{}, &access.CommandLineResult{}, &sync.Mutex{}
+	act := func(_ context.Context, by access.TokenOwner, order access.CommandInput) access.CommandLineResult {
+		if !by.HasRole(access.MinimumRole(order.Args)) {
+			return access.CommandLineResult{Code: access.CodeRole, Text: "no"}
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		result := access.Result{Text: hostile, Data: prints(t, order.Args)}
+		result := access.CommandLineResult{Text: hostile, Data: prints(t, order.Args)}
 		if fails.Code != "" {
 			result = *fails
 		}
-		if access.LeastRole(order.Args) == access.Read {
+		if access.MinimumRole(order.Args) == access.Read {
 			return result
 		}
 		line := by.Actor() + ": " + strings.Join(order.Args, " ")
@@ -84,19 +84,19 @@ func openWhole(t *testing.T, o Options) *whole {
 		return result
 	}
 	blob := func(string) ([]byte, error) { return []byte(hostile), nil }
-	site := access.Backend{Hub: hub, Journal: j, Act: act, Now: time.Now, Place: hostile, Blob: blob}
+	site := access.WebBackend{Hub: hub, Journal: j, Act: act, Now: time.Now, Place: hostile, Blob: blob}
 	feed := api.OpenFeed(j, 0)
-	inbox, err := channel.Open(t.Context(), j, func(context.Context, nexus.RunID) bool { return true }, time.Now)
+	inbox, err := channel.OpenInbox(t.Context(), j, func(context.Context, nexus.RunID) bool { return true }, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Now, o.WebContent = time.Now, WebContent{Site: site, Feed: feed}
+	o.Now, o.ServedRepository = time.Now, ServedRepository{Site: site, Feed: feed}
 	o.Metrics = func(context.Context) (string, string, error) { return "up 1\n", "text/plain", nil }
 	o.Health = func(context.Context) (any, int) { return map[string]bool{"ok": true}, http.StatusOK }
 	o.Book = access.TokenStoreOf(t.TempDir())
 	w := &whole{t: t, j: j, tokens: map[access.Role]string{}, did: &did, fails: fails}
 	for _, role := range access.Roles {
-		token, err := o.Book.Add(access.Person{Name: "the-" + string(role), Role: role}, time.Now())
+		token, err := o.Book.AddPerson(access.TokenOwner{Name: "the-" + string(role), Role: role}, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func openWhole(t *testing.T, o Options) *whole {
 	w.s.wrong.SetLimit(rate.Inf)
 	w.s.calls.SetLimit(rate.Inf)
 	for _, role := range access.Roles {
-		w.s.rateLimiter(access.Person{Name: "the-" + string(role)}).SetLimit(rate.Inf)
+		w.s.rateLimiter(access.TokenOwner{Name: "the-" + string(role)}).SetLimit(rate.Inf)
 	}
 	channeltest.RunAll(t, inbox.Follow, w.s.Serve)
 	return w
@@ -117,13 +117,13 @@ func openWhole(t *testing.T, o Options) *whole {
 var wild = regexp.MustCompile(`\{[a-z]+(\.\.\.)?\}`)
 
 // path returns an address of a route.
-func path(r access.Route) string {
+func path(r access.ServerRoute) string {
 	p := strings.NewReplacer("{$}", "", "{run}", "run1", "{task}", "T1", "{item}", "q1").Replace(r.Pattern)
 	return wild.ReplaceAllString(p, "x")
 }
 
 // call calls a route, and returns the status, the headers and a little of what came back.
-func (w *whole) call(r access.Route, body string, change func(*http.Request)) (int, http.Header, string) {
+func (w *whole) call(r access.ServerRoute, body string, change func(*http.Request)) (int, http.Header, string) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancelCause(w.t.Context())
 	defer cancel(nil)
@@ -156,7 +156,7 @@ func (w *whole) as(role access.Role) func(*http.Request) {
 
 // browser is a call of somebody's browser on a page of the server.
 func (w *whole) browser(role access.Role, csrf bool) func(*http.Request) {
-	cookie := access.CookieOf(w.tokens[role])
+	cookie := access.CookieForToken(w.tokens[role])
 	return func(r *http.Request) {
 		r.Header.Set("Cookie", w.s.cookieName()+"="+cookie)
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -164,8 +164,8 @@ func (w *whole) browser(role access.Role, csrf bool) func(*http.Request) {
 			r.Header.Set("Origin", w.s.Address())
 		}
 		if csrf {
-			ctx := access.WithPerson(r.Context(), access.Person{Name: "the-" + string(role), Role: role}, cookie)
-			r.Header.Set(access.CSRFHeader, access.CSRF(ctx))
+			ctx := access.WithPerson(r.Context(), access.TokenOwner{Name: "the-" + string(role), Role: role}, cookie)
+			r.Header.Set(access.CSRFHeader, access.CSRFToken(ctx))
 		}
 	}
 }
@@ -198,7 +198,7 @@ func TestEveryRoute(t *testing.T) {
 		if want == "" {
 			want = access.Admin
 		}
-		if got := access.LeastRole(args); got != want {
+		if got := access.MinimumRole(args); got != want {
 			t.Errorf("%q needs %s, want %s", args, got, want)
 		}
 	}
@@ -211,7 +211,7 @@ func TestEveryRoute(t *testing.T) {
 		"check --run r --task T1 --gates test": access.Steer, "check --fix": access.Admin, "check --run r --task T1 --fix": access.Admin, "check --run": access.Steer,
 		"models --json": access.Read, "models openai --json": access.Admin, "models --json -- openai": access.Admin, "models refresh": access.Admin,
 	} {
-		if got := access.LeastRole(strings.Fields(line)); got != want {
+		if got := access.MinimumRole(strings.Fields(line)); got != want {
 			t.Errorf("%s needs %s, want %s", line, got, want)
 		}
 	}
@@ -228,7 +228,7 @@ type attack struct {
 }
 
 // attacks are calls that no route answers, with the status that they get.
-func (w *whole) attacks(r access.Route) map[string]attack {
+func (w *whole) attacks(r access.ServerRoute) map[string]attack {
 	admin, browser := w.as(access.Admin), w.browser(access.Admin, true)
 	with := func(base func(*http.Request), name, value string) func(*http.Request) {
 		return func(q *http.Request) { base(q); q.Header.Set(name, value) }
@@ -254,7 +254,7 @@ func (w *whole) attacks(r access.Route) map[string]attack {
 	all["no token"] = nobody
 	for name, value := range map[string]string{
 		"a wrong token": "Bearer guess", "no bearer": w.tokens[access.Admin], "a basic one": "Basic " + w.tokens[access.Admin],
-		"half a token": "Bearer " + w.tokens[access.Admin][1:], "a cookie as a token": "Bearer " + access.CookieOf(w.tokens[access.Admin]), "an empty one": "Bearer ",
+		"half a token": "Bearer " + w.tokens[access.Admin][1:], "a cookie as a token": "Bearer " + access.CookieForToken(w.tokens[access.Admin]), "an empty one": "Bearer ",
 	} {
 		all[name] = attack{http.StatusUnauthorized, func(q *http.Request) { q.Header.Set("Authorization", value) }}
 	}
@@ -267,7 +267,7 @@ func (w *whole) attacks(r access.Route) map[string]attack {
 		all["a form of another page"] = attack{http.StatusForbidden, w.browser(access.Admin, false)}
 		all["somebody else's form"] = attack{http.StatusForbidden, func(q *http.Request) {
 			w.browser(access.Steer, true)(q)
-			q.Header.Set("Cookie", w.s.cookieName()+"="+access.CookieOf(w.tokens[access.Admin]))
+			q.Header.Set("Cookie", w.s.cookieName()+"="+access.CookieForToken(w.tokens[access.Admin]))
 		}}
 		all["it does not say from where"] = attack{http.StatusForbidden, func(q *http.Request) {
 			browser(q)
@@ -280,7 +280,7 @@ func (w *whole) attacks(r access.Route) map[string]attack {
 
 // harmless wants the headers that protect a browser, and nothing in an answer
 // that a screen or a browser would act on.
-func (w *whole) harmless(r access.Route, h http.Header, text string) {
+func (w *whole) harmless(r access.ServerRoute, h http.Header, text string) {
 	w.t.Helper()
 	for name, want := range map[string]string{
 		"Content-Security-Policy": "default-src 'none'", "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
@@ -318,7 +318,7 @@ func (w *whole) harmless(r access.Route, h http.Header, text string) {
 
 // roles calls a route as each role, by token and by browser: who may not gets
 // 403, who may gets anything else.
-func (w *whole) roles(r access.Route) {
+func (w *whole) roles(r access.ServerRoute) {
 	w.t.Helper()
 	for _, role := range access.Roles {
 		for how, change := range map[string]func(*http.Request){"token": w.as(role), "browser": w.browser(role, true)} {
@@ -355,7 +355,7 @@ func (w *whole) roles(r access.Route) {
 // TestTable refuses a route that its guards could not hold to their rules.
 func TestTable(t *testing.T) {
 	h := http.NotFoundHandler()
-	for name, r := range map[string]access.Route{
+	for name, r := range map[string]access.ServerRoute{
 		"no role":               {Method: "GET", Pattern: "/x", Handler: h},
 		"a role that is none":   {Method: "GET", Pattern: "/x", Role: "root", Handler: h},
 		"a change by GET":       {Method: "GET", Pattern: "/x", Role: access.Admin, Changes: true, Handler: h},
@@ -366,7 +366,7 @@ func TestTable(t *testing.T) {
 		"no handler":            {Method: "GET", Pattern: "/x", Role: access.Read},
 		"another host":          {Method: "GET", Pattern: "evil.example/x", Role: access.Read, Handler: h},
 	} {
-		if err := checkTable([]access.Route{r}); err == nil {
+		if err := checkRoutes([]access.ServerRoute{r}); err == nil {
 			t.Errorf("%s is served", name)
 		}
 	}
@@ -393,12 +393,12 @@ func TestLost(t *testing.T) {
 		{"GET", "/api/v1/events?kind=no.such", 422, "invalid_input"},
 		{"GET", "/api/v1/events?task=T1", 422, "invalid_input"},
 	} {
-		got, _, text := w.call(access.Route{Method: c.method, Pattern: c.path}, "", w.as(access.Read))
+		got, _, text := w.call(access.ServerRoute{Method: c.method, Pattern: c.path}, "", w.as(access.Read))
 		if got != c.want || gjson.Get(text, "error.code").String() != c.code || gjson.Get(text, "error.message").String() == "" {
 			t.Errorf("%s %s: %d %s", c.method, c.path, got, text)
 		}
 	}
-	if got, _, _ := w.call(access.Route{Method: "GET", Pattern: "/api/v1/nothing"}, "", nil); got != http.StatusUnauthorized {
+	if got, _, _ := w.call(access.ServerRoute{Method: "GET", Pattern: "/api/v1/nothing"}, "", nil); got != http.StatusUnauthorized {
 		t.Errorf("a stranger is told what there is: %d", got)
 	}
 }
@@ -406,7 +406,7 @@ func TestLost(t *testing.T) {
 // TestRemoved lets nobody in whose token was taken away, by no way.
 func TestRemoved(t *testing.T) {
 	w := openWhole(t, Options{})
-	runs := access.Route{Method: "GET", Pattern: "/api/v1/runs"}
+	runs := access.ServerRoute{Method: "GET", Pattern: "/api/v1/runs"}
 	for _, change := range []func(*http.Request){w.as(access.Steer), w.browser(access.Steer, false)} {
 		if got, _, text := w.call(runs, "", change); got != http.StatusOK {
 			t.Fatalf("%d %s", got, text)
@@ -431,7 +431,7 @@ func TestAdmit(t *testing.T) {
 		if strings.Contains(from, "?") {
 			sep = ""
 		}
-		got, h, text := w.call(access.Route{Method: "GET", Pattern: from + sep + "token=" + w.tokens[access.Read]}, "", nil)
+		got, h, text := w.call(access.ServerRoute{Method: "GET", Pattern: from + sep + "token=" + w.tokens[access.Read]}, "", nil)
 		if got == http.StatusMovedPermanently || got == http.StatusTemporaryRedirect {
 			continue // the path is cleaned first
 		}
@@ -443,7 +443,7 @@ func TestAdmit(t *testing.T) {
 
 // TestProxy trusts what a proxy says only where that was asked for.
 func TestProxy(t *testing.T) {
-	runs := access.Route{Method: "GET", Pattern: "/api/v1/runs"}
+	runs := access.ServerRoute{Method: "GET", Pattern: "/api/v1/runs"}
 	for _, trusts := range []bool{false, true} {
 		t.Run(fmt.Sprint(trusts), func(t *testing.T) {
 			w := openWhole(t, Options{BehindProxy: true, Hosts: []string{"nexus.example.org"}, Forwarded: trusts})
@@ -464,7 +464,7 @@ func TestProxy(t *testing.T) {
 					t.Errorf("forwarded %s: %d, want %d", name, got, want)
 				}
 			}
-			first := access.Route{Method: "GET", Pattern: "/?token=" + w.tokens[access.Read]}
+			first := access.ServerRoute{Method: "GET", Pattern: "/?token=" + w.tokens[access.Read]}
 			_, h, _ := w.call(first, "", func(q *http.Request) { q.Host = "nexus.example.org" })
 			if !strings.Contains(h.Get("Set-Cookie"), "Secure") {
 				t.Errorf("the cookie is %s", h.Get("Set-Cookie"))

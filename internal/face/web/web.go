@@ -28,13 +28,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/gatererun"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/page"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Inbox is the source of the open items and accepts their answers.
-type Inbox interface {
+// OpenQuestionInbox is the source of the open items and accepts their answers.
+type OpenQuestionInbox interface {
 	Items() []humaninput.WaitingItem
 	Find(run nexus.RunID, id string) (humaninput.WaitingItem, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
@@ -56,7 +56,7 @@ type Options struct {
 
 	// Shown is the content of the pages and the API besides answers to questions. The zero Shown:
 	// nothing.
-	WebContent
+	ServedRepository
 
 	// Health returns the health of the runs, and the HTTP status for it. Everybody who reaches
 	// the port can read it. Nil: there is no such page.
@@ -66,9 +66,9 @@ type Options struct {
 	Metrics func(ctx context.Context) (text, kind string, err error)
 }
 
-// WebContent is a repository in its form for pages and API.
-type WebContent struct {
-	Site access.Backend
+// ServedRepository is a repository in its form for pages and API.
+type ServedRepository struct {
+	Site access.WebBackend
 	Feed *api.EventFeed
 	Say  func(format string, args ...any) // prints for the person who runs the server; nil: dropped
 }
@@ -79,12 +79,12 @@ const minToken = 16
 // Server serves the pages. Create one with [Listen].
 type Server struct {
 	Options
-	inbox    Inbox
+	inbox    OpenQuestionInbox
 	pages    *page.PageHandlers // nil if nothing is shown
-	gates    rerun.GateReruns
+	gates    gatererun.GateReruns
 	listener net.Listener
-	owner    access.Entry
-	table    []access.Route
+	owner    access.TokenEntry
+	table    []access.ServerRoute
 	calls    *rate.Limiter   // of calls that need no token
 	wrong    *rate.Limiter   // of calls with a wrong token
 	closing  context.Context //nolint:containedctx // it ends the calls that last, which know no other
@@ -97,9 +97,9 @@ type Server struct {
 }
 
 // Listen opens the port. Nothing is served before [Server.Serve].
-func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
+func Listen(ctx context.Context, inbox OpenQuestionInbox, o Options) (*Server, error) {
 	o.Listen = cmp.Or(o.Listen, "127.0.0.1:0")
-	if err := Check(o); err != nil {
+	if err := CheckOptions(o); err != nil {
 		return nil, err
 	}
 	if o.TLSCert != "" {
@@ -121,7 +121,7 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 	o.Token = cmp.Or(o.Token, rand.Text())
 	s := &Server{
 		Options: o, inbox: inbox, listener: l,
-		owner: access.EntryOf(access.Person{Name: access.Owner, Role: access.Admin}, o.Token, o.Now()),
+		owner: access.EntryOf(access.TokenOwner{Name: access.Owner, Role: access.Admin}, o.Token, o.Now()),
 		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(0.2, 10), paces: map[string]*rate.Limiter{}, streams: map[string]int{},
 	}
 	s.closing, s.close = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -129,14 +129,14 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 		s.pages = page.NewPages(o.Site, &s.gates)
 	}
 	s.table = s.AllRoutes()
-	if err := checkTable(s.table); err != nil {
+	if err := checkRoutes(s.table); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return s, nil
 }
 
-// Check refuses options that would give access to people other than the user.
-func Check(o Options) error {
+// CheckOptions refuses options that would give access to people other than the user.
+func CheckOptions(o Options) error {
 	host, _, err := net.SplitHostPort(cmp.Or(o.Listen, "127.0.0.1:0"))
 	switch {
 	case err != nil:
@@ -207,35 +207,35 @@ func (s *Server) Address() string {
 }
 
 // AllRoutes returns all routes: the server has no other addresses.
-func (s *Server) AllRoutes() []access.Route {
-	all := []access.Route{
+func (s *Server) AllRoutes() []access.ServerRoute {
+	all := []access.ServerRoute{
 		{Method: http.MethodGet, Pattern: "/api/v1/pending", Role: access.Read, Handler: http.HandlerFunc(s.serveInbox)},
 		{Method: http.MethodPost, Pattern: "/api/v1/answer", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.receiveAnswer)},
 	}
 	if s.Health != nil {
-		all = append(all, access.Route{Method: http.MethodGet, Pattern: "/healthz", Role: access.Everybody, Handler: http.HandlerFunc(s.serveHealth)})
+		all = append(all, access.ServerRoute{Method: http.MethodGet, Pattern: "/healthz", Role: access.Everybody, Handler: http.HandlerFunc(s.serveHealth)})
 	}
 	if s.Metrics != nil {
-		all = append(all, access.Route{Method: http.MethodGet, Pattern: "/metrics", Role: access.Read, Handler: http.HandlerFunc(s.serveMetrics)})
+		all = append(all, access.ServerRoute{Method: http.MethodGet, Pattern: "/metrics", Role: access.Read, Handler: http.HandlerFunc(s.serveMetrics)})
 	}
 	if s.pages == nil {
 		return all
 	}
-	return slices.Concat(all, (&api.API{Backend: s.Site, Feed: s.Feed, Gates: &s.gates}).Routes(), s.pages.Routes())
+	return slices.Concat(all, (&api.API{WebBackend: s.Site, Feed: s.Feed, Gates: &s.gates}).Routes(), s.pages.Routes())
 }
 
 // Serve serves until the context ends, or until the shown data cannot be followed any more. Work
 // that its pages began ends with it.
 func (s *Server) Serve(ctx context.Context) error {
 	if s.pages == nil {
-		return s.serve(ctx)
+		return s.serveUntilDone(ctx)
 	}
 	work, stop := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
-	for _, follow := range []func(context.Context) error{s.Feed.Follow, s.Site.Hub.Follow, s.endReruns} {
+	for _, follow := range []func(context.Context) error{s.Feed.Follow, s.Site.Hub.Follow, s.endGateReruns} {
 		all.Go(func() { stop(follow(work)) })
 	}
-	err := s.serve(work)
+	err := s.serveUntilDone(work)
 	if err == nil && ctx.Err() == nil {
 		err = context.Cause(work)
 	}
@@ -244,8 +244,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// endReruns ends the work that the pages began, and prints that.
-func (s *Server) endReruns(ctx context.Context) error {
+// endGateReruns ends the work that the pages began, and prints that.
+func (s *Server) endGateReruns(ctx context.Context) error {
 	for _, text := range s.gates.StopOnDone(ctx) {
 		if s.Say != nil {
 			s.Say("%s", text)
@@ -262,7 +262,7 @@ func newHTTPServer(h http.Handler) *http.Server {
 	}
 }
 
-func (s *Server) serve(ctx context.Context) error {
+func (s *Server) serveUntilDone(ctx context.Context) error {
 	server := newHTTPServer(s.newHandler())
 	server.BaseContext = func(net.Listener) context.Context { return context.WithoutCancel(ctx) }
 	served := make(chan error, 1)

@@ -23,17 +23,17 @@ import (
 // site is a page at work.
 type site struct {
 	t *testing.T
-	j *channeltest.Journal
+	j *channeltest.InMemoryRunJournal
 	s *Server
 	c *http.Client // a browser that has not been here
 }
 
 func open(t *testing.T) *site {
 	t.Helper()
-	j := channeltest.New(time.Now)
+	j := channeltest.NewJournal(time.Now)
 	j.AskQuestion("q1", humaninput.SecurityTrigger, "may it run <script>alert(1)</script>?")
 	j.AskQuestion("q2", humaninput.AmbiguityTrigger, "which?")
-	d, err := channel.Open(t.Context(), j, j.IsConducted, time.Now)
+	d, err := channel.OpenInbox(t.Context(), j, j.IsConducted, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,17 +199,17 @@ func TestRefusedWhileItWrites(t *testing.T) {
 // TestListeners bounds how many clients listen, one person's more so.
 func TestListeners(t *testing.T) {
 	s := open(t)
-	one, other, third := access.Person{Name: "one"}, access.Person{Name: "other"}, access.Person{Name: "third"}
+	one, other, third := access.TokenOwner{Name: "one"}, access.TokenOwner{Name: "other"}, access.TokenOwner{Name: "third"}
 	for range maxTheirs {
-		if !s.s.countStream(one, 1) || !s.s.countStream(other, 1) {
+		if !s.s.changeStreamCount(one, 1) || !s.s.changeStreamCount(other, 1) {
 			t.Fatal("a client that may listen is refused")
 		}
 	}
-	if s.s.countStream(one, 1) || s.s.countStream(third, 1) {
+	if s.s.changeStreamCount(one, 1) || s.s.changeStreamCount(third, 1) {
 		t.Error("more listen than may")
 	}
-	s.s.countStream(one, -1)
-	if s.s.countStream(other, 1) || !s.s.countStream(third, 1) {
+	s.s.changeStreamCount(one, -1)
+	if s.s.changeStreamCount(other, 1) || !s.s.changeStreamCount(third, 1) {
 		t.Error("who may listen now is somebody else")
 	}
 }
@@ -228,8 +228,8 @@ func TestRates(t *testing.T) {
 		t.Errorf("guesses: %v", codes)
 	}
 	s.want(http.StatusOK, "GET", "/api/v1/pending", "", s.program)
-	s.s.rateLimiter(access.Person{Name: access.Owner}).SetLimit(0)
-	s.s.rateLimiter(access.Person{Name: access.Owner}).SetBurst(0)
+	s.s.rateLimiter(access.TokenOwner{Name: access.Owner}).SetLimit(0)
+	s.s.rateLimiter(access.TokenOwner{Name: access.Owner}).SetBurst(0)
 	s.want(http.StatusTooManyRequests, "GET", "/api/v1/pending", "", s.program)
 }
 
@@ -237,8 +237,8 @@ func TestRates(t *testing.T) {
 func TestFilesOfPages(t *testing.T) {
 	w := openWhole(t, Options{})
 	s := &site{t, nil, w.s, http.DefaultClient}
-	w.s.rateLimiter(access.Person{Name: access.Owner}).SetLimit(0)
-	w.s.rateLimiter(access.Person{Name: access.Owner}).SetBurst(0)
+	w.s.rateLimiter(access.TokenOwner{Name: access.Owner}).SetLimit(0)
+	w.s.rateLimiter(access.TokenOwner{Name: access.Owner}).SetBurst(0)
 	s.want(http.StatusTooManyRequests, "GET", "/runs", "", s.program)
 	s.want(http.StatusOK, "GET", "/static/app.js", "", s.program)
 	s.want(http.StatusUnauthorized, "GET", "/static/app.js", "", nil)
@@ -262,13 +262,13 @@ func TestCheck(t *testing.T) {
 		"example.com:80 can be reached":      {Listen: "example.com:80"},
 		"127.0.0.1.evil:80 can be reached":   {Listen: "127.0.0.1.evil:80"},
 	} {
-		err := Check(o)
+		err := CheckOptions(o)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%+v: %v, want %q", o, err, want)
 		}
 	}
 	for _, o := range []Options{{}, {Listen: "localhost:1"}, {Listen: "[::1]:0"}, {Listen: "0.0.0.0:1", Public: true, Token: token, TLSCert: "c", TLSKey: "k"}, {Listen: "0.0.0.0:1", Public: true, Token: token, BehindProxy: true, Hosts: []string{"n"}}} {
-		if err := Check(o); err != nil {
+		if err := CheckOptions(o); err != nil {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
@@ -281,7 +281,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		a, err := parseAnswer(strings.NewReader(body))
-		if err != nil && a != (answerBody{}) || err == nil && (a.Run == "" || a.ID == "" || a.Answer == "") {
+		if err != nil && a != (answerRequestBody{}) || err == nil && (a.Run == "" || a.ID == "" || a.Answer == "") {
 			t.Errorf("%q: %+v, %v", body, a, err)
 		}
 	})

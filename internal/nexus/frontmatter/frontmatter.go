@@ -25,8 +25,8 @@ type Document struct {
 	Lines   int    // of the file
 }
 
-// Split splits a file into its head and its body.
-func Split(text string) Document {
+// SplitHead splits a file into its head and its body.
+func SplitHead(text string) Document {
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
 	d := Document{Body: text, Lines: 1 + strings.Count(text, "\n")}
 	first, rest, _ := strings.Cut(text, "\n")
@@ -52,36 +52,38 @@ type Fault struct {
 	Hint string
 }
 
-// NewFault returns a fault.
-func NewFault(line int, what, hint string) *Fault { return &Fault{Line: line, What: what, Hint: hint} }
+// NewMistake returns a fault.
+func NewMistake(line int, what, hint string) *Fault {
+	return &Fault{Line: line, What: what, Hint: hint}
+}
 
 // Error returns the fault as the error of a file; name is its path.
 func (f *Fault) Error(name string) *nexus.Error {
 	return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s:%d: %s", name, f.Line, f.What), Hint: f.Hint}
 }
 
-// CheckText returns the fault of the first line that is not text; nil: there is none.
-func CheckText(text string) *Fault {
+// CheckPlainText returns the fault of the first line that is not text; nil: there is none.
+func CheckPlainText(text string) *Fault {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
-			return NewFault(n, "the line has characters that are not text", "Save the file as UTF-8 without control characters.")
+			return NewMistake(n, "the line has characters that are not text", "Save the file as UTF-8 without control characters.")
 		}
 	}
 	return nil
 }
 
-// FieldNames are the fields that a head may have.
-type FieldNames struct {
+// AllowedFields are the fields that a head may have.
+type AllowedFields struct {
 	Known    []string
 	Repeated []string // those that may be there several times
 }
 
 // ReadFields reads a head of lines such as kind: gotcha, whose values are plain text and not YAML. It
 // accepts no other field, and stops at the first fault, its own or one that set returns.
-func (d Document) ReadFields(names FieldNames, set func(line int, name, value string) *Fault) *Fault {
+func (d Document) ReadFields(names AllowedFields, set func(line int, name, value string) *Fault) *Fault {
 	seen := map[string]int{}
 	n := 1
 	for line := range strings.Lines(d.Head) {
@@ -93,13 +95,13 @@ func (d Document) ReadFields(names FieldNames, set func(line int, name, value st
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		switch {
 		case !ok:
-			return NewFault(n, fmt.Sprintf("%q is not a field", ShortenText(line)), "Write a field as name: value; the text comes after the second "+Fence+".")
+			return NewMistake(n, fmt.Sprintf("%q is not a field", ShortenForError(line)), "Write a field as name: value; the text comes after the second "+Fence+".")
 		case !slices.Contains(names.Known, name):
-			return NewFault(n, fmt.Sprintf("unknown field %q", ShortenText(name)), "The fields are "+strings.Join(names.Known, ", ")+".")
+			return NewMistake(n, fmt.Sprintf("unknown field %q", ShortenForError(name)), "The fields are "+strings.Join(names.Known, ", ")+".")
 		case value == "":
-			return NewFault(n, name+" has no value", "Give it one, or remove the line.")
+			return NewMistake(n, name+" has no value", "Give it one, or remove the line.")
 		case seen[name] > 0 && !slices.Contains(names.Repeated, name):
-			return NewFault(n, fmt.Sprintf("%s is there twice; it was set in line %d", name, seen[name]), "Remove one of the lines.")
+			return NewMistake(n, fmt.Sprintf("%s is there twice; it was set in line %d", name, seen[name]), "Remove one of the lines.")
 		}
 		seen[name] = n
 		if f := set(n, name, value); f != nil {
@@ -107,13 +109,13 @@ func (d Document) ReadFields(names FieldNames, set func(line int, name, value st
 		}
 	}
 	if !d.Closed {
-		return NewFault(d.Lines, "the head has no end", "Write a line "+Fence+" after the fields, and the text below it.")
+		return NewMistake(d.Lines, "the head has no end", "Write a line "+Fence+" after the fields, and the text below it.")
 	}
 	return nil
 }
 
-// ShortenText returns a text for an error message, with at most 60 characters and a mark.
-func ShortenText(s string) string {
+// ShortenForError returns a text for an error message, with at most 60 characters and a mark.
+func ShortenForError(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:60]) + "..."
 	}

@@ -42,7 +42,7 @@ func RevealHidden(text string) string {
 	for i, r := range text {
 		switch {
 		case r == '\r' && strings.HasPrefix(text[i+1:], "\n"):
-		case IsUnseenAt(text, i):
+		case IsInvisibleAt(text, i):
 			fmt.Fprintf(&b, "<U+%04X>", r)
 		default:
 			b.WriteRune(r)
@@ -63,9 +63,9 @@ func isPlainText(text string) bool {
 	return true
 }
 
-// IsUnseenAt reports whether the character at i of a text is invisible there: it is [IsHiddenCharacter], or
+// IsInvisibleAt reports whether the character at i of a text is invisible there: it is [IsHiddenCharacter], or
 // a joiner or selector that has nothing to join or to select.
-func IsUnseenAt(text string, i int) bool {
+func IsInvisibleAt(text string, i int) bool {
 	r, _ := utf8.DecodeRuneInString(text[i:])
 	return IsHiddenCharacter(r) || (isJoiner(r) || isVariationSelector(r)) && isBareJoiner(text, i)
 }
@@ -102,9 +102,9 @@ func isBareJoiner(text string, i int) bool {
 	}
 }
 
-// StripTerminal returns the text that a terminal would show of a program's output: without escape
+// StripTerminalControls returns the text that a terminal would show of a program's output: without escape
 // sequences, and with only the last version of lines that carriage returns overwrote.
-func StripTerminal(text string) string {
+func StripTerminalControls(text string) string {
 	if !strings.ContainsAny(text, "\x1b\r\u009b\u009d\u0090") {
 		return text
 	}
@@ -205,10 +205,10 @@ func terminatedStringLength(rest string) int {
 	return 0
 }
 
-// FenceText puts text that somebody else wrote between two fences that it cannot close: they are
+// FenceUntrustedText puts text that somebody else wrote between two fences that it cannot close: they are
 // longer than any row of backticks in it (CommonMark 0.31, 4.5). Info is the label of the
 // fence, for example a language.
-func FenceText(info, text string) string {
+func FenceUntrustedText(info, text string) string {
 	text = RevealHidden(text)
 	longest, row := 2, 0
 	for i := range len(text) {

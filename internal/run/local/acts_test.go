@@ -33,16 +33,16 @@ func gone(t *testing.T, m *LocalExecutor, id nexus.AttemptID) {
 // which tasks there are. What is no plan is why nothing comes of it.
 func TestAnAdditionIsPlanned(t *testing.T) {
 	m, p, v := planned(t, twoTasks)
-	v.Attempt = &state.Attempt{ID: "add.1", Base: v.Tip}
+	v.Attempt = &state.AttemptState{ID: "add.1", Base: v.Tip}
 	v.Goal.Goal.Text = "the goal of the run"
 	v.Added = nexus.Task{Brief: "Write one and two, too.", Files: []string{"near.go"}}
 	v.Tasks = []nexus.Task{{ID: "T7", Title: "Write seven"}}
-	f := nexus.AdditionSought{Attempt: "add.1", Request: 9}
+	f := nexus.AdditionPlanningStarted{Attempt: "add.1", Request: 9}
 	facts, err := m.ExecuteIntent(t.Context(), f, v, &desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatalf("%+v, %v: %q", facts, err, p.told)
 	}
-	made, ok := facts[0].(nexus.AdditionProposed)
+	made, ok := facts[0].(nexus.AdditionTasksProposed)
 	if !ok || made.Attempt != "add.1" || len(made.Tasks) != 2 || made.Tasks[0].Criteria[0].Tried == "" {
 		t.Errorf("%+v", facts[0])
 	}
@@ -58,12 +58,12 @@ func TestAnAdditionIsPlanned(t *testing.T) {
 	bad := `{"tasks": []}`
 	m, _, w := planned(t, bad, bad, bad, bad, bad, bad)
 	v.Goal, v.Tip = w.Goal, w.Tip
-	v.Attempt = &state.Attempt{ID: "add.1", Base: w.Tip}
+	v.Attempt = &state.AttemptState{ID: "add.1", Base: w.Tip}
 	facts, err = m.ExecuteIntent(t.Context(), f, v, &desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatalf("%+v, %v", facts, err)
 	}
-	if f, ok := facts[0].(nexus.AdditionFailed); !ok || f.Request != 9 || f.Attempt != "add.1" || f.Why == "" {
+	if f, ok := facts[0].(nexus.AdditionPlanningFailed); !ok || f.Request != 9 || f.Attempt != "add.1" || f.Why == "" {
 		t.Errorf("%+v", facts[0])
 	}
 }
@@ -72,15 +72,15 @@ func TestAnAdditionIsPlanned(t *testing.T) {
 func TestAnInterviewIsHeld(t *testing.T) {
 	m, p, v := planned(t, `{"clear": false, "title": "One", "problem": "Nobody has one.", "requirements": [{"text": "one is there", "priority": "must"}],
 		"questions": [{"text": "How large?", "default": "small", "changes": "the size", "area": "data_model"}]}`)
-	v.Attempt = &state.Attempt{ID: "interview.1", Base: v.Tip}
-	v.Interview = &clarify.Interview{}
+	v.Attempt = &state.AttemptState{ID: "interview.1", Base: v.Tip}
+	v.Interview = &clarify.InterviewState{}
 	v.Interview.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one", Mode: nexus.Interview}})
-	v.Interview.Apply(nexus.InterviewSought{Attempt: "interview.1", Round: 1})
-	facts, err := m.ExecuteIntent(t.Context(), nexus.InterviewSought{Attempt: "interview.1", Round: 1}, v, &desk{})
+	v.Interview.Apply(nexus.InterviewRoundStarted{Attempt: "interview.1", Round: 1})
+	facts, err := m.ExecuteIntent(t.Context(), nexus.InterviewRoundStarted{Attempt: "interview.1", Round: 1}, v, &desk{})
 	if err != nil || len(facts) == 0 {
 		t.Fatalf("%+v, %v: %q", facts, err, p.told)
 	}
-	heard, ok := facts[len(facts)-1].(nexus.InterviewHeard)
+	heard, ok := facts[len(facts)-1].(nexus.InterviewRoundEnded)
 	if !ok || heard.Attempt != "interview.1" || heard.Round != 1 || len(heard.Questions) != 1 {
 		t.Errorf("%+v", facts)
 	}
@@ -94,8 +94,8 @@ func TestAnInterviewIsHeld(t *testing.T) {
 func TestASpecIsWritten(t *testing.T) {
 	const good = `{"title": "T", "problem": "p", "requirements": [{"text": "a", "priority": "must"}], "criteria": [{"text": "c", "of": ["REQ-1"]}]}`
 	m, p, v := planned(t, good, good, good)
-	v.Attempt, v.Goal.Goal.Mode = &state.Attempt{ID: "spec.1", Base: v.Tip}, nexus.Specify
-	facts, err := m.ExecuteIntent(t.Context(), nexus.SpecSought{Attempt: "spec.1"}, v, &desk{})
+	v.Attempt, v.Goal.Goal.Mode = &state.AttemptState{ID: "spec.1", Base: v.Tip}, nexus.Specify
+	facts, err := m.ExecuteIntent(t.Context(), nexus.SpecWritingStarted{Attempt: "spec.1"}, v, &desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatalf("%+v, %v: %q", facts, err, p.told)
 	}
@@ -109,12 +109,12 @@ func TestASpecIsWritten(t *testing.T) {
 	gone(t, m, "spec.1")
 	m, _, v = planned(t, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`)
 	v.Limits.Turns = 2
-	v.Attempt, v.Goal.Goal.Mode = &state.Attempt{ID: "spec.1", Base: v.Tip}, nexus.Specify
-	facts, err = m.ExecuteIntent(t.Context(), nexus.SpecSought{Attempt: "spec.1"}, v, &desk{})
+	v.Attempt, v.Goal.Goal.Mode = &state.AttemptState{ID: "spec.1", Base: v.Tip}, nexus.Specify
+	facts, err = m.ExecuteIntent(t.Context(), nexus.SpecWritingStarted{Attempt: "spec.1"}, v, &desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatalf("%+v, %v", facts, err)
 	}
-	if f, ok := facts[0].(nexus.SpecFailed); !ok || f.Attempt != "spec.1" || f.Why == "" || f.Code == "" {
+	if f, ok := facts[0].(nexus.SpecWritingFailed); !ok || f.Attempt != "spec.1" || f.Why == "" || f.Code == "" {
 		t.Errorf("%+v", facts[0])
 	}
 }
@@ -126,12 +126,12 @@ func TestAModelSaysHowHardTasksAre(t *testing.T) {
 	v.Goal.Routing.Order = []string{"manual", "model"}
 	v.Tasks = []nexus.Task{{ID: "T1", Title: "One"}, {ID: "T2", Title: "Two"}, {ID: "T3", Title: "Three", Tier: nexus.Strong}}
 	for range 2 {
-		v.Attempt = &state.Attempt{ID: "route.1", Base: v.Tip} // as in another run
-		facts, err := m.ExecuteIntent(t.Context(), nexus.RoutesSought{Attempt: "route.1", Tasks: []nexus.TaskID{"T1"}}, v, &desk{})
+		v.Attempt = &state.AttemptState{ID: "route.1", Base: v.Tip} // as in another run
+		facts, err := m.ExecuteIntent(t.Context(), nexus.ComplexityRatingStarted{Attempt: "route.1", Tasks: []nexus.TaskID{"T1"}}, v, &desk{})
 		if err != nil || len(facts) != 1 {
 			t.Fatalf("%+v, %v: %q", facts, err, p.told)
 		}
-		f, ok := facts[0].(nexus.RoutesTold)
+		f, ok := facts[0].(nexus.ComplexityRatingEnded)
 		if !ok || f.Attempt != "route.1" || f.Why != "" || len(f.Routes) != 1 || f.Routes[0].Task != "T1" || f.Routes[0].Complexity != nexus.Expert {
 			t.Errorf("%+v", facts[0])
 		}
@@ -142,12 +142,12 @@ func TestAModelSaysHowHardTasksAre(t *testing.T) {
 	gone(t, m, "route.1")
 	v.Tasks[0].Title = "Another" // and the answer cannot be used
 	p.plans, v.Limits.Turns = []string{`{"routes": [{"task": "T1", "complexity": "huge", "why": "no"}]}`}, 1
-	v.Attempt = &state.Attempt{ID: "route.1", Base: v.Tip}
-	facts, err := m.ExecuteIntent(t.Context(), nexus.RoutesSought{Attempt: "route.1", Tasks: []nexus.TaskID{"T1"}}, v, &desk{})
+	v.Attempt = &state.AttemptState{ID: "route.1", Base: v.Tip}
+	facts, err := m.ExecuteIntent(t.Context(), nexus.ComplexityRatingStarted{Attempt: "route.1", Tasks: []nexus.TaskID{"T1"}}, v, &desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatalf("%+v, %v", facts, err)
 	}
-	if f, ok := facts[0].(nexus.RoutesTold); !ok || f.Why == "" || len(f.Routes) > 0 {
+	if f, ok := facts[0].(nexus.ComplexityRatingEnded); !ok || f.Why == "" || len(f.Routes) > 0 {
 		t.Errorf("%+v, and it is told %q", facts[0], p.told)
 	}
 	gone(t, m, "route.1")
@@ -173,7 +173,7 @@ func hooked(t *testing.T, m *LocalExecutor, hooks map[nexus.HookPoint]string) {
 // TestHooksLetARunStart, or do not: who refuses says why, and what ran is on record. They
 // hear how much there is to do, and whether it began before.
 func TestHooksLetARunStart(t *testing.T) {
-	s, base, _ := workertest.New(t)
+	s, base, _ := workertest.NewTestWorker(t)
 	m := &LocalExecutor{Worker: s}
 	v := state.WorkerView{Run: "r", Resumed: true, Tasks: []nexus.Task{{ID: "T1"}, {ID: "T2"}}}
 	v.Goal = nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one"}, Base: base}
@@ -181,11 +181,11 @@ func TestHooksLetARunStart(t *testing.T) {
 	for script, allowed := range map[string]bool{"cat >'" + said + "'": true, "echo not today; exit 2": false} {
 		hooked(t, m, map[nexus.HookPoint]string{nexus.HookRunStart: script, nexus.HookRunLand: "exit 2"})
 		d := &desk{}
-		facts, err := m.ExecuteIntent(t.Context(), nexus.StartSought{}, v, d)
+		facts, err := m.ExecuteIntent(t.Context(), nexus.StartHooksAsked{}, v, d)
 		if err != nil || len(facts) != 1 {
 			t.Fatal(facts, err)
 		}
-		f, ok := facts[0].(nexus.StartJudged)
+		f, ok := facts[0].(nexus.StartHooksAnswered)
 		if !ok || f.Allowed != allowed || (f.Why == "") != allowed || !allowed && !strings.Contains(f.Why, "check does not allow it") {
 			t.Errorf("%q: %+v", script, facts[0])
 		}
@@ -200,7 +200,7 @@ func TestHooksLetARunStart(t *testing.T) {
 		t.Errorf("it is told %s, %v", text, err)
 	}
 	m.Hooks = nil
-	if facts, err := m.ExecuteIntent(t.Context(), nexus.StartSought{}, v, &desk{}); err != nil || facts[0] != nexus.Fact(nexus.StartJudged{Allowed: true}) {
+	if facts, err := m.ExecuteIntent(t.Context(), nexus.StartHooksAsked{}, v, &desk{}); err != nil || facts[0] != nexus.Fact(nexus.StartHooksAnswered{Allowed: true}) {
 		t.Errorf("without hooks: %+v, %v", facts, err)
 	}
 }
@@ -208,15 +208,15 @@ func TestHooksLetARunStart(t *testing.T) {
 // TestHooksKeepWhatLanded from the user's repository where they refuse it. They see the files
 // that would be there, and which of them changed.
 func TestHooksKeepWhatLanded(t *testing.T) {
-	s, base, user := workertest.New(t)
+	s, base, user := workertest.NewTestWorker(t)
 	m := &LocalExecutor{Worker: s}
-	tip, _ := workertest.Commit(t, s, "T1.1", base, map[string]string{"one": "1\n"})
-	later, _ := workertest.Commit(t, s, "T1.2", tip, map[string]string{"two": "2\n"})
+	tip, _ := workertest.CommitFiles(t, s, "T1.1", base, map[string]string{"one": "1\n"})
+	later, _ := workertest.CommitFiles(t, s, "T1.2", tip, map[string]string{"two": "2\n"})
 	v := state.WorkerView{Run: "r", Tip: tip, Landings: 1, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: "main"}}
 	publish := func(script string) nexus.ResultPublished {
 		t.Helper()
 		hooked(t, m, map[nexus.HookPoint]string{nexus.HookRunLand: script})
-		facts, err := m.ExecuteIntent(t.Context(), nexus.ResultOffered{Commit: v.Tip}, v, &desk{})
+		facts, err := m.ExecuteIntent(t.Context(), nexus.ResultPublishingStarted{Commit: v.Tip}, v, &desk{})
 		if err != nil || len(facts) != 1 {
 			t.Fatal(facts, err)
 		}
@@ -260,7 +260,7 @@ func TestHooksKeepWhatLanded(t *testing.T) {
 	if f := publish("exit 2"); f.Branch != "" || at() != tip {
 		t.Errorf("%+v, and the branch is at %q", f, at())
 	}
-	v.TargetMerge.Merged = &nexus.LandingMerged{Commit: later, Onto: tip}
+	v.TargetMerge.Merged = &nexus.TargetMergeCommitted{Commit: later, Onto: tip}
 	if f := publish("cat >'" + said + "'; exit 2"); f.Branch != "nexus/r" {
 		t.Errorf("%+v", f)
 	}
@@ -271,16 +271,16 @@ func TestHooksKeepWhatLanded(t *testing.T) {
 
 // TestNotesHaveNoKeys in what they say about the tree of a commit.
 func TestNotesHaveNoKeys(t *testing.T) {
-	s, base, user := workertest.New(t)
+	s, base, user := workertest.NewTestWorker(t)
 	s.Site.Mask = func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "s3cret", "***")) }
 	m := &LocalExecutor{Worker: s}
-	tip, tree := workertest.Commit(t, s, "T1.1", base, map[string]string{"one": "1\n"})
+	tip, tree := workertest.CommitFiles(t, s, "T1.1", base, map[string]string{"one": "1\n"})
 	v := state.WorkerView{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base}}
-	v.Proofs = []state.LandingProof{{
-		TrainLanded: nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: tip, Tree: tree, Parent: base},
-		Evidence:    []nexus.Evidence{{Gate: "test", State: nexus.Pass, Tree: tree, Command: "run s3cret", Toolchain: "go s3cret", Why: "it says s3cret"}},
+	v.Proofs = []state.LandingEvidence{{
+		LandingCompleted: nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: tip, Tree: tree, Parent: base},
+		Evidence:         []nexus.GateEvidence{{Gate: "test", State: nexus.Pass, Tree: tree, Command: "run s3cret", Toolchain: "go s3cret", Why: "it says s3cret"}},
 	}}
-	facts, err := m.ExecuteIntent(t.Context(), nexus.ResultOffered{Commit: tip}, v, &desk{})
+	facts, err := m.ExecuteIntent(t.Context(), nexus.ResultPublishingStarted{Commit: tip}, v, &desk{})
 	if f, ok := facts[0].(nexus.ResultPublished); err != nil || !ok || f.Bare != "" {
 		t.Fatalf("%+v, %v", facts, err)
 	}
@@ -299,7 +299,7 @@ func TestASecondLook(t *testing.T) {
 		m, p, v := planned(t, plans...)
 		v.Goal.Goal.Text, v.Limits.Turns = "The file one must be there. The file two must be there.", turns
 		d := &desk{}
-		facts, err := m.ExecuteIntent(t.Context(), nexus.PlanSought{Attempt: "plan.1"}, v, d)
+		facts, err := m.ExecuteIntent(t.Context(), nexus.PlanningStarted{Attempt: "plan.1"}, v, d)
 		if err != nil || len(facts) != 3 {
 			t.Fatalf("%+v, %v: %q", facts, err, p.told)
 		}
@@ -314,7 +314,7 @@ func TestASecondLook(t *testing.T) {
 	}
 	looks := 0
 	for _, f := range d.facts {
-		if f, ok := f.(nexus.PlanLooked); ok && f.Session == "plan.1/checker.1" && f.Attempt == "plan.1" {
+		if f, ok := f.(nexus.PlanCoverageChecked); ok && f.Session == "plan.1/checker.1" && f.Attempt == "plan.1" {
 			looks++
 		}
 	}
@@ -330,19 +330,19 @@ func TestASecondLook(t *testing.T) {
 // nothing comes.
 func TestAPlannerThatCannotBeAsked(t *testing.T) {
 	for name, f := range map[string]nexus.Fact{
-		"a split":      nexus.SplitSought{Attempt: "x.1", Task: "T1", Why: "stuck"},
-		"an addition":  nexus.AdditionSought{Attempt: "x.1", Request: 9},
-		"a plan":       nexus.PlanSought{Attempt: "x.1"},
-		"an interview": nexus.InterviewSought{Attempt: "x.1", Round: 1},
-		"a spec":       nexus.SpecSought{Attempt: "x.1"},
-		"routes":       nexus.RoutesSought{Attempt: "x.1", Tasks: []nexus.TaskID{"T1"}},
+		"a split":      nexus.TaskSplitStarted{Attempt: "x.1", Task: "T1", Why: "stuck"},
+		"an addition":  nexus.AdditionPlanningStarted{Attempt: "x.1", Request: 9},
+		"a plan":       nexus.PlanningStarted{Attempt: "x.1"},
+		"an interview": nexus.InterviewRoundStarted{Attempt: "x.1", Round: 1},
+		"a spec":       nexus.SpecWritingStarted{Attempt: "x.1"},
+		"routes":       nexus.ComplexityRatingStarted{Attempt: "x.1", Tasks: []nexus.TaskID{"T1"}},
 	} {
 		m, _, v := planned(t)
-		v.Attempt = &state.Attempt{ID: "x.1", Base: v.Tip}
-		v.Task = state.Task{Task: nexus.Task{ID: "T1", Title: "Write both", Brief: "Write one and two."}}
-		v.Tasks, v.Added, v.Interview = []nexus.Task{v.Task.Task}, nexus.Task{Brief: "Write three."}, &clarify.Interview{}
+		v.Attempt = &state.AttemptState{ID: "x.1", Base: v.Tip}
+		v.Task = state.TaskState{Task: nexus.Task{ID: "T1", Title: "Write both", Brief: "Write one and two."}}
+		v.Tasks, v.Added, v.Interview = []nexus.Task{v.Task.Task}, nexus.Task{Brief: "Write three."}, &clarify.InterviewState{}
 		v.Interview.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one", Mode: nexus.Interview}})
-		v.Interview.Apply(nexus.InterviewSought{Attempt: "x.1", Round: 1})
+		v.Interview.Apply(nexus.InterviewRoundStarted{Attempt: "x.1", Round: 1})
 		if facts, err := m.ExecuteIntent(t.Context(), f, v, &desk{}); err == nil || len(facts) > 0 || !strings.Contains(err.Error(), "no plan is left") {
 			t.Errorf("%s: %+v, %v", name, facts, err)
 		}
@@ -372,11 +372,11 @@ func TestASplitShowsWorkOfARefusedLanding(t *testing.T) {
 	if base, err := git.MergeBase(t.Context(), v.Tip, work); base != "" || err != nil {
 		t.Fatalf("%q, %v", base, err)
 	}
-	v.Task = state.Task{Task: nexus.Task{ID: "T1", Title: "Write both", Brief: "Write one and two."}}
+	v.Task = state.TaskState{Task: nexus.Task{ID: "T1", Title: "Write both", Brief: "Write one and two."}}
 	v.Tasks = []nexus.Task{v.Task.Task}
-	v.Past = []*state.Attempt{{ID: "T1.1", Task: "T1", Stage: state.Over, Base: v.Tip, Start: merged, Commit: work, Outcome: nexus.NoProgress}}
-	v.Attempt = &state.Attempt{ID: "split.1", Base: v.Tip}
-	facts, err := m.ExecuteIntent(t.Context(), nexus.SplitSought{Attempt: "split.1", Task: "T1", Why: "stuck", Work: work}, v, &desk{})
+	v.Past = []*state.AttemptState{{ID: "T1.1", Task: "T1", Stage: state.Over, Base: v.Tip, Start: merged, Commit: work, Outcome: nexus.NoProgress}}
+	v.Attempt = &state.AttemptState{ID: "split.1", Base: v.Tip}
+	facts, err := m.ExecuteIntent(t.Context(), nexus.TaskSplitStarted{Attempt: "split.1", Task: "T1", Why: "stuck", Work: work}, v, &desk{})
 	if err != nil || len(p.told) == 0 || !strings.Contains(p.told[0], "+half done") || strings.Contains(p.told[0], "deleted file") {
 		t.Fatalf("%+v, %v: %q", facts, err, p.told)
 	}

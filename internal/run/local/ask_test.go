@@ -38,8 +38,8 @@ func (d *desk) Ask(_ context.Context, q nexus.QuestionAsked) (string, error) {
 	return d.answer, nil
 }
 
-func (*desk) Known(context.Context, string, string) (nexus.Evidence, bool) {
-	return nexus.Evidence{}, false
+func (*desk) Known(context.Context, string, string) (nexus.GateEvidence, bool) {
+	return nexus.GateEvidence{}, false
 }
 
 func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelFunc) {
@@ -62,10 +62,10 @@ func TestUnplanned(t *testing.T) {
 // TestAPersonAgreesToPublish where the level of approval wants it: the question
 // says what is published, where to, and which files decide much.
 func TestAPersonAgreesToPublish(t *testing.T) {
-	s, base, _ := workertest.New(t)
+	s, base, _ := workertest.NewTestWorker(t)
 	m := &LocalExecutor{Worker: s}
-	plain, _ := workertest.Commit(t, s, "T1.1", base, map[string]string{"one": "1\n"})
-	critical, _ := workertest.Commit(t, s, "T1.2", base, map[string]string{".github/workflows/ci.yml": "on: push\n"})
+	plain, _ := workertest.CommitFiles(t, s, "T1.1", base, map[string]string{"one": "1\n"})
+	critical, _ := workertest.CommitFiles(t, s, "T1.2", base, map[string]string{".github/workflows/ci.yml": "on: push\n"})
 	v := state.WorkerView{Run: "r", Tip: plain, Landings: 3, Limits: nexus.Limits{Approval: nexus.ApproveCommits}, Goal: nexus.GoalAccepted{Base: base, Target: "main"}}
 	for name, c := range map[string]struct {
 		change func(*state.WorkerView)
@@ -75,7 +75,7 @@ func TestAPersonAgreesToPublish(t *testing.T) {
 		never  string
 	}{
 		"nobody has to":     {func(v *state.WorkerView) { v.Limits.Approval = "" }, "no", "", nil, ""},
-		"who asked for it":  {func(v *state.WorkerView) { v.TargetMerge.Asked = &nexus.LandingAsked{} }, "no", "", nil, ""},
+		"who asked for it":  {func(v *state.WorkerView) { v.TargetMerge.Asked = &nexus.TargetLandingRequested{} }, "no", "", nil, ""},
 		"a yes":             {func(*state.WorkerView) {}, "yes", "", []string{"publish 3 commits that landed, up to ", plain[:12], "as the branch nexus/r?"}, "with changes of"},
 		"and to move":       {func(v *state.WorkerView) { v.Goal.Land = true }, "yes", "", []string{"and move the branch main to it?"}, "with changes of"},
 		"no branch to move": {func(v *state.WorkerView) { v.Goal.Land, v.Goal.Target = true, "" }, "yes", "", []string{"as the branch nexus/r?"}, "and move"},
@@ -86,7 +86,7 @@ func TestAPersonAgreesToPublish(t *testing.T) {
 	} {
 		v, d := v, &desk{answer: c.answer}
 		c.change(&v)
-		why, err := m.holdReason(t.Context(), v, "nexus/r", d)
+		why, err := m.publishHoldReason(t.Context(), v, "nexus/r", d)
 		if err != nil || !strings.HasPrefix(why, c.why) || (why == "") != (c.why == "") || (len(d.asked) == 0) != (c.says == nil) {
 			t.Errorf("%s: %q, %v, asked %+v", name, why, err, d.asked)
 		}
@@ -102,7 +102,7 @@ func TestAPersonAgreesToPublish(t *testing.T) {
 		}
 	}
 	v.Tip = strings.Repeat("1", len(base))
-	if why, err := m.holdReason(t.Context(), v, "nexus/r", &desk{answer: "yes"}); err == nil {
+	if why, err := m.publishHoldReason(t.Context(), v, "nexus/r", &desk{answer: "yes"}); err == nil {
 		t.Errorf("of a commit that is not there: %q", why)
 	}
 }
@@ -110,7 +110,7 @@ func TestAPersonAgreesToPublish(t *testing.T) {
 // TestAnAnswerThatWasKept saves a call: how hard the same tasks are is not asked
 // again. Without one the model is asked, and that it cannot be is an answer, too.
 func TestAnAnswerThatWasKept(t *testing.T) {
-	s, base, _ := workertest.New(t)
+	s, base, _ := workertest.NewTestWorker(t)
 	asked := 0
 	s.Sessions.Roles = map[nexus.Role]agent.RoleDefinition{nexus.Router: {Name: nexus.Router, Prompt: "How hard is it?"}}
 	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.PricedModel, error) {
@@ -120,15 +120,15 @@ func TestAnAnswerThatWasKept(t *testing.T) {
 		return worker.PricedModel{Name: "toy/model"}, nil
 	}
 	m := &LocalExecutor{Worker: s}
-	v := state.WorkerView{Run: "r", Goal: nexus.GoalAccepted{Base: base}, Attempt: &state.Attempt{ID: "route.1", Base: base}, Tasks: []nexus.Task{{ID: "T1", Title: "One"}}}
-	f := nexus.RoutesSought{Attempt: "route.1", Tasks: []nexus.TaskID{"T1"}}
-	told := func() nexus.RoutesTold {
+	v := state.WorkerView{Run: "r", Goal: nexus.GoalAccepted{Base: base}, Attempt: &state.AttemptState{ID: "route.1", Base: base}, Tasks: []nexus.Task{{ID: "T1", Title: "One"}}}
+	f := nexus.ComplexityRatingStarted{Attempt: "route.1", Tasks: []nexus.TaskID{"T1"}}
+	told := func() nexus.ComplexityRatingEnded {
 		t.Helper()
-		facts, err := m.routeTasks(t.Context(), f, v, &desk{})
+		facts, err := m.chooseStartTiers(t.Context(), f, v, &desk{})
 		if err != nil || len(facts) != 1 {
 			t.Fatal(facts, err)
 		}
-		return facts[0].(nexus.RoutesTold)
+		return facts[0].(nexus.ComplexityRatingEnded)
 	}
 	if got := told(); got.Attempt != "route.1" || len(got.Routes) > 0 || !strings.Contains(got.Why, "nobody is there") {
 		t.Errorf("%+v", got)
@@ -156,20 +156,20 @@ func TestAnAnswerThatWasKept(t *testing.T) {
 // TestWhatEarlierRunsShowed is tried once, as far as it was asked for, and what is
 // red is told the planner.
 func TestWhatEarlierRunsShowed(t *testing.T) {
-	s, base, _ := workertest.New(t)
+	s, base, _ := workertest.NewTestWorker(t)
 	tree, err := s.Trees.PrivateRepo().TreeID(t.Context(), base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	past := func(context.Context) ([]accept.EarlierCheck, error) {
-		return []accept.EarlierCheck{
+	past := func(context.Context) ([]accept.EarlierRunCheck, error) {
+		return []accept.EarlierRunCheck{
 			{Run: "old", ID: "T1/AC-1", Text: "bad is there", Check: "test -e bad", Commit: base, Tree: tree},
 			{Run: "old", ID: "T1/AC-2", Text: "one is there", Check: "test -e one", Commit: base, Tree: tree},
 		}, nil
 	}
 	v := state.WorkerView{Run: "r", Goal: nexus.GoalAccepted{Base: base}}
 	for name, m := range map[string]*LocalExecutor{
-		"nothing": {}, "no past": {Regression: RegressionCheck{Sample: 3}}, "no sample": {Regression: RegressionCheck{Past: past}},
+		"nothing": {}, "no past": {Regression: EarlierCheckSettings{Sample: 3}}, "no sample": {Regression: EarlierCheckSettings{Past: past}},
 	} {
 		m.Worker = s
 		if red, err := m.tryEarlierChecks(t.Context(), v, &desk{}); err != nil || len(red) > 0 {
@@ -196,28 +196,28 @@ func TestEachIntentIsActedOn(t *testing.T) {
 		role   nexus.Role // that is asked for; empty: none, and it is an error
 		says   string
 	}{
-		"a plan":                    {nexus.PlanSought{Attempt: "T1.1"}, "", nexus.Planner, "no model for the planner"},
+		"a plan":                    {nexus.PlanningStarted{Attempt: "T1.1"}, "", nexus.Planner, "no model for the planner"},
 		"an attempt":                {nexus.AttemptStarted{Attempt: "T1.1"}, "", nexus.Coder, "no model for the coder"},
 		"an attempt that continues": {nexus.AttemptResumed{Attempt: "T1.1"}, "", nexus.Coder, "no model for the coder"},
 		"beside a merge":            {nexus.AttemptResumed{Attempt: "T1.1"}, "T1.1-merge", nexus.Coder, "no model for the coder"},
 		"a merge that continues":    {nexus.AttemptResumed{Attempt: "T1.1-merge"}, "T1.1-merge", "", "is gone, with 2 commits on it"},
-		"a landing":                 {nexus.TrainDeparted{Attempt: "T1.1"}, "T1.1-merge", "", "is gone, with 2 commits on it"},
+		"a landing":                 {nexus.LandingStarted{Attempt: "T1.1"}, "T1.1-merge", "", "is gone, with 2 commits on it"},
 		"nothing that is known":     {nexus.RunPaused{}, "", "", "unknown intent run.paused"},
 	} {
-		s, base, _ := workertest.New(t)
+		s, base, _ := workertest.NewTestWorker(t)
 		var asked nexus.Role
 		s.Sessions.Roles = map[nexus.Role]agent.RoleDefinition{nexus.Planner: {}, nexus.Coder: {}}
 		s.Sessions.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (worker.PricedModel, error) {
 			asked = role
 			return worker.PricedModel{}, &nexus.Error{Code: nexus.CodeNoKey, Message: "no model for the " + string(role)}
 		}
-		a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base, Strategy: nexus.NoTest}
+		a := &state.AttemptState{ID: "T1.1", Task: "T1", Base: base, Strategy: nexus.NoTest}
 		v := state.WorkerView{
 			Run: "r", Tip: base, Landings: 2, Goal: nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one"}, Base: base}, Limits: nexus.Limits{Rounds: 3}, Attempt: a,
-			Task: state.Task{Task: nexus.Task{ID: "T1", Title: "One", Kind: nexus.DocsTask}},
+			Task: state.TaskState{Task: nexus.Task{ID: "T1", Title: "One", Kind: nexus.DocsTask}},
 		}
 		if c.merge != "" {
-			v.Merge = &state.Attempt{ID: c.merge, Base: base}
+			v.Merge = &state.AttemptState{ID: c.merge, Base: base}
 		}
 		facts, err := (&LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), c.intent, v, &desk{})
 		if err == nil || !strings.Contains(err.Error(), c.says) || asked != c.role || len(facts) > 0 {

@@ -15,12 +15,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// RegressionCheck configures the checks of earlier runs that are repeated before a run begins. The
+// EarlierCheckSettings configures the checks of earlier runs that are repeated before a run begins. The
 // zero value repeats none.
-type RegressionCheck struct {
-	Past   func(context.Context) ([]accept.EarlierCheck, error) // the checks that passed in earlier runs
-	Sample int                                                  // largest number of checks to repeat
-	Time   time.Duration                                        // for all of them; 0: no limit
+type EarlierCheckSettings struct {
+	Past   func(context.Context) ([]accept.EarlierRunCheck, error) // the checks that passed in earlier runs
+	Sample int                                                     // largest number of checks to repeat
+	Time   time.Duration                                           // for all of them; 0: no limit
 
 	tried atomic.Bool // they are running, or have run
 }
@@ -38,37 +38,37 @@ func (m *LocalExecutor) tryEarlierChecks(ctx context.Context, v state.WorkerView
 	defer stop()
 	all, err := m.sampleEarlierChecks(spare, v)
 	if err != nil || len(all) == 0 {
-		return nil, endOfWorker(ctx, err)
+		return nil, workerEndError(ctx, err)
 	}
-	var old []worker.EarlierCommand
+	var old []worker.EarlierPassedCommand
 	for _, e := range all {
-		then, _ := accept.GateFor(nexus.Criterion{Text: e.Text, Check: e.Check})
+		then, _ := accept.GateOfCriterion(nexus.Criterion{Text: e.Text, Check: e.Check})
 		if one, ok := detect.CriterionGate(nexus.Criterion{Text: e.Text, Check: e.Check}); ok {
 			one.Name = e.GateName()
-			old = append(old, worker.EarlierCommand{QualityGate: one, As: then, Why: "it was met when that run landed: " + e.Text})
+			old = append(old, worker.EarlierPassedCommand{QualityGate: one, As: then, Why: "it was met when that run landed: " + e.Text})
 		}
 	}
 	judged, err := m.Worker.Judge.Bases.RunEarlierCommands(spare, m.Worker.Judge, v.Goal.Base, old, g.Time, d)
 	if err != nil {
-		if err := endOfWorker(ctx, err); err != nil {
+		if err := workerEndError(ctx, err); err != nil {
 			return nil, err
 		}
-		e := nexus.Evidence{Gate: old[len(judged)].Name, State: nexus.Environmental, Exit: -1, Command: old[len(judged)].Command(), Why: err.Error()}
+		e := nexus.GateEvidence{Gate: old[len(judged)].Name, State: nexus.Environmental, Exit: -1, Command: old[len(judged)].Command(), Why: err.Error()}
 		if err := d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e}); err != nil {
 			return nil, err
 		}
 	}
 	var red []string
 	for _, e := range judged {
-		if r, ok := accept.EarlierResultOf(e); ok && r.IsRed() {
+		if r, ok := accept.ReadEarlierResult(e); ok && r.IsRed() {
 			red = append(red, fmt.Sprintf("%s of run %s: `%s`: %s", r.Criterion, r.Run, r.Command, r.Why))
 		}
 	}
 	return red, nil
 }
 
-// endOfWorker returns the error if the worker has ended, nil otherwise.
-func endOfWorker(ctx context.Context, err error) error {
+// workerEndError returns the error if the worker has ended, nil otherwise.
+func workerEndError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -80,7 +80,7 @@ const maxHistory = 1_000
 
 // sampleEarlierChecks chooses the checks to repeat: of runs whose work is part of the base, as their own
 // commits or, after a squash, as their tree.
-func (m *LocalExecutor) sampleEarlierChecks(ctx context.Context, v state.WorkerView) ([]accept.EarlierCheck, error) {
+func (m *LocalExecutor) sampleEarlierChecks(ctx context.Context, v state.WorkerView) ([]accept.EarlierRunCheck, error) {
 	all, err := m.Regression.Past(ctx)
 	if err != nil || len(all) == 0 {
 		return nil, err
@@ -92,7 +92,7 @@ func (m *LocalExecutor) sampleEarlierChecks(ctx context.Context, v state.WorkerV
 	}
 	trees := strings.Fields(out)
 	part := map[string]bool{}
-	var some []accept.EarlierCheck
+	var some []accept.EarlierRunCheck
 	for _, e := range all {
 		is, known := part[e.Commit]
 		if !known {
@@ -106,6 +106,6 @@ func (m *LocalExecutor) sampleEarlierChecks(ctx context.Context, v state.WorkerV
 			some = append(some, e)
 		}
 	}
-	some = accept.OrderEarlier(some, v.Goal.Base)
+	some = accept.OrderEarlierChecks(some, v.Goal.Base)
 	return some[:min(len(some), m.Regression.Sample)], nil
 }

@@ -17,7 +17,7 @@ import (
 // TestSampleIsOfWhatTheBaseHas tries again what earlier runs showed whose work
 // is part of the base, by its commit or, after a squash, by its tree.
 func TestSampleIsOfWhatTheBaseHas(t *testing.T) {
-	s, base, _ := workertest.New(t)
+	s, base, _ := workertest.NewTestWorker(t)
 	git := s.Trees.PrivateRepo()
 	tree, err := git.TreeID(t.Context(), base)
 	if err != nil {
@@ -28,7 +28,7 @@ func TestSampleIsOfWhatTheBaseHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := strings.Repeat("1", len(base))
-	past := []accept.EarlierCheck{
+	past := []accept.EarlierRunCheck{
 		{Run: "by commit", Check: "one", Commit: base, Tree: none},
 		{Run: "by tree", Check: "two", Commit: aside, Tree: tree},
 		{Run: "of neither", Check: "three", Commit: none, Tree: none},
@@ -36,7 +36,7 @@ func TestSampleIsOfWhatTheBaseHas(t *testing.T) {
 	}
 	m := &LocalExecutor{Worker: s}
 	m.Regression.Sample = 9
-	m.Regression.Past = func(context.Context) ([]accept.EarlierCheck, error) { return past, nil }
+	m.Regression.Past = func(context.Context) ([]accept.EarlierRunCheck, error) { return past, nil }
 	v := state.WorkerView{Run: "r", Goal: nexus.GoalAccepted{Base: base}}
 	all, err := m.sampleEarlierChecks(t.Context(), v)
 	if err != nil {
@@ -59,7 +59,7 @@ func TestSampleIsOfWhatTheBaseHas(t *testing.T) {
 		t.Errorf("of a base that is not there: %v", all)
 	}
 	broken := errors.New("broken")
-	m.Regression.Past = func(context.Context) ([]accept.EarlierCheck, error) { return past, broken }
+	m.Regression.Past = func(context.Context) ([]accept.EarlierRunCheck, error) { return past, broken }
 	if all, err := m.sampleEarlierChecks(t.Context(), v); all != nil || !errors.Is(err, broken) {
 		t.Errorf("%v, %v", all, err)
 	}

@@ -34,7 +34,7 @@ func (m *LocalExecutor) askHooks(ctx context.Context, e hookcmd.HookEvent, d wor
 func (m *LocalExecutor) runHookUntilDrain(ctx context.Context, h hookcmd.DeclaredHook, e hookcmd.HookEvent, d worker.AttemptRecorder) (hookcmd.HookOutcome, error) {
 	ctx, stop := d.Spare(ctx, false)
 	defer stop()
-	return h.Run(ctx, m.Runner, e)
+	return h.RunHook(ctx, m.Runner, e)
 }
 
 // hookEvent returns the data about the current run that hooks receive.
@@ -50,7 +50,7 @@ func (m *LocalExecutor) askStartHooks(ctx context.Context, v state.WorkerView, d
 	if err != nil {
 		return nil, err
 	}
-	return []nexus.Fact{nexus.StartJudged{Allowed: hook == "", Why: why}}, nil
+	return []nexus.Fact{nexus.StartHooksAnswered{Allowed: hook == "", Why: why}}, nil
 }
 
 // askLandingHooks asks the hooks whether the landed work may leave the private clone, in the form of f.

@@ -13,20 +13,20 @@ import (
 
 // interviewRound runs one round with the interviewer, who only reads the repository. Each round is a
 // session of its own: days may pass between two.
-func (m *LocalExecutor) interviewRound(ctx context.Context, f nexus.InterviewSought, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) interviewRound(ctx context.Context, f nexus.InterviewRoundStarted, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	p := &planningSession{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", f.Attempt, nexus.Interviewer, f.Round))
 	var err error
 	if p.tree, err = m.Worker.Trees.AddTree(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree for the interviewer: %w", err)
 	}
-	talk := func(ctx context.Context, message, why string) (agent.SessionOutcome, error) {
-		return m.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
+	talk := func(ctx context.Context, message, why string) (agent.SessionStretchResult, error) {
+		return m.Worker.Sessions.ContinueConversation(ctx, worker.ConversationStretchRequest{
 			Attempt: p.a, Session: p.session, Role: nexus.Interviewer, Tree: p.tree, Base: v.Goal.Base, Goal: v.Goal.Goal.Text, Next: message, Why: why,
-			Handin: interview.HandinSchema(), Limits: v.Limits, Record: p.recordFacts,
+			Handin: interview.SubmissionSchema(), Limits: v.Limits, Record: p.recordFacts,
 		}, d)
 	}
-	facts, err := interview.RunRound(ctx, v.Interview, f.Round, interview.RoundMessage(v.Interview, p.session, f.Round, v.Alone), p.hasBegun(), talk)
+	facts, err := interview.RunInterviewRound(ctx, v.Interview, f.Round, interview.RoundMessage(v.Interview, p.session, f.Round, v.Alone), p.hasBegun(), talk)
 	if err != nil {
 		return nil, err
 	}

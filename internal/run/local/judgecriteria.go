@@ -13,7 +13,7 @@ import (
 // judgeLandedCriteria runs every command that checks a criterion of a landed task on the last tree: a task
 // that landed later may have broken an earlier result. All commands run even if some fail, and
 // the gates that they depend on run once for all.
-func (m *LocalExecutor) judgeLandedCriteria(ctx context.Context, c worker.JudgeRequest, v state.WorkerView, evidence []nexus.Evidence, d worker.AttemptRecorder) ([]nexus.Evidence, error) {
+func (m *LocalExecutor) judgeLandedCriteria(ctx context.Context, c worker.TreeJudgeRequest, v state.WorkerView, evidence []nexus.GateEvidence, d worker.AttemptRecorder) ([]nexus.GateEvidence, error) {
 	done := map[string]bool{}
 	c.Task, c.Each = nexus.Task{}, true
 	for _, t := range v.Landed {
@@ -22,7 +22,7 @@ func (m *LocalExecutor) judgeLandedCriteria(ctx context.Context, c worker.JudgeR
 			criteria = slices.Concat(criteria, v.Tasks[i].Criteria) // a check that came with its work does not replace its own
 		}
 		for _, criterion := range criteria {
-			if gate, command := accept.GateFor(criterion); command && !done[gate] {
+			if gate, command := accept.GateOfCriterion(criterion); command && !done[gate] {
 				done[gate] = true
 				c.Task.Criteria = append(c.Task.Criteria, criterion)
 			}

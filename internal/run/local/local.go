@@ -30,7 +30,7 @@ type LocalExecutor struct {
 
 	Shields []string // patterns of branches that are never moved
 
-	Regression RegressionCheck // checks of earlier runs to repeat
+	Regression EarlierCheckSettings // checks of earlier runs to repeat
 
 	Hooks  []hookcmd.DeclaredHook     // that may refuse
 	Runner *usercmd.UserCommandRunner // runs the hooks; nil if there are none
@@ -45,21 +45,21 @@ func (m *LocalExecutor) TimerAt(t time.Time) <-chan time.Time { return time.Afte
 // ExecuteIntent implements [runGates.IntentExecutor].
 func (m *LocalExecutor) ExecuteIntent(ctx context.Context, intent nexus.Fact, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	switch f := intent.(type) {
-	case nexus.StartSought:
+	case nexus.StartHooksAsked:
 		return m.askStartHooks(ctx, v, d)
-	case nexus.PlanSought:
+	case nexus.PlanningStarted:
 		return m.makePlan(ctx, v, d)
-	case nexus.InterviewSought:
+	case nexus.InterviewRoundStarted:
 		return m.interviewRound(ctx, f, v, d)
-	case nexus.SpecSought:
+	case nexus.SpecWritingStarted:
 		return m.writeSpec(ctx, v, d)
-	case nexus.RoutesSought:
-		return m.routeTasks(ctx, f, v, d)
-	case nexus.FaultsSought:
+	case nexus.ComplexityRatingStarted:
+		return m.chooseStartTiers(ctx, f, v, d)
+	case nexus.FaultSearchStarted:
 		return diagnose.FindFaults(ctx, m.Worker, v, f.Faults, d)
-	case nexus.SplitSought:
+	case nexus.TaskSplitStarted:
 		return m.splitTask(ctx, f, v, d)
-	case nexus.AdditionSought:
+	case nexus.AdditionPlanningStarted:
 		return m.planAddition(ctx, f, v, d)
 	case nexus.AttemptStarted:
 		if _, err := m.tryEarlierChecks(ctx, v, d); err != nil {
@@ -71,15 +71,15 @@ func (m *LocalExecutor) ExecuteIntent(ctx context.Context, intent nexus.Fact, v 
 			return m.landAttempt(ctx, v, d)
 		}
 		return attempt.RunAttempt(ctx, m.Worker, v, d)
-	case nexus.TrainDeparted:
+	case nexus.LandingStarted:
 		return m.landAttempt(ctx, v, d)
-	case nexus.UndoSought:
+	case nexus.UndoStarted:
 		return land.UndoTasks(ctx, m.Worker, f, v, d)
-	case nexus.LandingSought:
+	case nexus.TargetMergeStarted:
 		return land.MergeIntoTarget(ctx, m.Worker, v, d)
-	case nexus.ResultReviewed:
+	case nexus.FinalGatesStarted:
 		return m.judgeFinalTree(ctx, v, d)
-	case nexus.ResultOffered:
+	case nexus.ResultPublishingStarted:
 		return m.publishResult(ctx, v, d)
 	default:
 		return nil, fmt.Errorf("unknown intent %s", nexus.FactKind(intent))
@@ -96,7 +96,7 @@ func (m *LocalExecutor) landAttempt(ctx context.Context, v state.WorkerView, d w
 		return nil, err
 	}
 	for _, f := range facts {
-		if f, ok := f.(nexus.TrainLanded); ok {
+		if f, ok := f.(nexus.LandingCompleted); ok {
 			err = errors.Join(err, m.Worker.Trees.DropTree(ctx, v.Run, f.Attempt))
 		}
 	}
@@ -131,7 +131,7 @@ func (m *LocalExecutor) judgeFinalTree(ctx context.Context, v state.WorkerView, 
 	if err := tree.Reset(ctx, hash); err != nil { // an interrupted run may have left another tip or files
 		return nil, err
 	}
-	c := worker.JudgeRequest{
+	c := worker.TreeJudgeRequest{
 		Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Whole: true, Wanted: v.Bear,
 		Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
 	}
@@ -142,22 +142,22 @@ func (m *LocalExecutor) judgeFinalTree(ctx context.Context, v state.WorkerView, 
 	if err != nil {
 		return nil, err
 	}
-	sum := repair.SumVerdict("", nexus.Task{}, hash, evidence)
+	sum := repair.CombineVerdict("", nexus.Task{}, hash, evidence)
 	if sum.State == nexus.Pass || sum.State == nexus.NotRun && len(evidence) == 0 { // without gates, only commands of criteria can check it
 		if evidence, err = m.judgeLandedCriteria(ctx, c, v, evidence, d); err != nil {
 			return nil, err
 		}
-		sum = repair.SumVerdict("", nexus.Task{}, hash, evidence)
+		sum = repair.CombineVerdict("", nexus.Task{}, hash, evidence)
 	}
 	s.Judge.MarkMissingTests(evidence, v.Bear)
-	verdict := nexus.Verdict{Passed: sum.State == nexus.Pass, Tree: hash, Evidence: evidence}
+	verdict := nexus.GatesVerdict{Passed: sum.State == nexus.Pass, Tree: hash, Evidence: evidence}
 	if !verdict.Passed {
 		verdict.Why = sum.Why
 		if sum.Gate != "" {
 			verdict.Why = fmt.Sprintf("gate %s: %s: %s", sum.Gate, sum.State, sum.Why)
 		}
 	}
-	return []nexus.Fact{nexus.ResultGated{Verdict: verdict}}, tree.Remove(ctx)
+	return []nexus.Fact{nexus.FinalGatesJudged{Verdict: verdict}}, tree.Remove(ctx)
 }
 
 // publishResult puts the landed work on a branch of the user's repository, and moves the target to it
@@ -167,16 +167,16 @@ func (m *LocalExecutor) publishResult(ctx context.Context, v state.WorkerView, d
 	if f.Branch == "" {
 		f.Branch = cmp.Or(m.Worker.Trees.Prefix, git.DefaultPrefix) + "/" + string(v.Run)
 	}
-	if held, err := m.holdReason(ctx, v, f.Branch, d); err != nil || held != "" {
+	if held, err := m.publishHoldReason(ctx, v, f.Branch, d); err != nil || held != "" {
 		return []nexus.Fact{nexus.ResultPublished{Commit: v.Tip, Why: held}}, err
 	}
 	if refused, err := m.askLandingHooks(ctx, v, f, d); err != nil || refused != nil {
 		return refused, err
 	}
-	if err := m.Worker.Trees.Publish(ctx, f.Branch, v.Tip); err != nil {
+	if err := m.Worker.Trees.PublishBranch(ctx, f.Branch, v.Tip); err != nil {
 		return nil, err
 	}
-	if err := m.writeNotes(ctx, v); err != nil {
+	if err := m.writeEvidenceNotes(ctx, v); err != nil {
 		if ctx.Err() != nil {
 			return nil, err
 		}
@@ -192,7 +192,7 @@ func (m *LocalExecutor) publishResult(ctx context.Context, v state.WorkerView, d
 
 // moveTarget moves the target branch, or records in f why not. It returns the position of the
 // target if the landed work must first be merged onto it.
-func (m *LocalExecutor) moveTarget(ctx context.Context, v state.WorkerView, f *nexus.ResultPublished) *nexus.TargetMoved {
+func (m *LocalExecutor) moveTarget(ctx context.Context, v state.WorkerView, f *nexus.ResultPublished) *nexus.TargetBranchMoved {
 	target := v.Goal.Target
 	commit, was := v.Tip, v.Goal.Base
 	if m := v.TargetMerge.Merged; m != nil {
@@ -212,9 +212,9 @@ func (m *LocalExecutor) moveTarget(ctx context.Context, v state.WorkerView, f *n
 		f.Why = fmt.Sprintf("%s was not moved: git.protected names it", target)
 		return nil
 	}
-	err := m.Worker.Trees.Land(ctx, target, commit, was)
-	if moved, ok := errors.AsType[*git.MovedError](err); ok {
-		return &nexus.TargetMoved{Target: target, Commit: moved.At}
+	err := m.Worker.Trees.LandOnUserBranch(ctx, target, commit, was)
+	if moved, ok := errors.AsType[*git.TargetMovedError](err); ok {
+		return &nexus.TargetBranchMoved{Target: target, Commit: moved.At}
 	}
 	if err != nil {
 		f.Why = fmt.Sprintf("%s was not moved: %v", target, err)
@@ -239,9 +239,9 @@ func landedText(n int) string {
 	return fmt.Sprintf("%d commits that landed", n)
 }
 
-// holdReason returns why the landed work is not published yet, or "": the run's level of approval
+// publishHoldReason returns why the landed work is not published yet, or "": the run's level of approval
 // requires a person's consent, and no person gave it.
-func (m *LocalExecutor) holdReason(ctx context.Context, v state.WorkerView, branch string, d worker.AttemptRecorder) (string, error) {
+func (m *LocalExecutor) publishHoldReason(ctx context.Context, v state.WorkerView, branch string, d worker.AttemptRecorder) (string, error) {
 	if !v.Limits.Approval.NeedsApproval(nexus.ApproveCommits) || v.TargetMerge.Asked != nil || v.Reverts { // the requester agreed
 		return "", nil
 	}
@@ -258,11 +258,11 @@ func (m *LocalExecutor) holdReason(ctx context.Context, v state.WorkerView, bran
 		files = append(files, c.Path)
 	}
 	if found := humaninput.CriticalFiles(files); len(found) > 0 {
-		text += ", with changes of " + humaninput.JoinFiles(found)
+		text += ", with changes of " + humaninput.FindingFilesText(found)
 	}
-	answer, err := m.Worker.Sessions.AskConsent(ctx, "", text+"?", d)
+	answer, err := m.Worker.Sessions.AskPermission(ctx, "", text+"?", d)
 	switch {
-	case worker.NeedsPerson(err):
+	case worker.NeedsPersonApproval(err):
 		return "a person must agree: nexus status shows the question, nexus approve agrees", nil
 	case err != nil:
 		return "", err

@@ -27,8 +27,8 @@ func (desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]sta
 	return nil, nil
 }
 func (desk) Ask(context.Context, nexus.QuestionAsked) (string, error) { return "", nil }
-func (desk) Known(context.Context, string, string) (nexus.Evidence, bool) {
-	return nexus.Evidence{}, false
+func (desk) Known(context.Context, string, string) (nexus.GateEvidence, bool) {
+	return nexus.GateEvidence{}, false
 }
 
 func (desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelFunc) {
@@ -39,7 +39,7 @@ func (desk) Spare(ctx context.Context, _ bool) (context.Context, context.CancelF
 // branches, and half of the doing: the next process finds both as they should
 // be, and a run that continues moves them on.
 func TestCrashWhilePublishing(t *testing.T) {
-	s, base, user := workertest.New(t)
+	s, base, user := workertest.NewTestWorker(t)
 	_, target, err := user.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestCrashWhilePublishing(t *testing.T) {
 		return made
 	}
 	w := &local.LocalExecutor{Worker: s}
-	var proofs []state.LandingProof
+	var proofs []state.LandingEvidence
 	for i, name := range []string{"one", "two"} {
 		tip := commit(name, base)
 		v := state.WorkerView{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: target, Land: true}}
@@ -72,13 +72,13 @@ func TestCrashWhilePublishing(t *testing.T) {
 			tip = commit(name, first(t, user, target))
 			v.Tip = tip
 		}
-		v.Proofs = append(proofs, state.LandingProof{TrainLanded: nexus.TrainLanded{Task: nexus.TaskID(name), Attempt: nexus.AttemptID(name), Commit: tip, Tree: "t"}})
+		v.Proofs = append(proofs, state.LandingEvidence{LandingCompleted: nexus.LandingCompleted{Task: nexus.TaskID(name), Attempt: nexus.AttemptID(name), Commit: tip, Tree: "t"}})
 		proofs = v.Proofs
-		if err := s.Trees.Publish(t.Context(), "nexus/r", tip); err != nil { // a process died after this
+		if err := s.Trees.PublishBranch(t.Context(), "nexus/r", tip); err != nil { // a process died after this
 			t.Fatal(err)
 		}
 		for range 2 { // and the next one before it could say what it did
-			facts, err := w.ExecuteIntent(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
+			facts, err := w.ExecuteIntent(t.Context(), nexus.ResultPublishingStarted{Commit: tip}, v, desk{})
 			if err != nil || len(facts) != 1 {
 				t.Fatal(facts, err)
 			}
@@ -117,10 +117,10 @@ func first(t *testing.T, r git.Repo, branch string) string {
 // TestCrashAfterLanding finds a landing of which nobody heard: it is
 // confirmed, and the worktree that it was made in goes.
 func TestCrashAfterLanding(t *testing.T) {
-	s, base, _ := workertest.New(t)
-	a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base, Outcome: nexus.Accepted}
-	m := &state.Attempt{ID: state.MergeID(a.ID), Base: base}
-	v := state.WorkerView{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}, Task: state.Task{Task: nexus.Task{ID: "T1", Title: "One"}}, Attempt: a, Merge: m}
+	s, base, _ := workertest.NewTestWorker(t)
+	a := &state.AttemptState{ID: "T1.1", Task: "T1", Base: base, Outcome: nexus.Accepted}
+	m := &state.AttemptState{ID: state.MergerAttemptID(a.ID), Base: base}
+	v := state.WorkerView{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}, Task: state.TaskState{Task: nexus.Task{ID: "T1", Title: "One"}}, Attempt: a, Merge: m}
 	if err := local.CreateRunBranch(t.Context(), s.Trees, v); err != nil {
 		t.Fatal(err)
 	}
@@ -132,18 +132,18 @@ func TestCrashAfterLanding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	landed, err := s.Trees.Commit(t.Context(), hash, []string{base}, land.CommitMessage("r", v.Task.Task, a.ID, tool.SubmittedWork{}), time.Now())
+	landed, err := s.Trees.Commit(t.Context(), hash, []string{base}, land.CommitMessage("r", v.Task.Task, a.ID, tool.DefaultWorkSubmission{}), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Trees.MoveRef(t.Context(), land.RunBranchRef("r"), landed, base); err != nil {
 		t.Fatal(err)
 	}
-	facts, err := (&local.LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), nexus.TrainDeparted{Task: "T1", Attempt: a.ID, Onto: base}, v, desk{})
+	facts, err := (&local.LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), nexus.LandingStarted{Task: "T1", Attempt: a.ID, Onto: base}, v, desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
-	if f, ok := facts[0].(nexus.TrainLanded); !ok || f.Commit != landed || f.Parent != base {
+	if f, ok := facts[0].(nexus.LandingCompleted); !ok || f.Commit != landed || f.Parent != base {
 		t.Errorf("%+v", facts[0])
 	}
 	if _, err := os.Stat(tree.Dir); !os.IsNotExist(err) {
@@ -154,7 +154,7 @@ func TestCrashAfterLanding(t *testing.T) {
 // TestReviewJudgesTheTip finds the worktree of a review that was cut off,
 // with what a gate wrote in it.
 func TestReviewJudgesTheTip(t *testing.T) {
-	s, base, _ := workertest.New(t, gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}})
+	s, base, _ := workertest.NewTestWorker(t, gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}})
 	left, err := s.Trees.AddTree(t.Context(), "r", "result", base)
 	if err != nil {
 		t.Fatal(err)
@@ -164,11 +164,11 @@ func TestReviewJudgesTheTip(t *testing.T) {
 	}
 	w := &local.LocalExecutor{Worker: s}
 	v := state.WorkerView{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}}
-	facts, err := w.ExecuteIntent(t.Context(), nexus.ResultReviewed{}, v, desk{})
+	facts, err := w.ExecuteIntent(t.Context(), nexus.FinalGatesStarted{}, v, desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
-	if f, ok := facts[0].(nexus.ResultGated); !ok || !f.Verdict.Passed {
+	if f, ok := facts[0].(nexus.FinalGatesJudged); !ok || !f.Verdict.Passed {
 		t.Errorf("%+v", facts[0])
 	}
 }

@@ -22,9 +22,9 @@ import (
 type planningSession struct {
 	Worker  *worker.AttemptWorker
 	view    state.WorkerView
-	a       *state.Attempt // a private copy
+	a       *state.AttemptState // a private copy
 	desk    worker.AttemptRecorder
-	tree    *worktree.Tree
+	tree    *worktree.AttemptTree
 	session nexus.SessionID
 	red     []string // checks of earlier runs that now fail
 }
@@ -40,10 +40,10 @@ func (m *LocalExecutor) makePlan(ctx context.Context, v state.WorkerView, d work
 	if p.red, err = m.tryEarlierChecks(ctx, v, d); err != nil {
 		return nil, err
 	}
-	if err := p.Worker.Judge.Bases.CheckRunBase(ctx, p.Worker.Judge, worker.BaseCommit{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {
+	if err := p.Worker.Judge.Bases.CheckRunBase(ctx, p.Worker.Judge, worker.JudgedBaseCommit{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {
 		return nil, err
 	}
-	g := prompt.PlanningRequest{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red, Repo: monorepo.Read(os.DirFS(p.tree.Dir))}
+	g := prompt.PlanningRequest{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red, Repo: monorepo.ReadPackageGraph(os.DirFS(p.tree.Dir))}
 	g.Open, _ = clarify.IsVague(g.Text)
 	g.Refused, g.Prior = refusedPlans(v.Drafts)
 	if len(g.Prior.Tasks) > 0 {
@@ -58,7 +58,7 @@ func (m *LocalExecutor) makePlan(ctx context.Context, v state.WorkerView, d work
 	case err == nil:
 		facts, err = p.proposePlan(made)
 	case isPlanFailure(err):
-		facts, err = []nexus.Fact{nexus.PlanFailed{Why: err.Error()}}, nil
+		facts, err = []nexus.Fact{nexus.PlanningFailed{Why: err.Error()}}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (m *LocalExecutor) makePlan(ctx context.Context, v state.WorkerView, d work
 
 // refusedPlans returns the reasons for which people refused the previous plans, and the last of
 // those plans.
-func refusedPlans(drafts []state.PlanDraft) (why []string, last nexus.Plan) {
+func refusedPlans(drafts []state.UnapprovedPlan) (why []string, last nexus.Plan) {
 	for _, d := range drafts {
 		if d.Why != "" {
 			why, last = append(why, d.Why), nexus.Plan{
@@ -80,11 +80,11 @@ func refusedPlans(drafts []state.PlanDraft) (why []string, last nexus.Plan) {
 }
 
 // sendMessage sends a message to the planner.
-func (p *planningSession) sendMessage(ctx context.Context, message, why string) (agent.SessionOutcome, error) {
+func (p *planningSession) sendMessage(ctx context.Context, message, why string) (agent.SessionStretchResult, error) {
 	of := p.view.Task
-	return p.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
+	return p.Worker.Sessions.ContinueConversation(ctx, worker.ConversationStretchRequest{
 		Attempt: p.a, Session: p.session, Task: nexus.Task{ID: of.ID, Title: of.Title, Brief: of.Brief, Criteria: of.Criteria, Files: of.Files}, Role: nexus.Planner, Tree: p.tree, Base: p.view.Goal.Base, Goal: p.view.Goal.Goal.Text, Next: message, Why: why,
-		Handin: plan.HandinSchema(), Limits: p.view.Limits, Record: p.recordFacts,
+		Handin: plan.SubmissionSchema(), Limits: p.view.Limits, Record: p.recordFacts,
 	}, p.desk)
 }
 
@@ -124,7 +124,7 @@ func (p *planningSession) proposePlan(made nexus.Plan) ([]nexus.Fact, error) {
 	goal := p.view.Goal.Goal
 	made.Goal = goal.Text
 	for i := range made.Tasks {
-		made.Tasks[i].SetStart(goal.Tier, goal.Strategy, true)
+		made.Tasks[i].SetStartTier(goal.Tier, goal.Strategy, true)
 	}
 	data, err := json.Marshal(made)
 	if err != nil {

@@ -22,10 +22,10 @@ type planner struct {
 	told  []string
 }
 
-func (p *planner) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (p *planner) Stream(_ context.Context, r llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	p.told = append(p.told, r.Messages[len(r.Messages)-1].Text())
 	if len(p.plans) == 0 {
-		return llm.Response{}, &llm.Error{Class: llm.Fatal, Cause: errors.New("no plan is left")}
+		return llm.Response{}, &llm.ModelCallError{Class: llm.Fatal, Cause: errors.New("no plan is left")}
 	}
 	handin := p.plans[0]
 	p.plans = p.plans[1:]
@@ -38,8 +38,8 @@ func (p *planner) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (l
 // planned returns a machine with a planner, and what is to be planned.
 func planned(t *testing.T, plans ...string) (*LocalExecutor, *planner, state.WorkerView) {
 	t.Helper()
-	s, base, _ := workertest.New(t)
-	roles, err := agent.LoadRoles(nil)
+	s, base, _ := workertest.NewTestWorker(t)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func planned(t *testing.T, plans ...string) (*LocalExecutor, *planner, state.Wor
 	}
 	v := state.WorkerView{
 		Run: "r", Tip: base, Goal: nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one"}, Base: base}, Limits: nexus.DefaultLimits(),
-		Attempt: &state.Attempt{ID: "plan.1", Base: base},
+		Attempt: &state.AttemptState{ID: "plan.1", Base: base},
 	}
 	return &LocalExecutor{Worker: s}, p, v
 }
@@ -68,7 +68,7 @@ const twoTasks = `{"tasks": [
 func TestAPlanIsProposed(t *testing.T) {
 	m, p, v := planned(t, twoTasks)
 	d := &desk{}
-	facts, err := m.ExecuteIntent(t.Context(), nexus.PlanSought{Attempt: "plan.1"}, v, d)
+	facts, err := m.ExecuteIntent(t.Context(), nexus.PlanningStarted{Attempt: "plan.1"}, v, d)
 	if err != nil || len(facts) != 3 {
 		t.Fatalf("%+v, %v: %q", facts, err, p.told)
 	}
@@ -82,7 +82,7 @@ func TestAPlanIsProposed(t *testing.T) {
 	}
 	var tried []string
 	for _, f := range d.facts {
-		if f, ok := f.(nexus.CheckTried); ok {
+		if f, ok := f.(nexus.CriterionCommandTried); ok {
 			tried = append(tried, f.Evidence.Command+" "+string(f.Evidence.State))
 		}
 	}
@@ -100,14 +100,14 @@ func TestAnotherPlanIsProposed(t *testing.T) {
 	m, p, v := planned(t, twoTasks)
 	long := strings.Repeat("Begin with two. ", 300)
 	v.Attempt.ID = "plan.2"
-	v.Attempt.Tried = []nexus.Evidence{{Command: "test -e one", State: nexus.Fail, Exit: 1}}
-	v.Drafts = []state.PlanDraft{
+	v.Attempt.Tried = []nexus.GateEvidence{{Command: "test -e one", State: nexus.Fail, Exit: 1}}
+	v.Drafts = []state.UnapprovedPlan{
 		{Tasks: []nexus.Task{{ID: "T9", Title: "Write nine"}}, By: "ada", Why: "nine is no number"},
 		{Tasks: []nexus.Task{{ID: "T1", Title: "Write one and two"}}, By: "bob"},
 		{Goal: "add one", Tasks: []nexus.Task{{ID: "T1", Title: "Write two, then one"}}, By: "ada", Why: long},
 	}
 	d := &desk{}
-	if facts, err := m.ExecuteIntent(t.Context(), nexus.PlanSought{Attempt: "plan.2"}, v, d); err != nil || len(facts) != 3 {
+	if facts, err := m.ExecuteIntent(t.Context(), nexus.PlanningStarted{Attempt: "plan.2"}, v, d); err != nil || len(facts) != 3 {
 		t.Fatalf("%+v, %v", facts, err)
 	}
 	for _, want := range []string{"plan.2/planner.1", "1. nine is no number", "2. " + strings.TrimSpace(long), "## T1: Write two, then one"} {
@@ -119,7 +119,7 @@ func TestAnotherPlanIsProposed(t *testing.T) {
 		t.Errorf("it is told more than the last plan:\n%s", p.told[0])
 	}
 	for _, f := range d.facts {
-		if f, ok := f.(nexus.CheckTried); ok && f.Evidence.Command == "test -e one" {
+		if f, ok := f.(nexus.CriterionCommandTried); ok && f.Evidence.Command == "test -e one" {
 			t.Error("a command is tried again")
 		}
 	}
@@ -129,17 +129,17 @@ func TestAnotherPlanIsProposed(t *testing.T) {
 // stuck and what was done so far.
 func TestATaskIsSplit(t *testing.T) {
 	m, p, v := planned(t, twoTasks)
-	work, _ := workertest.Commit(t, m.Worker, "T1.1", v.Tip, map[string]string{"half": "done\n"})
-	v.Attempt = &state.Attempt{ID: "split.1", Base: v.Tip}
-	v.Task = state.Task{Task: nexus.Task{ID: "T1", Title: "Write both", Brief: "Write one and two."}}
+	work, _ := workertest.CommitFiles(t, m.Worker, "T1.1", v.Tip, map[string]string{"half": "done\n"})
+	v.Attempt = &state.AttemptState{ID: "split.1", Base: v.Tip}
+	v.Task = state.TaskState{Task: nexus.Task{ID: "T1", Title: "Write both", Brief: "Write one and two."}}
 	v.Tasks = []nexus.Task{v.Task.Task}
-	v.Past = []*state.Attempt{{ID: "T1.1", Stage: state.Over, Why: "the same failure again"}}
-	f := nexus.SplitSought{Attempt: "split.1", Task: "T1", Why: "nothing helped", Work: work}
+	v.Past = []*state.AttemptState{{ID: "T1.1", Stage: state.Over, Why: "the same failure again"}}
+	f := nexus.TaskSplitStarted{Attempt: "split.1", Task: "T1", Why: "nothing helped", Work: work}
 	facts, err := m.ExecuteIntent(t.Context(), f, v, &desk{})
 	if err != nil || len(facts) != 3 {
 		t.Fatalf("%+v, %v: %q", facts, err, p.told)
 	}
-	split, ok := facts[2].(nexus.TaskSplit)
+	split, ok := facts[2].(nexus.TaskSplitCompleted)
 	if !ok || split.Task != "T1" || split.Attempt != "split.1" || len(split.Parts) != 2 || slices.Contains(split.Parts, "T1") {
 		t.Errorf("%+v", facts[2])
 	}

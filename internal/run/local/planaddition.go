@@ -16,7 +16,7 @@ import (
 
 // planAddition lets the planner make tasks of an addition to the run, with the same checks as for a
 // plan, on the work that has landed so far.
-func (m *LocalExecutor) planAddition(ctx context.Context, f nexus.AdditionSought, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) planAddition(ctx context.Context, f nexus.AdditionPlanningStarted, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	if err := CreateRunBranch(ctx, m.Worker.Trees, v); err != nil {
 		return nil, err
 	}
@@ -27,11 +27,11 @@ func (m *LocalExecutor) planAddition(ctx context.Context, f nexus.AdditionSought
 	if p.tree, err = m.Worker.Trees.AddTree(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to plan an addition in: %w", err)
 	}
-	of := worker.BaseCommit{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}
+	of := worker.JudgedBaseCommit{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}
 	if err := p.Worker.Judge.Bases.CheckRunBase(ctx, p.Worker.Judge, of, p.tree.Dir, d); err != nil {
 		return nil, err
 	}
-	g := prompt.PlanningRequest{Session: p.session, Text: v.Added.Brief, Size: v.Limits.Size, Files: v.Added.Files, Repo: monorepo.Read(os.DirFS(p.tree.Dir))}
+	g := prompt.PlanningRequest{Session: p.session, Text: v.Added.Brief, Size: v.Limits.Size, Files: v.Added.Files, Repo: monorepo.ReadPackageGraph(os.DirFS(p.tree.Dir))}
 	g.Open, _ = clarify.IsVague(g.Text)
 	for _, t := range v.Tasks {
 		g.Planned = append(g.Planned, string(t.ID)+": "+t.Title)
@@ -43,9 +43,9 @@ func (m *LocalExecutor) planAddition(ctx context.Context, f nexus.AdditionSought
 	var facts []nexus.Fact
 	switch {
 	case err == nil:
-		facts = []nexus.Fact{nexus.AdditionProposed{Attempt: f.Attempt, Tasks: made.Tasks, Cover: made.Cover}}
+		facts = []nexus.Fact{nexus.AdditionTasksProposed{Attempt: f.Attempt, Tasks: made.Tasks, Cover: made.Cover}}
 	case isPlanFailure(err):
-		facts = []nexus.Fact{nexus.AdditionFailed{Request: f.Request, Attempt: f.Attempt, Why: err.Error()}}
+		facts = []nexus.Fact{nexus.AdditionPlanningFailed{Request: f.Request, Attempt: f.Attempt, Why: err.Error()}}
 	default:
 		return nil, err
 	}

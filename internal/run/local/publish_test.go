@@ -35,7 +35,7 @@ func TestWhatIsNotMoved(t *testing.T) {
 		"it is not there":        {func(_ *local.LocalExecutor, v *state.WorkerView) { v.Goal.Target = "gone" }, "gone was not moved: ", "nexus/r", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, base, user := workertest.New(t)
+			s, base, user := workertest.NewTestWorker(t)
 			_, target, err := user.Head(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -51,7 +51,7 @@ func TestWhatIsNotMoved(t *testing.T) {
 			m := &local.LocalExecutor{Worker: s}
 			v := state.WorkerView{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: target, Land: true}}
 			c.change(m, &v)
-			facts, err := m.ExecuteIntent(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
+			facts, err := m.ExecuteIntent(t.Context(), nexus.ResultPublishingStarted{Commit: tip}, v, desk{})
 			if err != nil || len(facts) != 1 {
 				t.Fatal(facts, err)
 			}
@@ -73,7 +73,7 @@ func TestWhatIsNotMoved(t *testing.T) {
 // TestATargetThatMoved is told where it is, and stays there. What was merged onto
 // it is what it becomes.
 func TestATargetThatMoved(t *testing.T) {
-	s, base, user := workertest.New(t)
+	s, base, user := workertest.NewTestWorker(t)
 	_, target, err := user.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -91,18 +91,18 @@ func TestATargetThatMoved(t *testing.T) {
 		return made
 	}
 	tip, theirs := commit("landed", base), commit("theirs", base)
-	if err := s.Trees.Land(t.Context(), target, theirs, base); err != nil {
+	if err := s.Trees.LandOnUserBranch(t.Context(), target, theirs, base); err != nil {
 		t.Fatal(err)
 	}
 	m := &local.LocalExecutor{Worker: s}
 	v := state.WorkerView{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: target, Land: true}}
-	facts, err := m.ExecuteIntent(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
-	if err != nil || len(facts) != 1 || facts[0] != nexus.Fact(nexus.TargetMoved{Target: target, Commit: theirs}) || first(t, user, target) != theirs {
+	facts, err := m.ExecuteIntent(t.Context(), nexus.ResultPublishingStarted{Commit: tip}, v, desk{})
+	if err != nil || len(facts) != 1 || facts[0] != nexus.Fact(nexus.TargetBranchMoved{Target: target, Commit: theirs}) || first(t, user, target) != theirs {
 		t.Fatalf("%+v, %v", facts, err)
 	}
 	both := commit("merged", theirs, tip)
-	v.TargetMerge.Merged = &nexus.LandingMerged{Commit: both, Onto: theirs}
-	facts, err = m.ExecuteIntent(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
+	v.TargetMerge.Merged = &nexus.TargetMergeCommitted{Commit: both, Onto: theirs}
+	facts, err = m.ExecuteIntent(t.Context(), nexus.ResultPublishingStarted{Commit: tip}, v, desk{})
 	if f, ok := facts[0].(nexus.ResultPublished); err != nil || !ok || f.Target != target || f.Merged != both || f.Commit != tip || first(t, user, target) != both {
 		t.Errorf("%+v, %v", facts, err)
 	}
@@ -111,7 +111,7 @@ func TestATargetThatMoved(t *testing.T) {
 // TestBegin makes the branch of a run once, at its base, and not again where
 // something landed and it is gone.
 func TestBegin(t *testing.T) {
-	s, base, _ := workertest.New(t)
+	s, base, _ := workertest.NewTestWorker(t)
 	v := state.WorkerView{Run: "r", Landings: 1, Goal: nexus.GoalAccepted{Base: base}}
 	if err := local.CreateRunBranch(t.Context(), s.Trees, v); err == nil || !strings.Contains(err.Error(), "is gone, with 1 commits on it") {
 		t.Errorf("what landed is gone: %v", err)
@@ -139,15 +139,15 @@ func TestReviewAsksForTheCriteria(t *testing.T) {
 		"a criterion is not met": {"fine", "test -e one", "gate accept: test -e one: ", true},
 		"a gate is red":          {"red", "test -e red", "gate test: ", false},
 	} {
-		s, base, _ := workertest.New(t, gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "test ! -e red"}})
-		tip, _ := workertest.Commit(t, s, "T1.1", base, map[string]string{c.file: "1\n"})
+		s, base, _ := workertest.NewTestWorker(t, gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "test ! -e red"}})
+		tip, _ := workertest.CommitFiles(t, s, "T1.1", base, map[string]string{c.file: "1\n"})
 		task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it works", Check: c.check}}}
 		v := state.WorkerView{Run: "r", Tip: tip, Goal: nexus.GoalAccepted{Base: base}, Tasks: []nexus.Task{task}, Landed: []nexus.Task{task}}
-		facts, err := (&local.LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), nexus.ResultReviewed{}, v, desk{})
+		facts, err := (&local.LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), nexus.FinalGatesStarted{}, v, desk{})
 		if err != nil || len(facts) != 1 {
 			t.Fatal(name, facts, err)
 		}
-		f := facts[0].(nexus.ResultGated).Verdict
+		f := facts[0].(nexus.FinalGatesJudged).Verdict
 		if f.Passed != (c.why == "") || !strings.HasPrefix(f.Why, c.why) || (len(f.Evidence) == 2) != c.tried {
 			t.Errorf("%s: %q, of %d gates", name, f.Why, len(f.Evidence))
 		}
@@ -156,7 +156,7 @@ func TestReviewAsksForTheCriteria(t *testing.T) {
 
 // TestReviewSaysWhatFails names the gate that the last tree does not pass.
 func TestReviewSaysWhatFails(t *testing.T) {
-	s, base, _ := workertest.New(t, gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "test ! -e bad"}})
+	s, base, _ := workertest.NewTestWorker(t, gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "test ! -e bad"}})
 	tree, err := s.Trees.AddTree(t.Context(), "r", "T1.1", base)
 	if err != nil {
 		t.Fatal(err)
@@ -169,11 +169,11 @@ func TestReviewSaysWhatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := state.WorkerView{Run: "r", Tip: tip, Goal: nexus.GoalAccepted{Base: base}}
-	facts, err := (&local.LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), nexus.ResultReviewed{}, v, desk{})
+	facts, err := (&local.LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), nexus.FinalGatesStarted{}, v, desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
-	f, ok := facts[0].(nexus.ResultGated)
+	f, ok := facts[0].(nexus.FinalGatesJudged)
 	if !ok || f.Verdict.Passed || f.Verdict.Tree != hash || !strings.HasPrefix(f.Verdict.Why, "gate test: ") {
 		t.Errorf("%+v", facts[0])
 	}
@@ -181,7 +181,7 @@ func TestReviewSaysWhatFails(t *testing.T) {
 		t.Error("anything is acted on")
 	}
 	v.Tip = strings.Repeat("1", len(base))
-	if _, err := (&local.LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), nexus.ResultReviewed{}, v, desk{}); err == nil || errors.Is(err, &git.MovedError{}) {
+	if _, err := (&local.LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), nexus.FinalGatesStarted{}, v, desk{}); err == nil || errors.Is(err, &git.TargetMovedError{}) {
 		t.Errorf("a tip that is not there was judged: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
@@ -28,9 +28,9 @@ const judging = 15 * time.Second
 // errJudging is the cause of such a call's timeout.
 var errJudging = errors.New("no answer in time")
 
-// routeTasks asks plugins for the start tiers of tasks, and a model for the difficulty of those
+// chooseStartTiers asks plugins for the start tiers of tasks, and a model for the difficulty of those
 // without a proposal.
-func (m *LocalExecutor) routeTasks(ctx context.Context, f nexus.RoutesSought, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) chooseStartTiers(ctx context.Context, f nexus.ComplexityRatingStarted, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	proposed, err := m.askRouterPlugins(ctx, f, v, d)
 	if err != nil {
 		return nil, err
@@ -38,13 +38,13 @@ func (m *LocalExecutor) routeTasks(ctx context.Context, f nexus.RoutesSought, v 
 	rest := f
 	rest.Tasks = nil
 	for _, t := range v.Tasks {
-		said := slices.ContainsFunc(proposed, func(r nexus.Route) bool { return r.Task == t.ID })
+		said := slices.ContainsFunc(proposed, func(r nexus.ComplexityRating) bool { return r.Task == t.ID })
 		if slices.Contains(f.Tasks, t.ID) && !said && (route.NeedsModel(v.Goal.Routing, t) || !route.NeedsPlugin(v.Goal.Routing, t)) {
 			rest.Tasks = append(rest.Tasks, t.ID)
 		}
 	}
 	if len(rest.Tasks) == 0 {
-		return []nexus.Fact{nexus.RoutesTold{Attempt: f.Attempt, Routes: proposed}}, nil
+		return []nexus.Fact{nexus.ComplexityRatingEnded{Attempt: f.Attempt, Routes: proposed}}, nil
 	}
 	told, err := m.rateTasks(ctx, rest, v, d)
 	if err != nil {
@@ -56,14 +56,14 @@ func (m *LocalExecutor) routeTasks(ctx context.Context, f nexus.RoutesSought, v 
 
 // rateTasks asks a model for the difficulty of tasks. If the call fails, the result is that there is
 // no rating. Only an end of the run, a refused budget and a fault of the journal are errors.
-func (m *LocalExecutor) rateTasks(ctx context.Context, f nexus.RoutesSought, v state.WorkerView, d worker.AttemptRecorder) (nexus.RoutesTold, error) {
+func (m *LocalExecutor) rateTasks(ctx context.Context, f nexus.ComplexityRatingStarted, v state.WorkerView, d worker.AttemptRecorder) (nexus.ComplexityRatingEnded, error) {
 	p := &planningSession{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Router))
 	kept := m.ratingCachePath(v, f.Tasks)
 	if routes, ok := readCachedRatings(kept, f.Tasks); ok && !p.hasBegun() {
-		return nexus.RoutesTold{Attempt: f.Attempt, Routes: routes}, nil
+		return nexus.ComplexityRatingEnded{Attempt: f.Attempt, Routes: routes}, nil
 	}
-	told := nexus.RoutesTold{Attempt: f.Attempt}
+	told := nexus.ComplexityRatingEnded{Attempt: f.Attempt}
 	tree, err := m.Worker.Trees.AddTree(ctx, v.Run, f.Attempt, v.Goal.Base)
 	if err != nil {
 		return told, fmt.Errorf("make a worktree to judge tasks in: %w", err)
@@ -85,7 +85,7 @@ func (m *LocalExecutor) rateTasks(ctx context.Context, f nexus.RoutesSought, v s
 // endsPlanning reports whether an error affects more than this one question.
 func endsPlanning(err error) bool {
 	e, ok := errors.AsType[*nexus.Error](err)
-	return ok && e.Code != nexus.CodeInvalidInput || run.IsStop(err)
+	return ok && e.Code != nexus.CodeInvalidInput || run.IsWorkerStop(err)
 }
 
 // ratingCachePath returns the file with the ratings of the same tasks by the same model in an earlier run,
@@ -99,12 +99,12 @@ func (m *LocalExecutor) ratingCachePath(v state.WorkerView, ids []nexus.TaskID) 
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{model.Name, role.Prompt, string(plan.ComplexitySchema()), tasksText("", v.Tasks, ids)}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{model.Name, role.Prompt, string(plan.ComplexitySchema()), tasksForRouter("", v.Tasks, ids)}, "\x00")))
 	return filepath.Join(m.Worker.Site.State, "routes", hex.EncodeToString(sum[:])+".json")
 }
 
 // readCachedRatings reads the stored ratings. They are checked like an answer; invalid ones are ignored.
-func readCachedRatings(kept string, ids []nexus.TaskID) ([]nexus.Route, bool) {
+func readCachedRatings(kept string, ids []nexus.TaskID) ([]nexus.ComplexityRating, bool) {
 	if kept == "" {
 		return nil, false
 	}
@@ -116,12 +116,12 @@ func readCachedRatings(kept string, ids []nexus.TaskID) ([]nexus.Route, bool) {
 	return routes, err == nil && len(routes) > 0
 }
 
-func (p *planningSession) askForRatings(ctx context.Context, ids []nexus.TaskID, kept string) ([]nexus.Route, error) {
+func (p *planningSession) askForRatings(ctx context.Context, ids []nexus.TaskID, kept string) ([]nexus.ComplexityRating, error) {
 	next, why := "", ""
 	if !p.hasBegun() {
-		next, why = tasksText(p.session, p.view.Tasks, ids), "brief"
+		next, why = tasksForRouter(p.session, p.view.Tasks, ids), "brief"
 	}
-	out, err := p.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
+	out, err := p.Worker.Sessions.ContinueConversation(ctx, worker.ConversationStretchRequest{
 		Attempt: p.a, Session: p.session, Role: nexus.Router, Tree: p.tree, Next: next, Why: why,
 		Handin: plan.ComplexitySchema(), Limits: p.view.Limits, Record: p.recordFacts,
 	}, p.desk)
@@ -139,13 +139,13 @@ func (p *planningSession) askForRatings(ctx context.Context, ids []nexus.TaskID,
 		if p.Worker.Site.Mask != nil {
 			said = p.Worker.Site.Mask(said)
 		}
-		_ = disk.ReplaceFile(kept, said) // if it cannot be stored, the model is asked again
+		_ = filewrite.ReplaceFile(kept, said) // if it cannot be stored, the model is asked again
 	}
 	return routes, err
 }
 
-// tasksText describes tasks for a router.
-func tasksText(session nexus.SessionID, tasks []nexus.Task, ids []nexus.TaskID) string {
+// tasksForRouter describes tasks for a router.
+func tasksForRouter(session nexus.SessionID, tasks []nexus.Task, ids []nexus.TaskID) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Conversation: %s\n\nThe tasks:\n", session)
 	for _, t := range tasks {

@@ -44,7 +44,7 @@ func TestTasksText(t *testing.T) {
 		{ID: "T3", Title: "Three"},
 	}
 	want := "Conversation: s\n\nThe tasks:\n\nT1: One\nDo it.\nFiles: a.go, b.go\n- it is done\n- it is fast\n\nT3: Three\n"
-	if got := tasksText("s", tasks, []nexus.TaskID{"T1", "T3"}); got != want {
+	if got := tasksForRouter("s", tasks, []nexus.TaskID{"T1", "T3"}); got != want {
 		t.Errorf("%q", got)
 	}
 }

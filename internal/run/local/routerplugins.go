@@ -15,24 +15,24 @@ import (
 
 // askRouterPlugins asks plugins for the start tiers of tasks: each one only about those for which the
 // ones before it had no proposal.
-func (m *LocalExecutor) askRouterPlugins(ctx context.Context, f nexus.RoutesSought, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Route, error) {
-	var told []nexus.Route
+func (m *LocalExecutor) askRouterPlugins(ctx context.Context, f nexus.ComplexityRatingStarted, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.ComplexityRating, error) {
+	var told []nexus.ComplexityRating
 	for _, p := range m.Worker.Site.Plugins.PluginsOfKind(nexus.PluginRouter) {
 		var outputs []*plugin.RouterOutput
-		var questions []worker.PluginQuestion
+		var questions []worker.OwnedPluginQuestion
 		for _, t := range v.Tasks {
-			has := func(r nexus.Route) bool { return r.Task == t.ID }
+			has := func(r nexus.ComplexityRating) bool { return r.Task == t.ID }
 			if !slices.Contains(f.Tasks, t.ID) || slices.ContainsFunc(told, has) || !route.NeedsPlugin(v.Goal.Routing, t) {
 				continue
 			}
 			out := &plugin.RouterOutput{}
 			outputs = append(outputs, out)
-			questions = append(questions, worker.PluginQuestion{
+			questions = append(questions, worker.OwnedPluginQuestion{
 				HostQuestion: plugin.HostQuestion{Input: plugin.RouterInput{
 					Goal: v.Goal.Goal.Text, Task: plugin.NewPluginTask(t), Complexity: nexus.Complexities(),
 					Tiers: []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong}, Strategies: plugin.RouterStrategies(),
 				}, Output: out},
-				Of: nexus.PluginAnswered{Task: t.ID}, About: func() string { return proposalText(*out) },
+				Of: nexus.PluginAnswered{Task: t.ID}, About: func() string { return routerProposalText(*out) },
 			})
 		}
 		answered, err := m.Worker.Site.AskPlugin(ctx, p, nexus.PluginRouter, questions, d, d.Record)
@@ -41,7 +41,7 @@ func (m *LocalExecutor) askRouterPlugins(ctx context.Context, f nexus.RoutesSoug
 		}
 		for i, out := range outputs {
 			if answered[i] && out.Complexity != "" {
-				told = append(told, nexus.Route{
+				told = append(told, nexus.ComplexityRating{
 					Task: questions[i].Of.Task, Complexity: out.Complexity, Tier: out.Tier, Strategy: out.Strategy, Why: out.Why, Plugin: p.Name,
 				})
 			}
@@ -50,8 +50,8 @@ func (m *LocalExecutor) askRouterPlugins(ctx context.Context, f nexus.RoutesSoug
 	return told, nil
 }
 
-// proposalText describes a proposal in a few words.
-func proposalText(o plugin.RouterOutput) string {
+// routerProposalText describes a proposal in a few words.
+func routerProposalText(o plugin.RouterOutput) string {
 	if o.Complexity == "" {
 		return ""
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // splitTask lets the planner divide a task that is stuck into smaller ones.
-func (m *LocalExecutor) splitTask(ctx context.Context, f nexus.SplitSought, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) splitTask(ctx context.Context, f nexus.TaskSplitStarted, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	p := &planningSession{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Planner))
 	var err error
@@ -38,11 +38,11 @@ func (m *LocalExecutor) splitTask(ctx context.Context, f nexus.SplitSought, v st
 	switch {
 	case err == nil:
 	case isPlanFailure(err):
-		return []nexus.Fact{nexus.SplitFailed{Attempt: f.Attempt, Task: f.Task, Why: err.Error()}}, p.tree.Remove(ctx)
+		return []nexus.Fact{nexus.TaskSplitFailed{Attempt: f.Attempt, Task: f.Task, Why: err.Error()}}, p.tree.Remove(ctx)
 	default:
 		return nil, err
 	}
-	split := nexus.TaskSplit{Attempt: f.Attempt, Task: f.Task}
+	split := nexus.TaskSplitCompleted{Attempt: f.Attempt, Task: f.Task}
 	var facts []nexus.Fact
 	for _, t := range parts {
 		facts = append(facts, nexus.TaskPlanned{Task: t})

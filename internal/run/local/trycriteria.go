@@ -38,7 +38,7 @@ func (p *planningSession) tryCriteria(ctx context.Context, made nexus.Plan) (acc
 			return nil, fmt.Errorf("try the checks of the plan: %w", err)
 		}
 	}
-	around := accept.CheckContext{Tests: detect.RunsTests, Old: p.Worker.Judge.Bases.Known(ctx, p.a.Base), Short: p.Worker.Judge.GateTime <= 0 || p.Worker.Judge.GateTime > eachTrial}
+	around := accept.TrialJudgementContext{Tests: detect.RunsTests, Old: p.Worker.Judge.Bases.Known(ctx, p.a.Base), Short: p.Worker.Judge.GateTime <= 0 || p.Worker.Judge.GateTime > eachTrial}
 	var all accept.CommandTrials
 	eachCommandCriterion(made, func(t nexus.Task, number int, g gate.QualityGate) {
 		if e, ok := p.triedEvidence(g); ok {
@@ -52,9 +52,9 @@ func (p *planningSession) tryCriteria(ctx context.Context, made nexus.Plan) (acc
 func (p *planningSession) runGates(ctx context.Context, gates []gate.QualityGate) error {
 	spare, stop := p.desk.Spare(ctx, false)
 	defer stop()
-	of := worker.BaseCommit{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}
-	err := p.Worker.Judge.Bases.TryCommands(spare, p.Worker.Judge, of, gates, eachTrial, allTrials, func(e nexus.Evidence) error {
-		return p.recordFacts(ctx, nexus.CheckTried{Attempt: p.a.ID, Evidence: e})
+	of := worker.JudgedBaseCommit{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}
+	err := p.Worker.Judge.Bases.TryCommands(spare, p.Worker.Judge, of, gates, eachTrial, allTrials, func(e nexus.GateEvidence) error {
+		return p.recordFacts(ctx, nexus.CriterionCommandTried{Attempt: p.a.ID, Evidence: e})
 	}, p.desk)
 	if err != nil && spare.Err() != nil {
 		err = context.Cause(spare)
@@ -63,10 +63,10 @@ func (p *planningSession) runGates(ctx context.Context, gates []gate.QualityGate
 }
 
 // triedEvidence returns the result of a command if it has run.
-func (p *planningSession) triedEvidence(g gate.QualityGate) (nexus.Evidence, bool) {
-	i := slices.IndexFunc(p.a.Tried, func(e nexus.Evidence) bool { return e.Command == g.Command() })
+func (p *planningSession) triedEvidence(g gate.QualityGate) (nexus.GateEvidence, bool) {
+	i := slices.IndexFunc(p.a.Tried, func(e nexus.GateEvidence) bool { return e.Command == g.Command() })
 	if i < 0 {
-		return nexus.Evidence{}, false
+		return nexus.GateEvidence{}, false
 	}
 	return p.a.Tried[i], true
 }

@@ -23,11 +23,11 @@ func (m *LocalExecutor) writeSpec(ctx context.Context, v state.WorkerView, d wor
 	}
 	goal := v.Goal.Goal
 	var fatal error
-	ask := func(ctx context.Context, q specify.SessionQuestion) (json.RawMessage, error) {
+	ask := func(ctx context.Context, q specify.SpecSessionRequest) (json.RawMessage, error) {
 		if fatal != nil {
 			return nil, fatal
 		}
-		data, refusal, err := p.submissionOf(ctx, q)
+		data, refusal, err := p.runSubmittingSession(ctx, q)
 		switch {
 		case err != nil:
 			fatal = err // no further session starts
@@ -36,9 +36,9 @@ func (m *LocalExecutor) writeSpec(ctx context.Context, v state.WorkerView, d wor
 		}
 		return data, err
 	}
-	var reports []specify.ResearchReport
+	var reports []specify.ResearchReportText
 	if goal.Research {
-		reports, err = specify.ResearchGoal(ctx, goal.Text, ask)
+		reports, err = specify.RunResearch(ctx, goal.Text, ask)
 	}
 	kept, keeping := p.storeReports(reports)
 	if keeping != nil {
@@ -55,7 +55,7 @@ func (m *LocalExecutor) writeSpec(ctx context.Context, v state.WorkerView, d wor
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		failed := nexus.SpecFailed{Attempt: p.a.ID, Why: err.Error(), Reports: kept}
+		failed := nexus.SpecWritingFailed{Attempt: p.a.ID, Why: err.Error(), Reports: kept}
 		if e, ok := errors.AsType[*nexus.Error](err); ok {
 			failed.Code = e.Code
 		}
@@ -69,24 +69,24 @@ func (m *LocalExecutor) writeSpec(ctx context.Context, v state.WorkerView, d wor
 }
 
 // storeReports stores the reports.
-func (p *planningSession) storeReports(reports []specify.ResearchReport) (all []nexus.SpecReport, err error) {
+func (p *planningSession) storeReports(reports []specify.ResearchReportText) (all []nexus.ResearcherReport, err error) {
 	for _, r := range reports {
 		hash, err := p.Worker.Site.Blobs.Put([]byte(r.Text))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, nexus.SpecReport{Topic: r.Topic, Text: hash})
+		all = append(all, nexus.ResearcherReport{Topic: r.Topic, Text: hash})
 	}
 	return all, nil
 }
 
-// submissionOf runs a session, or reads its result. The refusal explains why nothing was
+// runSubmittingSession runs a session, or reads its result. The refusal explains why nothing was
 // submitted; an error is one of the machinery, or an interruption.
-func (p *planningSession) submissionOf(ctx context.Context, q specify.SessionQuestion) (data json.RawMessage, refusal *nexus.Error, err error) {
+func (p *planningSession) runSubmittingSession(ctx context.Context, q specify.SpecSessionRequest) (data json.RawMessage, refusal *nexus.Error, err error) {
 	old := p.a.SessionByID(q.Session)
 	if old != nil && old.Over {
 		if old.Outcome != nexus.Accepted || old.Result == "" {
-			return nil, noSubmissionError(q.Role, old.Outcome, ""), nil
+			return nil, missingSubmissionError(q.Role, old.Outcome, ""), nil
 		}
 		data, err = p.Worker.Site.Blobs.Get(old.Result)
 		return data, nil, err
@@ -95,7 +95,7 @@ func (p *planningSession) submissionOf(ctx context.Context, q specify.SessionQue
 	if old != nil && len(old.Messages) > 0 {
 		next, why = "", ""
 	}
-	o, err := p.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
+	o, err := p.Worker.Sessions.ContinueConversation(ctx, worker.ConversationStretchRequest{
 		Attempt: p.a, Session: q.Session, Role: q.Role, Tree: p.tree, Base: p.view.Goal.Base, Goal: p.view.Goal.Goal.Text,
 		Next: next, Why: why, Handin: q.Handin, Limits: p.view.Limits, Record: p.recordFacts,
 	}, p.desk)
@@ -103,13 +103,13 @@ func (p *planningSession) submissionOf(ctx context.Context, q specify.SessionQue
 	case err != nil:
 		return nil, nil, fmt.Errorf("%s: %w", q.Session, err)
 	case o.Outcome != nexus.Accepted:
-		return nil, noSubmissionError(q.Role, o.Outcome, o.Why), nil
+		return nil, missingSubmissionError(q.Role, o.Outcome, o.Why), nil
 	}
 	return o.Handin, nil, nil
 }
 
-// noSubmissionError returns the error of a session that ended without a submission.
-func noSubmissionError(role nexus.Role, outcome nexus.Outcome, why string) *nexus.Error {
+// missingSubmissionError returns the error of a session that ended without a submission.
+func missingSubmissionError(role nexus.Role, outcome nexus.Outcome, why string) *nexus.Error {
 	code := nexus.CodeNothingProposed
 	switch outcome {
 	case nexus.Exhausted:

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ChaosReport summarizes the runs of many seeds.
-type ChaosReport struct {
+// ChaosTestReport summarizes the runs of many seeds.
+type ChaosTestReport struct {
 	First      uint64                  `json:"first_seed"`
 	Seeds      int                     `json:"seeds"`
 	Violations int                     `json:"violations"`
@@ -25,16 +25,16 @@ type ChaosReport struct {
 	Deaths     int                     `json:"deaths"`
 	Lives      int                     `json:"lives"`
 	Virtual    time.Duration           `json:"virtual_ns"`
-	Worst      *SeedResult             `json:"worst,omitempty"` // the first seed with a violation
+	Worst      *SeedRunResult          `json:"worst,omitempty"` // the first seed with a violation
 }
 
 // PlayChaos plays n seeds from the first one on, on all processors, and passes each result to each
 // in the order of the seeds. Each may be nil.
-func PlayChaos(seed uint64, n int, each func(SeedResult)) ChaosReport {
+func PlayChaos(seed uint64, n int, each func(SeedRunResult)) ChaosTestReport {
 	defer relaxGC()()
-	r := ChaosReport{First: seed, Seeds: n, Ends: map[nexus.RunStatus]int{}}
+	r := ChaosTestReport{First: seed, Seeds: n, Ends: map[nexus.RunStatus]int{}}
 	var next atomic.Int64
-	results := make(chan SeedResult, runtime.GOMAXPROCS(0))
+	results := make(chan SeedRunResult, runtime.GOMAXPROCS(0))
 	var players sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		players.Go(func() {
@@ -43,7 +43,7 @@ func PlayChaos(seed uint64, n int, each func(SeedResult)) ChaosReport {
 			}
 		})
 	}
-	early := map[uint64]SeedResult{}
+	early := map[uint64]SeedRunResult{}
 	for want := range n {
 		for {
 			if x, ok := early[seed+uint64(want)]; ok { //nolint:gosec // want is not below 0
@@ -62,7 +62,7 @@ func PlayChaos(seed uint64, n int, each func(SeedResult)) ChaosReport {
 	return r
 }
 
-func (r *ChaosReport) addResult(x SeedResult) {
+func (r *ChaosTestReport) addResult(x SeedRunResult) {
 	r.Ends[x.Status]++
 	r.Tasks += x.Tasks
 	r.Landed += x.Landed

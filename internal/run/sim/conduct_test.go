@@ -84,8 +84,8 @@ func conduct(t *testing.T, seed uint64) {
 	t.Helper()
 	dice := rand.New(rand.NewPCG(seed, 4))
 	scenario := toy.DrawScenario(dice)
-	world := toy.New(scenario, rand.New(rand.NewPCG(seed, 5)), nil, t.Errorf)
-	books := audit.New(world, func(string) nexus.Money { return 0 }, t.Errorf)
+	world := toy.NewWorld(scenario, rand.New(rand.NewPCG(seed, 5)), nil, t.Errorf)
+	books := audit.NewFactAudit(world, func(string) nexus.Money { return 0 }, t.Errorf)
 	j := &shared{memoryJournal: &memoryJournal{run: "r", now: time.Now, booked: books.RecordEvent, fault: func() error { return nil }, other: func() {}}}
 	j.appendForeign(nexus.GoalAccepted{Base: world.Snapshot().Tip, Limits: scenario.Limits})
 	w := stage{world, func(id nexus.AttemptID, rev string) {
@@ -105,7 +105,7 @@ func conduct(t *testing.T, seed uint64) {
 		if t.Failed() {
 			break
 		}
-		replayed, _ := state.Replay("r", j.Events(t.Context(), 0))
+		replayed, _ := state.ReplayRun("r", j.Events(t.Context(), 0))
 		a, _ := s.DumpJSON()
 		b, _ := replayed.DumpJSON()
 		if a != b && s.Requested == replayed.Requested {
@@ -174,7 +174,7 @@ func live(t *testing.T, j *shared, w stage, dice *rand.Rand, life int) (*state.S
 type idle struct{ stage }
 
 func (idle) ExecuteIntent(ctx context.Context, intent nexus.Fact, _ state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
-	_, landing := intent.(nexus.TrainDeparted)
+	_, landing := intent.(nexus.LandingStarted)
 	if _, ok := intent.(nexus.AttemptStarted); !ok && !landing {
 		return nil, errors.New("it has nothing else to do")
 	}
@@ -234,7 +234,7 @@ func TestDrainEndsWhatCanBeDoneAgain(t *testing.T) {
 				}
 				for e := range j.Events(t.Context(), 0) {
 					switch f := e.Fact.(type) {
-					case nexus.AttemptBroken:
+					case nexus.AttemptInfrastructureFailed:
 						t.Errorf("%+v", f)
 					case nexus.AttemptLost:
 						if f.Counted != (c.took == never) {
@@ -276,7 +276,7 @@ func follow(ctx context.Context, j *shared, requests chan<- nexus.Event) {
 }
 
 // people ask for this and that, and do not let a run wait for ever.
-func people(ctx context.Context, j *shared, dice *rand.Rand, s toy.Scenario) {
+func people(ctx context.Context, j *shared, dice *rand.Rand, s toy.RunScenario) {
 	for n := 0; ; n++ {
 		select {
 		case <-time.After(time.Duration(dice.IntN(int(20 * time.Minute)))):
@@ -285,7 +285,7 @@ func people(ctx context.Context, j *shared, dice *rand.Rand, s toy.Scenario) {
 		}
 		r := nexus.Request{Verb: nexus.VerbResume, Task: s.Tasks[dice.IntN(len(s.Tasks))].ID}
 		if n < s.Requests {
-			verbs := []nexus.RequestVerb{nexus.VerbPause, nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell, nexus.VerbStop}
+			verbs := []nexus.RequestKind{nexus.VerbPause, nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell, nexus.VerbStop}
 			r.Verb, r.Now = verbs[dice.IntN(len(verbs))], dice.IntN(2) == 0
 		}
 		j.ask(r)

@@ -41,11 +41,11 @@ const runsEach = 6
 // and the last gates need time, too.
 func MeasureEstimates(first uint64, repositories int) EstimateQuality {
 	out := EstimateQuality{Repositories: repositories}
-	var sum estimateTally
+	var sum estimateResultTally
 	for i := range repositories {
 		seed := first + uint64(i)              //nolint:gosec // i is not below 0
 		dice := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // a seed must give the same dice
-		r := newRepository(dice)
+		r := newSimulatedRepository(dice)
 		for range runsEach {
 			if err := r.playRun(&sum); err != nil {
 				out.Problem = fmt.Sprintf("seed %d: %v", seed, err)
@@ -54,18 +54,18 @@ func MeasureEstimates(first uint64, repositories int) EstimateQuality {
 			out.Runs++
 		}
 	}
-	sum.addTo(&out)
+	sum.addToQuality(&out)
 	return out
 }
 
-// estimateTally counts the results of estimates.
-type estimateTally struct {
+// estimateResultTally counts the results of estimates.
+type estimateResultTally struct {
 	asked, unknown, early, late int
 	wide                        []float64
 	tasks, held                 int
 }
 
-func (t *estimateTally) addTo(out *EstimateQuality) {
+func (t *estimateResultTally) addToQuality(out *EstimateQuality) {
 	out.Asked, out.Unknown, out.Tasks = t.asked, t.unknown, t.tasks
 	said := float64(max(1, t.asked-t.unknown))
 	out.Early, out.Late = float64(t.early)/said, float64(t.late)/said
@@ -74,10 +74,10 @@ func (t *estimateTally) addTo(out *EstimateQuality) {
 	out.Held = float64(t.held) / float64(max(1, t.tasks))
 }
 
-// simulatedRepository is a made-up one, with the durations of its runs.
-type simulatedRepository struct {
+// simulatedTaskDurations is a made-up one, with the durations of its runs.
+type simulatedTaskDurations struct {
 	dice  *rand.Rand
-	past  route.RunStats
+	past  route.PastRunStatistics
 	slow  map[string]float64     // by stack: duration of tasks compared with the rule of thumb
 	tiers map[nexus.Tier]float64 // the same by tier
 	wide  float64                // how much similar tasks differ
@@ -86,9 +86,9 @@ type simulatedRepository struct {
 	runs  int
 }
 
-func newRepository(dice *rand.Rand) *simulatedRepository {
+func newSimulatedRepository(dice *rand.Rand) *simulatedTaskDurations {
 	factor := func(wide float64) float64 { return math.Exp(wide * dice.NormFloat64()) }
-	return &simulatedRepository{
+	return &simulatedTaskDurations{
 		dice: dice,
 		slow: map[string]float64{"go": factor(0.7), "py": factor(0.7)},
 		tiers: map[nexus.Tier]float64{
@@ -101,7 +101,7 @@ func newRepository(dice *rand.Rand) *simulatedRepository {
 }
 
 // makePlan makes up the tasks of a run.
-func (r *simulatedRepository) makePlan() []nexus.Task {
+func (r *simulatedTaskDurations) makePlan() []nexus.Task {
 	plan := make([]nexus.Task, 3+r.dice.IntN(14))
 	for i := range plan {
 		ending := []string{"go", "py"}[r.dice.IntN(2)]
@@ -120,52 +120,52 @@ func (r *simulatedRepository) makePlan() []nexus.Task {
 }
 
 // drawAttemptTime draws the duration of an attempt at a task.
-func (r *simulatedRepository) drawAttemptTime(t *state.Task, tier nexus.Tier) time.Duration {
+func (r *simulatedTaskDurations) drawAttemptTime(t *state.TaskState, tier nexus.Tier) time.Duration {
 	e := route.EstimateTask(nil, t.Task, t.Route.Complexity, tier)
 	times := r.slow[string(t.Files[0][len(t.Files[0])-2:])] * r.tiers[tier] * math.Exp(r.wide*r.dice.NormFloat64())
 	return time.Duration(float64(e.Likely.Seconds) * times * float64(time.Second))
 }
 
-// openEstimate is an answer that cannot be checked yet.
-type openEstimate struct {
+// pendingEstimate is an answer that cannot be checked yet.
+type pendingEstimate struct {
 	at   time.Time
 	said route.RemainingTime
 }
 
 // playRun executes a run to its end, and adds the results of its estimates.
-func (r *simulatedRepository) playRun(sum *estimateTally) error {
+func (r *simulatedTaskDurations) playRun(sum *estimateResultTally) error {
 	ctx := context.Background()
 	r.runs++
 	id := nexus.RunID(fmt.Sprint("r", r.runs))
-	p := &timedRun{now: statetest.TapeStart()}
+	p := &timedRunSimulation{now: statetest.TapeStartTime()}
 	p.journal = &memoryJournal{run: id, now: func() time.Time { return p.now }, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}
 	limits := nexus.DefaultLimits()
-	limits.Parallel, limits.TaskTime, limits.RunTime, limits.Alerts = 1+r.dice.IntN(5), 0, 0, nexus.AlertLimits{}
+	limits.Parallel, limits.TaskTime, limits.RunTime, limits.Alerts = 1+r.dice.IntN(5), 0, 0, nexus.AlertThresholds{}
 	x := r.past.EstimateBasis(func(nexus.Role, nexus.Task, nexus.Usage) (nexus.Money, bool) { return 0, false })
-	p.journal.appendForeign(nexus.GoalAccepted{Goal: nexus.Goal{Text: "foresee"}, Base: "c0", Limits: limits, Routing: nexus.Routing{Order: []string{route.Manual, route.Keyword}, Experience: x}})
+	p.journal.appendForeign(nexus.GoalAccepted{Goal: nexus.Goal{Text: "foresee"}, Base: "c0", Limits: limits, Routing: nexus.StartTierRules{Order: []string{route.Manual, route.Keyword}, Experience: x}})
 	p.journal.appendForeign(toy.PlanFacts(r.makePlan())...)
 	core, err := run.BeginRun(ctx, p.journal, id, run.StartOptions{})
 	if err != nil {
 		return err
 	}
-	var asked []openEstimate
+	var asked []pendingEstimate
 	for p.failed == nil && !core.IsOver() {
-		start, _, err := core.Decide(ctx, p.now)
+		start, _, err := core.DecideUntilDone(ctx, p.now)
 		if err != nil {
 			return err
 		}
 		for _, w := range start {
 			took, facts := r.workResult(p, core.State, w)
-			heap.Push(&p.queue, simEvent{at: p.now.Add(took), seq: p.queue.Len(), do: func() { p.failed = core.FinishWork(ctx, w, facts, nil) }})
+			heap.Push(&p.queue, scheduledSimulationEvent{at: p.now.Add(took), seq: p.queue.Len(), do: func() { p.failed = core.FinishWork(ctx, w, facts, nil) }})
 		}
 		if core.State.Status == nexus.StatusExecuting {
 			said, _ := r.past.RemainingTimes(core.State, p.now)
-			asked = append(asked, openEstimate{p.now, said})
+			asked = append(asked, pendingEstimate{p.now, said})
 		}
 		if core.IsOver() {
 			break
 		}
-		e, ok := heap.Pop(&p.queue).(simEvent)
+		e, ok := heap.Pop(&p.queue).(scheduledSimulationEvent)
 		if !ok {
 			return fmt.Errorf("nothing happens any more")
 		}
@@ -173,12 +173,12 @@ func (r *simulatedRepository) playRun(sum *estimateTally) error {
 		e.do()
 	}
 	r.countEstimates(sum, core.State, asked, p.now)
-	r.past.Add(core.State)
+	r.past.AddRun(core.State)
 	return p.failed
 }
 
 // countEstimates adds the results of the estimates of a run.
-func (r *simulatedRepository) countEstimates(sum *estimateTally, s *state.State, asked []openEstimate, end time.Time) {
+func (r *simulatedTaskDurations) countEstimates(sum *estimateResultTally, s *state.State, asked []pendingEstimate, end time.Time) {
 	for _, a := range asked {
 		took := end.Sub(a.at)
 		switch sum.asked++; {
@@ -204,7 +204,7 @@ func (r *simulatedRepository) countEstimates(sum *estimateTally, s *state.State,
 }
 
 // workResult returns the duration of a work item and its facts.
-func (r *simulatedRepository) workResult(p *timedRun, s *state.State, w run.WorkItem) (time.Duration, []nexus.Fact) {
+func (r *simulatedTaskDurations) workResult(p *timedRunSimulation, s *state.State, w run.RecordedIntent) (time.Duration, []nexus.Fact) {
 	switch f := w.Intent.(type) {
 	case nexus.AttemptStarted:
 		took := r.drawAttemptTime(s.TaskByID(f.Task), f.Tier)
@@ -212,10 +212,10 @@ func (r *simulatedRepository) workResult(p *timedRun, s *state.State, w run.Work
 			return took / 2, []nexus.Fact{nexus.AttemptEnded{Attempt: f.Attempt, Outcome: nexus.NoProgress, Why: "chance"}}
 		}
 		return took, []nexus.Fact{nexus.AttemptEnded{Attempt: f.Attempt, Outcome: nexus.Accepted, Commit: string(f.Attempt), Tree: string(f.Attempt)}}
-	case nexus.TrainDeparted:
+	case nexus.LandingStarted:
 		_, facts := p.workResult(w)
 		return r.lag/2 + time.Duration(r.dice.Int64N(int64(r.lag)+1)), facts
-	case nexus.ResultReviewed:
+	case nexus.FinalGatesStarted:
 		_, facts := p.workResult(w)
 		return r.rest/2 + time.Duration(r.dice.Int64N(int64(r.rest)+1)), facts
 	default:

@@ -11,16 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 )
 
-// growingCounters are values that only grow.
-type growingCounters struct {
+// monotonicCounters are values that only grow.
+type monotonicCounters struct {
 	seq, requested                int64
 	starts, tries, landings, aged int
 	spent                         nexus.Money
 	usage                         int64
 }
 
-func countGrowing(s *state.State) growingCounters {
-	c := growingCounters{
+func countMonotonic(s *state.State) monotonicCounters {
+	c := monotonicCounters{
 		seq: s.Seq, requested: s.Requested, starts: s.Starts, tries: s.PlanTries + s.Fixes.Rounds + s.Splits.Sought, landings: len(s.Landings),
 		spent: s.Ledger.SpentMoney(), usage: s.Spending.Total().Usage.TotalTokens(),
 	}
@@ -39,7 +39,7 @@ func countGrowing(s *state.State) growingCounters {
 // checkInvariants checks the invariants of the state whenever the process waits.
 func (s *runSimulator) checkInvariants() {
 	st := s.core.State
-	now, was := countGrowing(st), s.before
+	now, was := countMonotonic(st), s.before
 	if now.seq < was.seq || now.requested < was.requested || now.starts < was.starts || now.tries < was.tries ||
 		now.landings < was.landings || now.aged < was.aged || now.spent < was.spent || now.usage < was.usage {
 		s.reportViolation("a counter shrank: %+v, then %+v", was, now)
@@ -53,7 +53,7 @@ func (s *runSimulator) checkInvariants() {
 	if b := st.CurrentLanding; b != nil && b.Merge.Stage == state.Working && s.workers[run.WorkKey(b.Merge.ID)] == nil {
 		s.reportViolation("%s has no worker", b.Merge.ID)
 	}
-	for _, p := range []*state.Attempt{st.Planning, st.Judging, st.Mending} {
+	for _, p := range []*state.AttemptState{st.Planning, st.Judging, st.Mending} {
 		if p != nil && p.Stage == state.Working && s.workers[run.WorkKey(p.ID)] == nil {
 			s.reportViolation("%s has no worker", p.ID)
 		}
@@ -111,7 +111,7 @@ func (s *runSimulator) checkFinishedRun() {
 // have not reached the process yet.
 func (s *runSimulator) checkReplay() {
 	live := s.core.State
-	replayed, err := state.Replay("sim", s.eventsUpTo(live.Seq, live.Requested))
+	replayed, err := state.ReplayRun("sim", s.eventsUpTo(live.Seq, live.Requested))
 	if err != nil {
 		s.reportViolation("replay: %v", err)
 		return

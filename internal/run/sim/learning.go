@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// LearningResult is the effort of coders who do not have all the necessary knowledge.
-type LearningResult struct {
+// CoderLearningResult is the effort of coders who do not have all the necessary knowledge.
+type CoderLearningResult struct {
 	Runs      int    `json:"runs"`
 	Tasks     int    `json:"tasks"`
 	Landed    int    `json:"landed"`
@@ -18,19 +18,21 @@ type LearningResult struct {
 	Violation string `json:"violation,omitzero"` // of the first run with a violation
 }
 
-// PerTask returns the number of rounds per landed task, including those of tasks that did not
+// RoundsPerTask returns the number of rounds per landed task, including those of tasks that did not
 // land.
-func (l LearningResult) PerTask() float64 { return float64(l.Rounds) / float64(max(1, l.Landed)) }
+func (l CoderLearningResult) RoundsPerTask() float64 {
+	return float64(l.Rounds) / float64(max(1, l.Landed))
+}
 
 // MeasureLearning plays runs of that many seeds. With told, new attempts receive the results of earlier
 // ones, otherwise only how they ended. See [toy.KnowledgeScenario].
-func MeasureLearning(first uint64, runs int, told bool) LearningResult {
-	out := LearningResult{Runs: runs}
+func MeasureLearning(first uint64, runs int, told bool) CoderLearningResult {
+	out := CoderLearningResult{Runs: runs}
 	for i := range runs {
-		seed := first + uint64(i)                                                            //nolint:gosec // i is not below 0
-		dice := rand.New(rand.NewPCG(seed, 4))                                               //nolint:gosec // a seed must give the same dice
-		s := newSim(toy.KnowledgeScenario(dice, told), dice, rand.New(rand.NewPCG(seed, 5))) //nolint:gosec // as above
-		s.useDayMoney(&dayMoney{now: func() time.Time { return s.now }, pick: dice.IntN})
+		seed := first + uint64(i)                                                                     //nolint:gosec // i is not below 0
+		dice := rand.New(rand.NewPCG(seed, 4))                                                        //nolint:gosec // a seed must give the same dice
+		s := newRunSimulator(toy.KnowledgeScenario(dice, told), dice, rand.New(rand.NewPCG(seed, 5))) //nolint:gosec // as above
+		s.useDailyBudget(&simulatedDailyBudget{now: func() time.Time { return s.now }, pick: dice.IntN})
 		r := s.playRun(seed)
 		out.Tasks, out.Landed = out.Tasks+r.Tasks, out.Landed+r.Landed
 		for _, e := range s.journal.events {

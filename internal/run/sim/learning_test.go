@@ -17,8 +17,8 @@ func TestWhatIsKnownSavesRounds(t *testing.T) {
 	if before.Violation != "" || now.Violation != "" {
 		t.Fatalf("%s; %s", before.Violation, now.Violation)
 	}
-	ratio := now.PerTask() / before.PerTask()
-	t.Logf("rounds for each task that landed: %.1f told how attempts ended (%+v), %.1f told what is known (%+v): %.0f %%", before.PerTask(), before, now.PerTask(), now, 100*ratio)
+	ratio := now.RoundsPerTask() / before.RoundsPerTask()
+	t.Logf("rounds for each task that landed: %.1f told how attempts ended (%+v), %.1f told what is known (%+v): %.0f %%", before.RoundsPerTask(), before, now.RoundsPerTask(), now, 100*ratio)
 	if ratio > 0.7 || now.Landed < before.Landed {
 		t.Errorf("it takes %.2f of the rounds, and lands %d of %d tasks instead of %d", ratio, now.Landed, now.Tasks, before.Landed)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// OvershootReport is the amount by which many runs exceeded their caps.
-type OvershootReport struct {
+// CapOvershootReport is the amount by which many runs exceeded their caps.
+type CapOvershootReport struct {
 	First      uint64         `json:"first_seed"`
 	Runs       int            `json:"runs"`
 	Calls      int            `json:"calls"`
@@ -29,7 +29,7 @@ type OvershootReport struct {
 	DiedFull   int            `json:"died_crowded"` // runs whose process died with 16 or more in flight
 	Caps       []CapOvershoot `json:"caps"`
 	Violations int            `json:"violations"`
-	Worst      *SeedResult    `json:"worst,omitempty"` // the first run with a violation
+	Worst      *SeedRunResult `json:"worst,omitempty"` // the first run with a violation
 }
 
 // CapOvershoot is the amount by which runs exceeded one of the caps, in calls: the provider's charge
@@ -51,19 +51,19 @@ const table = 4
 
 // MeasureOvershoot plays n runs with 32 workers each, up to four of them side by side with one day's
 // money, and compares the provider's charges with every cap.
-func MeasureOvershoot(seed uint64, n int) (OvershootReport, error) {
-	tariff, err := toy.NewTariff(statetest.TapeStart())
+func MeasureOvershoot(seed uint64, n int) (CapOvershootReport, error) {
+	tariff, err := toy.NewCallPrices(statetest.TapeStartTime())
 	if err != nil {
-		return OvershootReport{}, err
+		return CapOvershootReport{}, err
 	}
 	defer relaxGC()()
-	out := OvershootReport{First: seed, Runs: n}
+	out := CapOvershootReport{First: seed, Runs: n}
 	caps := map[string]*CapOvershoot{}
 	var sizes []int
 	for left := n; left > 0; left -= sizes[len(sizes)-1] {
 		sizes = append(sizes, min(left, 1+len(sizes)%table))
 	}
-	results := make([][]playedRun, len(sizes))
+	results := make([][]overshootRunResult, len(sizes))
 	var next atomic.Int64
 	var players sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -86,15 +86,15 @@ func MeasureOvershoot(seed uint64, n int) (OvershootReport, error) {
 	return out, nil
 }
 
-// playedRun is the result of a run of a crowd.
-type playedRun struct {
-	SeedResult
+// overshootRunResult is the result of a run of a crowd.
+type overshootRunResult struct {
+	SeedRunResult
 
 	most, lost int
 	over       map[string]audit.CapExcess
 }
 
-func (o *OvershootReport) addRun(r playedRun, caps map[string]*CapOvershoot) {
+func (o *CapOvershootReport) addRun(r overshootRunResult, caps map[string]*CapOvershoot) {
 	o.Calls += r.Calls
 	o.Deaths += r.Deaths
 	o.Lost += r.Repeated
@@ -124,28 +124,28 @@ func (o *OvershootReport) addRun(r playedRun, caps map[string]*CapOvershoot) {
 	if r.Violation != "" {
 		o.Violations++
 		if o.Worst == nil {
-			o.Worst = &r.SeedResult
+			o.Worst = &r.SeedRunResult
 		}
 	}
 }
 
 // playCrowd plays runs side by side in one virtual time, in the order of their events.
-func playCrowd(seed uint64, n int, t *toy.CallTariff) []playedRun {
+func playCrowd(seed uint64, n int, t *toy.SimulatedCallPrices) []overshootRunResult {
 	dice := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // a seed must give the same dice
 	day := nexus.Money(0)
 	if dice.IntN(3) > 0 {
 		day = nexus.Dollar * nexus.Money(2+dice.IntN(60*n))
 	}
-	days, shared := &audit.DayCharges{}, sharedDayMoney{}
+	days, shared := &audit.DayCharges{}, sharedDailySpending{}
 	runs, meters := make([]*runSimulator, n), make([]*audit.ChargeMeter, n)
 	for i := range runs {
-		s := newSim(toy.DrawCrowd(dice, t, day), rand.New(rand.NewPCG(seed, uint64(8+2*i))), rand.New(rand.NewPCG(seed, uint64(9+2*i)))) //nolint:gosec // as above
-		s.now = statetest.TapeStart().Add(time.Duration(dice.IntN(int(20 * time.Hour))))
-		m := audit.NewMeter(fmt.Sprint(i), days)
+		s := newRunSimulator(toy.DrawCrowd(dice, t, day), rand.New(rand.NewPCG(seed, uint64(8+2*i))), rand.New(rand.NewPCG(seed, uint64(9+2*i)))) //nolint:gosec // as above
+		s.now = statetest.TapeStartTime().Add(time.Duration(dice.IntN(int(20 * time.Hour))))
+		m := audit.NewChargeMeter(fmt.Sprint(i), days)
 		s.world.Charges = m.RecordCharge
 		books := s.journal.booked
 		s.journal.booked = func(e nexus.Event) { m.RecordEvent(e); books(e) }
-		s.useDayMoney(dayMoneyShare{shared, fmt.Sprint(i), func() time.Time { return s.now }})
+		s.useDailyBudget(runDailyBudgetShare{shared, fmt.Sprint(i), func() time.Time { return s.now }})
 		runs[i], meters[i] = s, m
 		s.runGuarded(s.acceptGoal)
 	}
@@ -161,10 +161,10 @@ func playCrowd(seed uint64, n int, t *toy.CallTariff) []playedRun {
 		}
 		first.runGuarded(first.playNextEvent)
 	}
-	out := make([]playedRun, n)
+	out := make([]overshootRunResult, n)
 	for i, s := range runs {
 		s.killWorkers()
-		out[i] = playedRun{s.resultOf(seed), s.world.Most, s.world.Lost, meters[i].Worst}
+		out[i] = overshootRunResult{s.resultOf(seed), s.world.Most, s.world.Lost, meters[i].Worst}
 	}
 	return out
 }
@@ -176,9 +176,9 @@ func (s *runSimulator) hasEnded() bool {
 
 // playNextEvent executes the next event.
 func (s *runSimulator) playNextEvent() {
-	e, _ := heap.Pop(&s.queue).(simEvent)
+	e, _ := heap.Pop(&s.queue).(scheduledSimulationEvent)
 	s.now = e.at
-	if s.steps++; s.steps > maxSteps || s.now.Sub(statetest.TapeStart()) > maxTime {
+	if s.steps++; s.steps > maxSteps || s.now.Sub(statetest.TapeStartTime()) > maxTime {
 		s.reportViolation("the run does not end")
 	}
 	if e.life == 0 || e.life == s.life {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// simEvent is a scheduled event of the simulation.
-type simEvent struct {
+// scheduledSimulationEvent is a scheduled event of the simulation.
+type scheduledSimulationEvent struct {
 	at   time.Time
 	seq  int // of two at the same time, the one that was planned first comes first
 	life int // the process that it happens in; 0 for the world outside
@@ -14,7 +14,7 @@ type simEvent struct {
 }
 
 // eventQueue is a heap of events.
-type eventQueue []simEvent
+type eventQueue []scheduledSimulationEvent
 
 func (q eventQueue) Len() int      { return len(q) }
 func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
@@ -27,7 +27,7 @@ func (q eventQueue) Less(i, j int) bool {
 
 // Push implements [heap.Interface].
 func (q *eventQueue) Push(x any) {
-	if e, ok := x.(simEvent); ok {
+	if e, ok := x.(scheduledSimulationEvent); ok {
 		*q = append(*q, e)
 	}
 }
@@ -42,7 +42,7 @@ func (q *eventQueue) Pop() any {
 
 func (s *runSimulator) scheduleAt(t time.Time, life int, do func()) {
 	s.count++
-	heap.Push(&s.queue, simEvent{t, s.count, life, do})
+	heap.Push(&s.queue, scheduledSimulationEvent{t, s.count, life, do})
 }
 
 // scheduleAfter plans an event in this life of the process.

@@ -17,7 +17,7 @@ func (s *runSimulator) maybeRewind() {
 	if s.scenario.Rewinds == 0 || len(s.journal.events) < 2 || s.backs.IntN(3) == 0 {
 		return
 	}
-	st, err := state.Replay("sim", s.journal.Events(context.Background(), 0))
+	st, err := state.ReplayRun("sim", s.journal.Events(context.Background(), 0))
 	if err != nil {
 		s.reportViolation("replay: %v", err)
 		return

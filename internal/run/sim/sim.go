@@ -34,8 +34,8 @@ const (
 	maxTime   = 90 * 24 * time.Hour
 )
 
-// SeedResult is the result of one seed.
-type SeedResult struct {
+// SeedRunResult is the result of one seed.
+type SeedRunResult struct {
 	Seed      uint64          `json:"seed"`
 	Status    nexus.RunStatus `json:"status"`
 	Tasks     int             `json:"tasks"`
@@ -53,14 +53,14 @@ type SeedResult struct {
 
 // runSimulator is one run in its virtual world.
 type runSimulator struct {
-	scenario toy.Scenario
+	scenario toy.RunScenario
 	dice     *rand.Rand // of the driver; the world has its own
 	backs    *rand.Rand // decides when and to which point a person rewinds
 	world    *toy.SimulatedWorld
 	journal  *memoryJournal
-	purse    dayPurse
+	purse    auditedDailyBudget
 	audit    *audit.FactAudit
-	notes    []tapeNote
+	notes    []eventTapeNote
 
 	now         time.Time
 	queue       eventQueue
@@ -76,25 +76,25 @@ type runSimulator struct {
 	deaths      int
 	reopened    int
 	steps       int
-	before      growingCounters
+	before      monotonicCounters
 	over        bool
 	status      nexus.RunStatus // when a process last ended
 	violation   string
 }
 
 // playSeed plays a seed to its end.
-func playSeed(seed uint64) SeedResult { return newSeedSim(seed).playRun(seed) }
+func playSeed(seed uint64) SeedRunResult { return newSeedSim(seed).playRun(seed) }
 
 // newSeedSim returns the run of a seed before it is opened.
 func newSeedSim(seed uint64) *runSimulator {
-	dice := rand.New(rand.NewPCG(seed, 1))                                    //nolint:gosec // a seed must give the same dice
-	s := newSim(toy.DrawScenario(dice), dice, rand.New(rand.NewPCG(seed, 2))) //nolint:gosec // as above
-	s.useDayMoney(&dayMoney{now: func() time.Time { return s.now }, pick: dice.IntN})
+	dice := rand.New(rand.NewPCG(seed, 1))                                             //nolint:gosec // a seed must give the same dice
+	s := newRunSimulator(toy.DrawScenario(dice), dice, rand.New(rand.NewPCG(seed, 2))) //nolint:gosec // as above
+	s.useDailyBudget(&simulatedDailyBudget{now: func() time.Time { return s.now }, pick: dice.IntN})
 	return s
 }
 
 // playRun plays the run of a seed.
-func (s *runSimulator) playRun(seed uint64) SeedResult {
+func (s *runSimulator) playRun(seed uint64) SeedRunResult {
 	s.runGuarded(func() {
 		s.acceptGoal()
 		for !s.hasEnded() {
@@ -105,24 +105,24 @@ func (s *runSimulator) playRun(seed uint64) SeedResult {
 	return s.resultOf(seed)
 }
 
-// newSim returns a run before it is opened.
-func newSim(scenario toy.Scenario, dice, worlds *rand.Rand) *runSimulator {
-	s := &runSimulator{scenario: scenario, dice: dice, now: statetest.TapeStart(), workers: map[run.WorkKey]*workerCoroutine{}}
+// newRunSimulator returns a run before it is opened.
+func newRunSimulator(scenario toy.RunScenario, dice, worlds *rand.Rand) *runSimulator {
+	s := &runSimulator{scenario: scenario, dice: dice, now: statetest.TapeStartTime(), workers: map[run.WorkKey]*workerCoroutine{}}
 	s.backs = rand.New(rand.NewPCG(uint64(len(scenario.Tasks)), uint64(scenario.Limits.Turns))) //nolint:gosec // a seed must give the same dice
-	s.world = toy.New(s.scenario, worlds, s.diesHere, s.reportViolation)
-	s.audit = audit.New(s.world, func(day string) nexus.Money { return s.purse.Others(day) }, s.reportViolation)
+	s.world = toy.NewWorld(s.scenario, worlds, s.drawProcessDeath, s.reportViolation)
+	s.audit = audit.NewFactAudit(s.world, func(day string) nexus.Money { return s.purse.Others(day) }, s.reportViolation)
 	s.journal = &memoryJournal{run: "sim", now: func() time.Time { return s.now }, booked: s.observeEvent, fault: s.injectFault, other: s.appendBetween}
 	return s
 }
 
-// useDayMoney gives the run its part of the day's money.
-func (s *runSimulator) useDayMoney(p dayPurse) { s.purse = p }
+// useDailyBudget gives the run its part of the day's money.
+func (s *runSimulator) useDailyBudget(p auditedDailyBudget) { s.purse = p }
 
-func (s *runSimulator) resultOf(seed uint64) SeedResult {
+func (s *runSimulator) resultOf(seed uint64) SeedRunResult {
 	books := s.world.Snapshot()
-	r := SeedResult{
+	r := SeedRunResult{
 		Seed: seed, Tasks: len(s.scenario.Tasks), Landed: len(books.Landed), Steps: s.steps, Events: len(s.journal.events),
-		Calls: books.Calls, Repeated: books.Repeated, Deaths: s.deaths, Lives: s.lives, Virtual: s.now.Sub(statetest.TapeStart()), Violation: s.violation, Status: s.status,
+		Calls: books.Calls, Repeated: books.Repeated, Deaths: s.deaths, Lives: s.lives, Virtual: s.now.Sub(statetest.TapeStartTime()), Violation: s.violation, Status: s.status,
 	}
 	if s.violation != "" {
 		r.Tape = fmt.Sprintf("# seed %d: %s\n%s", seed, s.violation, s.formatTape())
@@ -185,14 +185,14 @@ func (s *runSimulator) startProcess() {
 // decideAndCheck lets the process decide, and checks the invariants.
 func (s *runSimulator) decideAndCheck() {
 	if s.core != nil && !s.dead {
-		start, cancel, err := s.core.Decide(context.Background(), s.now)
+		start, cancel, err := s.core.DecideUntilDone(context.Background(), s.now)
 		if s.handleError(err) {
 			for _, w := range start {
 				s.startWorker(w)
 			}
 			s.stopRepeatable(context.Background())
 			for _, key := range cancel {
-				s.cancelWait(context.Background(), s.workers[key])
+				s.cancelWaitingWorker(context.Background(), s.workers[key])
 			}
 			s.checkInvariants()
 			s.setAlarm()
@@ -274,9 +274,9 @@ func (s *runSimulator) killWorkers() {
 	}
 }
 
-// diesHere reports whether the process dies here. Once it does, it is dead for the rest of the
+// drawProcessDeath reports whether the process dies here. Once it does, it is dead for the rest of the
 // step.
-func (s *runSimulator) diesHere() bool {
+func (s *runSimulator) drawProcessDeath() bool {
 	if !s.dead && s.deaths < s.scenario.Crashes && toy.Probability(s.dice.Float64()) < s.scenario.Crash {
 		s.dead = true
 	}
@@ -286,7 +286,7 @@ func (s *runSimulator) diesHere() bool {
 // injectFault fails an append now and then.
 func (s *runSimulator) injectFault() error {
 	switch {
-	case s.diesHere():
+	case s.drawProcessDeath():
 		return toy.ErrDead
 	case len(s.journal.events) > maxEvents:
 		s.reportViolation("the journal grows without end")
@@ -322,8 +322,8 @@ func (s *runSimulator) observeEvent(e nexus.Event) {
 	}
 }
 
-// tapeNote is a line between the events of a tape.
-type tapeNote struct {
+// eventTapeNote is a line between the events of a tape.
+type eventTapeNote struct {
 	after int // number of events before it
 	text  string
 }
@@ -347,7 +347,7 @@ func (s *runSimulator) formatTape() string {
 // addTapeNote writes an event outside of the journal to the tape.
 func (s *runSimulator) addTapeNote(format string, args ...any) {
 	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\n# ")
-	s.notes = append(s.notes, tapeNote{len(s.journal.events), fmt.Sprintf("# @%s %s\n", s.now.Sub(statetest.TapeStart()), text)})
+	s.notes = append(s.notes, eventTapeNote{len(s.journal.events), fmt.Sprintf("# @%s %s\n", s.now.Sub(statetest.TapeStartTime()), text)})
 }
 
 // reportViolation records a violation. The first one counts.

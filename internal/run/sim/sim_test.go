@@ -39,7 +39,7 @@ func TestChaos(t *testing.T) {
 		seeds = 100 // without it, all are
 	}
 	first, n := number(t, "NEXUS_SIM_FIRST", 1), number(t, "NEXUS_SIM_SEEDS", seeds)
-	var r ChaosReport
+	var r ChaosTestReport
 	for done := 0; done < n; done += 1000 {
 		some := PlayChaos(uint64(first+done), min(1000, n-done), nil)
 		if some.Worst != nil {
@@ -61,7 +61,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-func (r *ChaosReport) join(more ChaosReport) {
+func (r *ChaosTestReport) join(more ChaosTestReport) {
 	if r.Ends == nil {
 		*r = more
 		return
@@ -86,7 +86,7 @@ func TestSameSeedSameRun(t *testing.T) {
 }
 
 func TestSchedule(t *testing.T) {
-	testenv.SkipRaced(t, "it counts what one goroutine decides")
+	testenv.SkipUnderRaceDetector(t, "it counts what one goroutine decides")
 	p := MeasureSchedule(1000, 64, 1)
 	t.Logf("%+v", p)
 	if p.Problem != "" || p.Landed != p.Tasks || p.Efficiency < 0.95 || p.Efficiency > 1 {
@@ -98,7 +98,7 @@ func TestSchedule(t *testing.T) {
 // somebody stopped it before while nobody conducted it, even before it began.
 func TestTakenUpGoesOn(t *testing.T) {
 	for _, begun := range []bool{false, true} {
-		now := statetest.TapeStart()
+		now := statetest.TapeStartTime()
 		j := &memoryJournal{run: "r", now: func() time.Time { return now }, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}
 		j.appendForeign(nexus.GoalAccepted{Base: "c0", Limits: nexus.Limits{RunMoney: nexus.Dollar}})
 		if begun {
@@ -109,7 +109,7 @@ func TestTakenUpGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := core.Decide(t.Context(), now); err != nil || core.State.Drain != nil || len(core.State.Requests) > 0 {
+		if _, _, err := core.DecideUntilDone(t.Context(), now); err != nil || core.State.Drain != nil || len(core.State.Requests) > 0 {
 			t.Errorf("begun %v: %+v %v", begun, core.State.Drain, err)
 		}
 	}

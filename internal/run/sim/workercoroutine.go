@@ -18,21 +18,21 @@ import (
 // of events that depends only on the seed.
 type workerCoroutine struct {
 	sim    *runSimulator
-	work   run.WorkItem
+	work   run.RecordedIntent
 	yield  func(func(turn int)) bool
 	next   func() (func(turn int), bool)
 	stop   func()
 	turn   int   // times it waited; a wake-up for an earlier time is void
 	gone   error // it was cancelled, or its process died
 	failed error // result of the last wait
-	answer run.WaiterAnswer
-	spare  *stoppableSpan // its work can be repeated
+	answer run.WaitingWorkerReply
+	spare  *repeatableWorkPeriod // its work can be repeated
 	facts  []nexus.Fact
 	err    error
 }
 
 // startWorker starts a worker.
-func (s *runSimulator) startWorker(w run.WorkItem) {
+func (s *runSimulator) startWorker(w run.RecordedIntent) {
 	if s.workers[w.Key] != nil {
 		s.reportViolation("%s has two workers", w.Key)
 		return
@@ -81,8 +81,8 @@ func (s *runSimulator) checkWorkerStop(k *workerCoroutine) {
 	}
 }
 
-// cancelWait ends the wait of a worker.
-func (s *runSimulator) cancelWait(ctx context.Context, k *workerCoroutine) {
+// cancelWaitingWorker ends the wait of a worker.
+func (s *runSimulator) cancelWaitingWorker(ctx context.Context, k *workerCoroutine) {
 	if k != nil && k.gone == nil {
 		k.gone = context.Canceled
 		turn := k.turn
@@ -106,8 +106,8 @@ func (k *workerCoroutine) waitFor(do func(turn int)) error {
 	return k.failed
 }
 
-// stoppableSpan is a period that ends when the run stops its workers.
-type stoppableSpan struct {
+// repeatableWorkPeriod is a period that ends when the run stops its workers.
+type repeatableWorkPeriod struct {
 	paid  bool
 	eased error
 }
@@ -129,7 +129,7 @@ func (k *workerCoroutine) sleepVirtual(ctx context.Context, d time.Duration) err
 
 // Spare implements [worker.AttemptRecorder].
 func (k *workerCoroutine) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
-	k.spare = &stoppableSpan{paid: paid}
+	k.spare = &repeatableWorkPeriod{paid: paid}
 	return ctx, func() { k.spare = nil }
 }
 
@@ -163,7 +163,7 @@ func (k *workerCoroutine) Record(ctx context.Context, facts ...nexus.Fact) error
 
 // Reserve implements [worker.AttemptRecorder].
 func (k *workerCoroutine) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
-	err := k.waitForAnswer(ctx, func(answer func(run.WaiterAnswer)) error {
+	err := k.waitForAnswer(ctx, func(answer func(run.WaitingWorkerReply)) error {
 		return k.sim.core.Reserve(ctx, r, done, func() bool { return k.gone != nil }, answer)
 	})
 	return k.answer.Guidance, err
@@ -171,20 +171,20 @@ func (k *workerCoroutine) Reserve(ctx context.Context, r nexus.BudgetReserved, d
 
 // Ask implements [worker.AttemptRecorder].
 func (k *workerCoroutine) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
-	err := k.waitForAnswer(ctx, func(answer func(run.WaiterAnswer)) error {
+	err := k.waitForAnswer(ctx, func(answer func(run.WaitingWorkerReply)) error {
 		return k.sim.core.Ask(ctx, q, func() bool { return k.gone != nil }, answer)
 	})
 	return k.answer.Text, err
 }
 
-func (k *workerCoroutine) waitForAnswer(ctx context.Context, queue func(func(run.WaiterAnswer)) error) error {
-	k.answer = run.WaiterAnswer{}
+func (k *workerCoroutine) waitForAnswer(ctx context.Context, queue func(func(run.WaitingWorkerReply)) error) error {
+	k.answer = run.WaitingWorkerReply{}
 	return k.waitFor(func(turn int) {
 		k.sim.scheduleSoon(func() {
 			if k.gone != nil {
 				return
 			}
-			k.sim.handleError(queue(func(a run.WaiterAnswer) {
+			k.sim.handleError(queue(func(a run.WaitingWorkerReply) {
 				k.answer, k.failed = a, a.Err
 				k.sim.scheduleSoon(func() { k.sim.resumeWorker(ctx, k, turn) })
 			}))
@@ -193,6 +193,6 @@ func (k *workerCoroutine) waitForAnswer(ctx context.Context, queue func(func(run
 }
 
 // Known implements [worker.AttemptRecorder].
-func (k *workerCoroutine) Known(_ context.Context, tree, gate string) (nexus.Evidence, bool) {
+func (k *workerCoroutine) Known(_ context.Context, tree, gate string) (nexus.GateEvidence, bool) {
 	return k.sim.core.State.KnownEvidence(tree, gate)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// RunWorkload is a series of runs of one repository.
-type RunWorkload struct {
+// RunSeriesWorkload is a series of runs of one repository.
+type RunSeriesWorkload struct {
 	Runs  int
 	Tasks int // of each run
 	// Works returns the probability that an attempt at a tier lands a task of a sort, 0 or 1,
@@ -36,28 +36,28 @@ type WorkloadResult struct {
 }
 
 // PerLanded returns the cost per landed task, including that of tasks that did not land.
-func (t WorkloadResult) PerLanded() float64 { return t.Money.Float() / float64(max(1, t.Landed)) }
+func (t WorkloadResult) PerLanded() float64 { return t.Money.Dollars() / float64(max(1, t.Landed)) }
 
 // PlayWorkload lets the real scheduler play a workload, one run after the other. With learns, each run
 // learns from those before it. Whether an attempt succeeds, its cost, and the red gate depend
 // only on the seed, the task, the tier and the number of the attempt, so that both ways have
 // the same luck.
-func PlayWorkload(seed uint64, w RunWorkload, learns bool) (WorkloadResult, error) {
+func PlayWorkload(seed uint64, w RunSeriesWorkload, learns bool) (WorkloadResult, error) {
 	var out WorkloadResult
 	var past []history.RunRecord
-	now := statetest.TapeStart()
+	now := statetest.TapeStartTime()
 	for r := range w.Runs {
 		l := &nexus.RunLessons{}
-		usual := nexus.Routing{Order: []string{route.Manual, route.Adaptive, route.Keyword}}
+		usual := nexus.StartTierRules{Order: []string{route.Manual, route.Adaptive, route.Keyword}}
 		if learns {
 			l = lessons.LearnLessons(past, lessons.Options{
 				Sample: 5,
-				Usual:  func(c nexus.Complexity) nexus.Tier { return route.TierOf(usual, c) },
+				Usual:  func(c nexus.Complexity) nexus.Tier { return route.StartTierOf(usual, c) },
 			})
 		}
 		usual.Lessons = l
-		p := &workloadRun{
-			timedRun: timedRun{now: now, takes: map[nexus.TaskID]time.Duration{}}, load: w, seed: seed,
+		p := &workloadRunSimulation{
+			timedRunSimulation: timedRunSimulation{now: now, takes: map[nexus.TaskID]time.Duration{}}, load: w, seed: seed,
 			first: r * w.Tasks, gates: gatesInOrder(l),
 		}
 		p.journal = &memoryJournal{
@@ -86,8 +86,8 @@ func PlayWorkload(seed uint64, w RunWorkload, learns bool) (WorkloadResult, erro
 
 // usualGates returns the gates of the repository in their usual order, with the duration of
 // each and its share of the failures.
-func usualGates() []taughtGate {
-	return []taughtGate{
+func usualGates() []workloadGate {
+	return []workloadGate{
 		{"build", 40 * time.Second, 1},
 		{"lint", 20 * time.Second, 1},
 		{"test", 2 * time.Minute, 4},
@@ -95,19 +95,19 @@ func usualGates() []taughtGate {
 	}
 }
 
-type taughtGate struct {
+type workloadGate struct {
 	name  string
 	takes time.Duration
 	share int
 }
 
 // gatesInOrder returns the gates in the learned order.
-func gatesInOrder(l *nexus.RunLessons) []taughtGate {
+func gatesInOrder(l *nexus.RunLessons) []workloadGate {
 	all := usualGates()
 	if l.Gates == nil {
 		return all
 	}
-	var out []taughtGate
+	var out []workloadGate
 	for _, name := range l.Gates.Order {
 		for i, g := range all {
 			if g.name == name {
@@ -124,17 +124,17 @@ func gatesInOrder(l *nexus.RunLessons) []taughtGate {
 	return out
 }
 
-// workloadRun executes a run of a workload.
-type workloadRun struct {
-	timedRun
-	load  RunWorkload
+// workloadRunSimulation executes a run of a workload.
+type workloadRunSimulation struct {
+	timedRunSimulation
+	load  RunSeriesWorkload
 	seed  uint64
 	first int // number of its first task, of all runs
-	gates []taughtGate
+	gates []workloadGate
 }
 
 // makePlan returns the tasks of the run: two sorts by turns, in two languages.
-func (p *workloadRun) makePlan() []nexus.Task {
+func (p *workloadRunSimulation) makePlan() []nexus.Task {
 	plan := make([]nexus.Task, p.load.Tasks)
 	for i := range plan {
 		file := fmt.Sprintf("f%d.%s", i, []string{"go", "py"}[i%2])
@@ -146,7 +146,7 @@ func (p *workloadRun) makePlan() []nexus.Task {
 	return plan
 }
 
-func (p *workloadRun) playRun(r nexus.Routing) (history.RunRecord, error) {
+func (p *workloadRunSimulation) playRun(r nexus.StartTierRules) (history.RunRecord, error) {
 	limits := nexus.DefaultLimits()
 	limits.RunMoney, limits.Parallel, limits.Parts = 1_000_000*nexus.Dollar, 2, 0
 	p.journal.appendForeign(nexus.GoalAccepted{Goal: nexus.Goal{Text: "teach"}, Base: "c0", Limits: limits, Routing: r})
@@ -157,18 +157,18 @@ func (p *workloadRun) playRun(r nexus.Routing) (history.RunRecord, error) {
 		return history.RunRecord{}, err
 	}
 	for step := 0; ; step++ {
-		start, _, err := core.Decide(ctx, p.now)
+		start, _, err := core.DecideUntilDone(ctx, p.now)
 		if err != nil || step > maxSteps {
 			return history.RunRecord{}, fmt.Errorf("after %d steps: %w", step, err)
 		}
 		for _, w := range start {
 			took, facts := p.attemptResult(w)
-			heap.Push(&p.queue, simEvent{at: p.now.Add(took), seq: p.queue.Len(), do: func() { p.failed = core.FinishWork(ctx, w, facts, nil) }})
+			heap.Push(&p.queue, scheduledSimulationEvent{at: p.now.Add(took), seq: p.queue.Len(), do: func() { p.failed = core.FinishWork(ctx, w, facts, nil) }})
 		}
 		if core.IsOver() {
 			return history.SummarizeRun(core.State), nil
 		}
-		e, ok := heap.Pop(&p.queue).(simEvent)
+		e, ok := heap.Pop(&p.queue).(scheduledSimulationEvent)
 		if !ok {
 			return history.RunRecord{}, fmt.Errorf("nothing happens any more")
 		}
@@ -180,14 +180,14 @@ func (p *workloadRun) playRun(r nexus.Routing) (history.RunRecord, error) {
 }
 
 // attemptResult returns the duration of a work item and its facts.
-func (p *workloadRun) attemptResult(w run.WorkItem) (time.Duration, []nexus.Fact) {
+func (p *workloadRunSimulation) attemptResult(w run.RecordedIntent) (time.Duration, []nexus.Fact) {
 	f, ok := w.Intent.(nexus.AttemptStarted)
 	if !ok {
 		return p.workResult(w)
 	}
 	number := 0
 	if n, _ := fmt.Sscanf(string(f.Task), "T%d", &number); n != 1 {
-		return 0, []nexus.Fact{nexus.AttemptBroken{Attempt: f.Attempt, Why: "it is no task of the plan"}}
+		return 0, []nexus.Fact{nexus.AttemptInfrastructureFailed{Attempt: f.Attempt, Why: "it is no task of the plan"}}
 	}
 	tries := 0
 	for _, a := range w.View.Past {
@@ -199,7 +199,7 @@ func (p *workloadRun) attemptResult(w run.WorkItem) (time.Duration, []nexus.Fact
 	_, _ = h.Write(fmt.Appendf(nil, "%d/%d/%s/%d", p.seed, p.first+number, f.Tier, tries)) // a hash accepts all
 	dice := rand.New(rand.NewPCG(h.Sum64(), p.seed))                                       //nolint:gosec // a seed must give the same dice
 	works := dice.Float64() < p.load.Works(p.first+number-1, (number-1)%2, f.Tier)
-	money := nexus.Money(float64(tryPrice(f.Tier)) * (0.7 + 0.6*dice.Float64()))
+	money := nexus.Money(float64(attemptPrice(f.Tier)) * (0.7 + 0.6*dice.Float64()))
 	red := ""
 	if !works {
 		red = drawRedGate(dice)
@@ -213,7 +213,7 @@ func (p *workloadRun) attemptResult(w run.WorkItem) (time.Duration, []nexus.Fact
 			ID: string(session), Task: f.Task, Session: session, Role: nexus.Coder,
 			Model: "toy/" + string(f.Tier), Tier: f.Tier, Money: 2 * money,
 		},
-		nexus.BudgetSpent{ID: string(session), Money: money},
+		nexus.BudgetSettled{ID: string(session), Money: money},
 	}
 	facts = append(facts, judged...)
 	end := nexus.AttemptEnded{Attempt: f.Attempt, Outcome: nexus.Accepted, Commit: string(f.Attempt), Tree: string(f.Attempt)}
@@ -223,8 +223,8 @@ func (p *workloadRun) attemptResult(w run.WorkItem) (time.Duration, []nexus.Fact
 	return 5*time.Minute + took, append(facts, end)
 }
 
-// tryPrice returns the cost of an attempt at a tier.
-func tryPrice(t nexus.Tier) nexus.Money {
+// attemptPrice returns the cost of an attempt at a tier.
+func attemptPrice(t nexus.Tier) nexus.Money {
 	switch t {
 	case nexus.Strong:
 		return nexus.Dollar * 8 / 100
@@ -251,11 +251,11 @@ func drawRedGate(dice *rand.Rand) string {
 }
 
 // judgeGates runs the gates in their order, up to the first that is red.
-func (p *workloadRun) judgeGates(f nexus.AttemptStarted, red string) (took time.Duration, facts []nexus.Fact) {
-	verdict := nexus.VerdictGiven{Attempt: f.Attempt, Tree: string(f.Attempt), State: nexus.Pass}
+func (p *workloadRunSimulation) judgeGates(f nexus.AttemptStarted, red string) (took time.Duration, facts []nexus.Fact) {
+	verdict := nexus.GatesVerdictGiven{Attempt: f.Attempt, Tree: string(f.Attempt), State: nexus.Pass}
 	for _, g := range p.gates {
 		took += g.takes
-		e := nexus.Evidence{Gate: g.name, State: nexus.Pass, Tree: string(f.Attempt), Duration: g.takes}
+		e := nexus.GateEvidence{Gate: g.name, State: nexus.Pass, Tree: string(f.Attempt), Duration: g.takes}
 		if g.name == red {
 			e.State, e.Findings = nexus.Fail, []nexus.Finding{{Gate: g.name, File: string(f.Task), Message: "it is wrong"}}
 			verdict.State, verdict.Gate, verdict.Why = nexus.Fail, g.name, "it is wrong"

@@ -23,7 +23,7 @@ func TestLessonsSave(t *testing.T) {
 	var all, first, last, sooner, time float64
 	seeds := lessonSeeds()
 	for seed := range uint64(seeds) {
-		w := RunWorkload{Runs: 40, Tasks: 5, Works: func(n, _ int, tier nexus.Tier) float64 { return repeating(n, 0, tier) }}
+		w := RunSeriesWorkload{Runs: 40, Tasks: 5, Works: func(n, _ int, tier nexus.Tier) float64 { return repeating(n, 0, tier) }}
 		off, on := teach(t, seed, w, false), teach(t, seed, w, true)
 		ratio := on.PerLanded() / off.PerLanded()
 		if ratio > 0.75 || on.Landed < off.Landed {
@@ -86,7 +86,7 @@ func TestLessonsForget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			worst, sum, seeds := 0.0, 0.0, lessonSeeds()
 			for seed := range uint64(seeds) {
-				w := RunWorkload{Runs: 40, Tasks: 5, Works: draw(rand.New(rand.NewPCG(seed, 9)))}
+				w := RunSeriesWorkload{Runs: 40, Tasks: 5, Works: draw(rand.New(rand.NewPCG(seed, 9)))}
 				off, on := teach(t, seed, w, false), teach(t, seed, w, true)
 				ratio := on.PerLanded() / off.PerLanded()
 				if ratio > 1.05 && name != chance || on.Landed < off.Landed-1 {
@@ -113,7 +113,7 @@ func lessonSeeds() int {
 	return 4
 }
 
-func teach(t *testing.T, seed uint64, w RunWorkload, learns bool) WorkloadResult {
+func teach(t *testing.T, seed uint64, w RunSeriesWorkload, learns bool) WorkloadResult {
 	t.Helper()
 	out, err := PlayWorkload(seed, w, learns)
 	if err != nil {
@@ -125,7 +125,7 @@ func teach(t *testing.T, seed uint64, w RunWorkload, learns bool) WorkloadResult
 func mean(all []nexus.Money) float64 {
 	sum := 0.0
 	for _, m := range all {
-		sum += m.Float()
+		sum += m.Dollars()
 	}
 	return sum / float64(len(all))
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 )
 
 // importAlias is a name under which scripts import the files at a path. Each may have one star, which
@@ -16,12 +16,12 @@ type importAlias struct{ name, at string }
 
 // readAliases records the aliases for packages in TypeScript configurations at the root and outside
 // of all packages. A configuration that cannot be parsed may use any name for any of them.
-func (w *needsReader) readAliases(files []treeEntry) {
+func (w *packageDependencyFinder) readAliases(files []treeEntry) {
 	for _, f := range files {
 		if i, ok := w.packageIndex(f.name); ok && w.Packages[i].Dir != "." || !isTSConfig(path.Base(f.name)) {
 			continue
 		}
-		all, ok := aliasesOf(gosrc.ReadSmall(w.tree, f.name), path.Dir(f.name))
+		all, ok := readImportAliases(gosource.ReadRegularFile(w.tree, f.name), path.Dir(f.name))
 		for n, k := range w.kinds {
 			if k.Name == "node" {
 				w.addAliasNames(n, all, ok, f.name)
@@ -31,13 +31,13 @@ func (w *needsReader) readAliases(files []treeEntry) {
 }
 
 // addAliasNames records the aliases of a configuration for the packages of a kind.
-func (w *needsReader) addAliasNames(kind int, all []importAlias, read bool, config string) {
+func (w *packageDependencyFinder) addAliasNames(kind int, all []importAlias, read bool, config string) {
 	for i, p := range w.Packages {
 		if !slices.Contains(p.Kinds, w.kinds[kind].Name) || p.Dir == "." {
 			continue
 		}
 		if !read {
-			w.markWide(i, config+" cannot be read")
+			w.markDependsOnAll(i, config+" cannot be read")
 		}
 		for _, a := range all {
 			w.addAlias(kind, i, a)
@@ -51,16 +51,16 @@ func isTSConfig(base string) bool {
 	return ok
 }
 
-// aliasesOf reads the aliases of a configuration in a directory; false if they cannot be
+// readImportAliases reads the aliases of a configuration in a directory; false if they cannot be
 // parsed.
-func aliasesOf(text, dir string) (all []importAlias, ok bool) {
+func readImportAliases(text, dir string) (all []importAlias, ok bool) {
 	var c struct {
 		CompilerOptions struct {
 			BaseURL string `json:"baseUrl"`
 			Paths   map[string][]string
 		}
 	}
-	if err := json.Unmarshal(plainJSON(text), &c); err != nil {
+	if err := json.Unmarshal(stripJSONComments(text), &c); err != nil {
 		return nil, !strings.Contains(text, `"paths"`)
 	}
 	if base := c.CompilerOptions.BaseURL; base != "" {
@@ -76,7 +76,7 @@ func aliasesOf(text, dir string) (all []importAlias, ok bool) {
 
 // addAlias records an alias for a package, if it leads there. If the name is not specific enough
 // to recognize scripts that use it, all scripts need the package.
-func (w *needsReader) addAlias(kind, i int, a importAlias) {
+func (w *packageDependencyFinder) addAlias(kind, i int, a importAlias) {
 	dir := w.Packages[i].Dir
 	called, ending, starred := strings.Cut(a.name, "*")
 	before, after, star := strings.Cut(a.at, "*")
@@ -105,7 +105,7 @@ func (w *needsReader) addAlias(kind, i int, a importAlias) {
 
 // shareUnknownNames makes all packages with scripts depend on the packages that scripts may import by any
 // name.
-func (w *needsReader) shareUnknownNames() {
+func (w *packageDependencyFinder) shareUnknownNames() {
 	for i := range w.Packages {
 		if !slices.Contains(w.Packages[i].Kinds, "node") {
 			continue
@@ -119,9 +119,9 @@ func (w *needsReader) shareUnknownNames() {
 // startsNamePart reports whether the text after a star begins a new part of a name.
 func startsNamePart(text string) bool { return text == "" || text[0] == '/' || text[0] == '.' }
 
-// plainJSON returns the JSON of a TypeScript configuration without comments and without commas
+// stripJSONComments returns the JSON of a TypeScript configuration without comments and without commas
 // before a closing bracket.
-func plainJSON(text string) []byte {
+func stripJSONComments(text string) []byte {
 	text = strings.TrimPrefix(text, "\uFEFF")
 	var out []byte
 	for i := 0; i < len(text); i++ {

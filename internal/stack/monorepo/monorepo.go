@@ -41,14 +41,14 @@ type PackageGraph struct {
 	Packages []MonorepoPackage // by directory, the root first
 	Problems []PackageProblem
 
-	kinds []namedStack
+	kinds []stackWithNaming
 	dirs  map[string]int     // package by its directory
 	names []map[string][]int // packages by the names that others use, by the index of the kind
 	have  map[string]bool    // files, directories and, for code, files without their endings
 }
 
-// namedStack is a stack with its naming rules.
-type namedStack struct {
+// stackWithNaming is a stack with its naming rules.
+type stackWithNaming struct {
 	stack.Stack
 	names stack.PackageNaming
 }
@@ -60,11 +60,11 @@ const (
 	mostOne   = 1 << 20 // of one file; a larger source file may refer to anything
 )
 
-// Read finds the packages of a tree. The result for a tree without packages is empty.
-func Read(tree fs.FS) *PackageGraph {
+// ReadPackageGraph finds the packages of a tree. The result for a tree without packages is empty.
+func ReadPackageGraph(tree fs.FS) *PackageGraph {
 	r := &PackageGraph{dirs: map[string]int{}, have: map[string]bool{}}
 	for _, s := range stack.AllStacks() {
-		k := namedStack{Stack: s}
+		k := stackWithNaming{Stack: s}
 		if s.Names != nil {
 			k.names = s.Names()
 		}
@@ -76,7 +76,7 @@ func Read(tree fs.FS) *PackageGraph {
 		return r
 	}
 	r.indexNames(tree)
-	w := needsReader{PackageGraph: r, tree: tree, needs: make([]map[int]bool, len(r.Packages)), common: map[int]bool{}}
+	w := packageDependencyFinder{PackageGraph: r, tree: tree, needs: make([]map[int]bool, len(r.Packages)), common: map[int]bool{}}
 	w.readFiles(files)
 	r.resolveNeeds(w.needs)
 	r.findProblems(tree)
@@ -94,7 +94,7 @@ func (r *PackageGraph) findPackages(files []string) {
 	for dir := range within {
 		dirs = append(dirs, dir)
 	}
-	slices.SortStableFunc(dirs, func(a, b string) int { return cmp.Or(cmp.Compare(rootFirst(a), rootFirst(b)), cmp.Compare(a, b)) })
+	slices.SortStableFunc(dirs, func(a, b string) int { return cmp.Or(cmp.Compare(rootSortKey(a), rootSortKey(b)), cmp.Compare(a, b)) })
 	inside := func(dir, name string) bool {
 		for dir != "." {
 			dir = path.Dir(dir)
@@ -118,8 +118,8 @@ func (r *PackageGraph) findPackages(files []string) {
 	}
 }
 
-// rootFirst sorts the root before all others.
-func rootFirst(dir string) int {
+// rootSortKey sorts the root before all others.
+func rootSortKey(dir string) int {
 	if dir == "." {
 		return 0
 	}
@@ -166,8 +166,8 @@ func (r *PackageGraph) resolveNeeds(needs []map[int]bool) {
 	}
 }
 
-// HasSeveral reports whether a repository has packages besides its root.
-func (r *PackageGraph) HasSeveral() bool { return r != nil && len(r.Packages) > 1 }
+// HasNestedPackages reports whether a repository has packages besides its root.
+func (r *PackageGraph) HasNestedPackages() bool { return r != nil && len(r.Packages) > 1 }
 
 // PackageOf returns the innermost package that contains a file or a directory, and false if there is
 // none.
@@ -192,8 +192,8 @@ func (r *PackageGraph) packageIndex(name string) (int, bool) {
 	}
 }
 
-// Find returns the package with a name or a directory. The error lists the existing packages.
-func (r *PackageGraph) Find(name string) (MonorepoPackage, error) {
+// FindPackage returns the package with a name or a directory. The error lists the existing packages.
+func (r *PackageGraph) FindPackage(name string) (MonorepoPackage, error) {
 	if r == nil {
 		return MonorepoPackage{}, fmt.Errorf("no package is called %q; the repository has no packages", name)
 	}

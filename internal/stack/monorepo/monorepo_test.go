@@ -100,7 +100,7 @@ func TestPackages(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if d := cmp.Diff(c.want, draw(monorepo.Read(tree(c.files...)))); d != "" {
+			if d := cmp.Diff(c.want, draw(monorepo.ReadPackageGraph(tree(c.files...)))); d != "" {
 				t.Error(d)
 			}
 		})
@@ -115,7 +115,7 @@ func TestComputedNames(t *testing.T) {
 		"import(`@o/${name}`)": false, "import(`./words/${name}.js`)": false, "import(`../words/${name}.js`)": false, "require('@o/' + name)": false,
 		"require('x')": false, "import(`x`)": false, "import(/* webpackChunkName: \"x\" */ './x')": false, "import x from 'y'": false, "require()": false, "required(x)": false,
 	} {
-		r := monorepo.Read(tree(`a/package.json={"name":"@o/a"}`, `b/package.json={"name":"@o/b"}`, "b/words/x.js=", "words/x.js=", "b/x.js="+text))
+		r := monorepo.ReadPackageGraph(tree(`a/package.json={"name":"@o/a"}`, `b/package.json={"name":"@o/b"}`, "b/words/x.js=", "words/x.js=", "b/x.js="+text))
 		if b, ok := r.PackageOf("b"); !ok || (b.Wide != "") != want {
 			t.Errorf("%s: %q", text, b.Wide)
 		}
@@ -146,7 +146,7 @@ func TestAliases(t *testing.T) {
 		"broken, without names": {`{"compilerOptions":{`, "fs", ""},
 	} {
 		for _, file := range []string{"tsconfig.base.json", "jsconfig.json"} {
-			r := monorepo.Read(fstest.MapFS{
+			r := monorepo.ReadPackageGraph(fstest.MapFS{
 				file: {Data: []byte(c.config)}, "app/package.json": {Data: []byte("{}")}, "app/x.ts": {Data: []byte("import x from '" + c.imports + "'\n")}, "libs/ui/package.json": {Data: []byte("{}")}, "libs/kit/package.json": {Data: []byte("{}")},
 			})
 			app, _ := r.PackageOf("app")
@@ -176,7 +176,7 @@ func TestLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"a a node:", "b b node: a"}
-	if d := cmp.Diff(want, draw(monorepo.Read(os.DirFS(dir)))); d != "" {
+	if d := cmp.Diff(want, draw(monorepo.ReadPackageGraph(os.DirFS(dir)))); d != "" {
 		t.Error(d)
 	}
 }
@@ -194,7 +194,7 @@ func chain() fstest.MapFS {
 
 // TestEffect says which packages a change may break, and all where that is not known.
 func TestEffect(t *testing.T) {
-	r := monorepo.Read(chain())
+	r := monorepo.ReadPackageGraph(chain())
 	dirs := []string{"", "p/a", "p/b", "p/c", "p/d", "p/e", "py", "gone", "p/a/deeper", "p"}
 	for changed, want := range map[string]string{
 		"p/a/x.js":           "p/a:0 p/b:1 p/c:2 p/e:1",
@@ -216,7 +216,7 @@ func TestEffect(t *testing.T) {
 		"":                   "all: no package is known to be affected",
 		"p/d/x.js other.txt": "all: other.txt belongs to no package",
 	} {
-		e := r.EffectOf(strings.Fields(changed))
+		e := r.AffectedBy(strings.Fields(changed))
 		got := "all: " + e.All
 		if e.All == "" {
 			var hit []string
@@ -237,10 +237,10 @@ func TestEffect(t *testing.T) {
 			}
 		}
 	}
-	if why := r.EffectOf([]string{"p/d/x.js"}).UnaffectedReason("p/a"); why != "package a (p/a) does not need what changed: p/d" {
+	if why := r.AffectedBy([]string{"p/d/x.js"}).UnaffectedReason("p/a"); why != "package a (p/a) does not need what changed: p/d" {
 		t.Errorf("it says %q", why)
 	}
-	if why := (monorepo.ChangeEffect{}).UnaffectedReason("p/a"); why != "" {
+	if why := (monorepo.AffectedPackages{}).UnaffectedReason("p/a"); why != "" {
 		t.Errorf("the zero Effect leaves something out: %s", why)
 	}
 }
@@ -263,19 +263,19 @@ func TestFeeds(t *testing.T) {
 		"the last":                                   {"", "d/x.js", "a b c d other tool"},
 		"what may need any":                          {"lone/x.js=require(name)", "a/x.js", "a b c d other tool lone"},
 	} {
-		e := monorepo.Read(tree(append(slices.Clone(files), strings.Fields(c.more)...)...)).EffectOf([]string{c.changed})
-		if got := strings.Join(slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return !e.IsNeededBelow(dir) }), " "); got != c.want {
+		e := monorepo.ReadPackageGraph(tree(append(slices.Clone(files), strings.Fields(c.more)...)...)).AffectedBy([]string{c.changed})
+		if got := strings.Join(slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return !e.IsDependencyOfAffected(dir) }), " "); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	if !(monorepo.ChangeEffect{}).IsNeededBelow("a") {
+	if !(monorepo.AffectedPackages{}).IsDependencyOfAffected("a") {
 		t.Error("the zero Effect knows that a is of no use")
 	}
 }
 
 // TestProblems tells people what is wrong.
 func TestProblems(t *testing.T) {
-	r := monorepo.Read(tree(
+	r := monorepo.ReadPackageGraph(tree(
 		`package.json={"workspaces":["p/*","tools/lost"]}`, `p/a/package.json={"name":"same","dependencies":{"c":"*"}}`, `p/b/package.json={"name":"same"}`,
 		`p/c/package.json={"name":"c","dependencies":{"d":"*"}}`, `p/d/package.json={"name":"d","dependencies":{"c":"*"}}`, "go.work=go 1.22\nuse ./x\n", "y/go.mod=module y\n",
 		"Cargo.toml=[workspace]\nmembers = ['r']\n", "s/Cargo.toml=[package]\nname = 's'\n",
@@ -298,15 +298,15 @@ func TestProblems(t *testing.T) {
 		t.Error(d)
 	}
 	for name, want := range map[string]string{"same": "2 packages are called \"same\": p/a, p/b; name the directory", "nothing": "no package is called \"nothing\"; there are"} {
-		if _, err := r.Find(name); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := r.FindPackage(name); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	var none *monorepo.PackageGraph
-	if _, err := none.Find("a"); err == nil || err.Error() != `no package is called "a"; the repository has no packages` {
+	if _, err := none.FindPackage("a"); err == nil || err.Error() != `no package is called "a"; the repository has no packages` {
 		t.Error("where nothing was read:", err)
 	}
-	if p, err := r.Find("p/a/"); err != nil || p.Dir != "p/a" {
+	if p, err := r.FindPackage("p/a/"); err != nil || p.Dir != "p/a" {
 		t.Errorf("by directory: %v, %v", p.Dir, err)
 	}
 }
@@ -319,7 +319,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"compilerOptions":{"baseUrl":"a","paths":{"a/*":["b/*/c",],"*":["*"]}},/* \" */}`, "import 'a/x'", "// \"")
 	f.Add("[", "Path(__file__).parents[99999999999]", "\x00")
 	f.Fuzz(func(t *testing.T, manifest, source, other string) {
-		r := monorepo.Read(tree("package.json="+manifest, "tsconfig.json="+manifest, "a/package.json="+manifest, "a/x.js="+source, "b/go.mod="+other, "b/x.go="+source, "c/pyproject.toml="+other, "c/x.py="+source, "d/Cargo.toml="+manifest))
+		r := monorepo.ReadPackageGraph(tree("package.json="+manifest, "tsconfig.json="+manifest, "a/package.json="+manifest, "a/x.js="+source, "b/go.mod="+other, "b/x.go="+source, "c/pyproject.toml="+other, "c/x.py="+source, "d/Cargo.toml="+manifest))
 		for _, p := range r.Packages {
 			if slices.Contains(p.Needs, p.Dir) {
 				t.Errorf("%s needs itself", p.Dir)
@@ -329,7 +329,7 @@ func FuzzRead(f *testing.F) {
 					t.Errorf("%s needs %s, which does not say so", p.Dir, dir)
 				}
 			}
-			if e := r.EffectOf([]string{path.Join(p.Dir, "y.js")}); e.UnaffectedReason(p.Dir) != "" {
+			if e := r.AffectedBy([]string{path.Join(p.Dir, "y.js")}); e.UnaffectedReason(p.Dir) != "" {
 				t.Errorf("a change of %s leaves it out", p.Dir)
 			}
 		}

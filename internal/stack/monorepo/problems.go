@@ -10,17 +10,17 @@ import (
 
 // findProblems records the problems with the packages of a repository.
 func (r *PackageGraph) findProblems(tree fs.FS) {
-	r.noteMissingMembers(tree)
-	r.noteSameNames()
-	r.noteCycles()
+	r.reportMissingMembers(tree)
+	r.reportSameNames()
+	r.reportCycles()
 }
 
 func (r *PackageGraph) addProblem(hint, format string, args ...any) {
 	r.Problems = append(r.Problems, PackageProblem{fmt.Sprintf(format, args...), hint})
 }
 
-// noteMissingMembers records members of a workspace that do not exist.
-func (r *PackageGraph) noteMissingMembers(tree fs.FS) {
+// reportMissingMembers records members of a workspace that do not exist.
+func (r *PackageGraph) reportMissingMembers(tree fs.FS) {
 	for _, p := range r.Packages {
 		for _, k := range r.kinds {
 			if k.names.Lists == nil || !slices.Contains(p.Kinds, k.Name) {
@@ -40,8 +40,8 @@ func (r *PackageGraph) noteMissingMembers(tree fs.FS) {
 	}
 }
 
-// noteSameNames records packages of one language that have the same name.
-func (r *PackageGraph) noteSameNames() {
+// reportSameNames records packages of one language that have the same name.
+func (r *PackageGraph) reportSameNames() {
 	for n, k := range r.kinds {
 		for i, p := range r.Packages {
 			of := r.names[n][p.Name]
@@ -63,9 +63,9 @@ func (r *PackageGraph) noteSameNames() {
 	}
 }
 
-// noteCycles records packages that need each other, each cycle once. A cycle within another one is
+// reportCycles records packages that need each other, each cycle once. A cycle within another one is
 // a part of it.
-func (r *PackageGraph) noteCycles() {
+func (r *PackageGraph) reportCycles() {
 	done := map[string]bool{}
 	for _, p := range r.Packages {
 		if done[p.Dir] || p.Dir == "." {

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
@@ -119,7 +119,7 @@ func feet(exit int) map[string]string {
 }
 
 // gist is what of a report others build on: all but the words of messages.
-func gist(r read.OutputReport) string {
+func gist(r read.ParsedToolOutput) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %+v\n", r.State, r.Counts)
 	for _, f := range r.Findings {
@@ -224,7 +224,7 @@ func cuts(data []byte, most int) []int {
 // fault or wherever it tells of tests. A part counts no more than the whole,
 // nor does it blame the machine for it.
 func TestCut(t *testing.T) {
-	testenv.SkipRaced(t, "nothing in it runs side by side")
+	testenv.SkipUnderRaceDetector(t, "nothing in it runs side by side")
 	most := 4
 	if testenv.RunsNightly() {
 		most = 1000
@@ -243,13 +243,13 @@ func TestCut(t *testing.T) {
 
 func cutAt(t *testing.T, who string, in read.ToolOutput, data *[]byte, whole []byte, at []int) {
 	t.Helper()
-	sum := func(c nexus.Counts) int { return c.Passed + c.Failed + c.Skipped }
+	sum := func(c nexus.TestCounts) int { return c.Passed + c.Failed + c.Skipped }
 	forgiven := func() read.ToolOutput {
 		out := in
 		out.Exit = 0
 		return out
 	}
-	f, _ := stack.OutputFormats().Find(in.Format)
+	f, _ := stack.OutputFormats().FindFormat(in.Format)
 	base, mild, named := stack.ReadOutput(in), stack.ReadOutput(forgiven()), 0
 	for _, n := range at {
 		*data = whole[:n:n]
@@ -282,7 +282,7 @@ const saying = 7
 // TestCutKeepsWhatIsWhole holds that a finding is there as soon as its lines
 // are, and stays, however the output continues.
 func TestCutKeepsWhatIsWhole(t *testing.T) {
-	testenv.SkipRaced(t, "nothing in it runs side by side")
+	testenv.SkipUnderRaceDetector(t, "nothing in it runs side by side")
 	for i, r := range recordings(t) {
 		if i%3 != 0 && !testenv.RunsNightly() {
 			continue
@@ -323,7 +323,7 @@ func TestCutKeepsWhatIsWhole(t *testing.T) {
 			if f.Line == 0 || at < 0 || name(r) == "pytest-line" || name(r) == "go-test-v" || strings.HasPrefix(name(r), "nextest") { // where a failure was stands apart from which it was, which comes later
 				continue
 			}
-			if after := unitProgress(whole, f); at == 0 || at > after && bytes.Count(whole[after:at], []byte("\n")) > saying {
+			if after := filteredTestState(whole, f); at == 0 || at > after && bytes.Count(whole[after:at], []byte("\n")) > saying {
 				t.Errorf("%s: %s came after %d bytes, and was told after %d", name(r), place(f), at, after)
 			}
 		}
@@ -331,13 +331,13 @@ func TestCutKeepsWhatIsWhole(t *testing.T) {
 	}
 }
 
-// unitProgress returns the end of the last line that names a finding's place.
-func unitProgress(data []byte, f nexus.Finding) int {
+// filteredTestState returns the end of the last line that names a finding's place.
+func filteredTestState(data []byte, f nexus.Finding) int {
 	place := regexp.MustCompile(regexp.QuoteMeta(filepath.Base(f.File)) + `\D{1,9}` + fmt.Sprint(f.Line) + `\b`)
 	end, last := 0, len(data)
 	for line := range bytes.Lines(data) {
 		end += len(line)
-		if place.MatchString(raw.PlainText(string(line))) {
+		if place.MatchString(parserbase.PlainText(string(line))) {
 			last = end
 		}
 	}

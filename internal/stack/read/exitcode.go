@@ -8,59 +8,59 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
-// readExit reads a command that exits with 0 when all is well. If it runs tests, it must also
+// readExitCode reads a command that exits with 0 when all is well. If it runs tests, it must also
 // report their number. Its output is read as that of the tool that printed it, as far as one is
 // recognised.
-func (s FormatSet) readExit(in ToolOutput) OutputReport {
+func (s OutputFormatSet) readExitCode(in ToolOutput) ParsedToolOutput {
 	all := in.AllLines()
 	speak, sure := s.recognizedFormats(in)
 	known := len(speak) > 0
 	var f OutputFormat
-	var r OutputReport
+	var r ParsedToolOutput
 	if known {
 		f = speak[0]
-		r = s.worstReport(in, f, s.rereadIfNotUnderstood(in, f, f.Read(in)))
+		r = s.reportOfWorstRun(in, f, s.rereadIfNotUnderstood(in, f, f.Read(in)))
 		if !f.Tests && in.Exit > 0 {
-			r = joinedReport(in, r, speak[1:])
+			r = addCheckerFindings(in, r, speak[1:])
 		}
 	}
-	believed := slices.ContainsFunc(r.Findings, raw.IsBlocking)
+	believed := slices.ContainsFunc(r.Findings, parserbase.IsBlocking)
 	switch {
 	case known && f.Tests && r.State == nexus.NotRun && believed: // its output explains why none of its tests ran
 	case in.Exit == 0 && (r.Counts.Failed > 0 || believed && (sure || f.Tests || f.Zero)):
 		r.State, r.Why = nexus.Fail, ""
 		if len(r.Findings) == 0 {
-			r.Findings = []nexus.Finding{{Code: raw.CodeTest, Message: fmt.Sprintf("%d tests failed, though the command exits 0", r.Counts.Failed)}}
+			r.Findings = []nexus.Finding{{Code: parserbase.CodeTest, Message: fmt.Sprintf("%d tests failed, though the command exits 0", r.Counts.Failed)}}
 		}
-	case in.Exit == 0 && known && f.Tests && r.State == nexus.NotRun && r.Counts == (nexus.Counts{}): // it ran a runner that itself reports this
+	case in.Exit == 0 && known && f.Tests && r.State == nexus.NotRun && r.Counts == (nexus.TestCounts{}): // it ran a runner that itself reports this
 	case in.Exit == 0 && !in.Tests:
 		r.State, r.Why = nexus.Pass, ""
 		if in.Guess && !known {
 			r.State, r.Why = nexus.Unverifiable, "its exit code is not known, and nothing in the output says that all passed"
 		}
-		r.Findings = slices.DeleteFunc(r.Findings, raw.IsBlocking)
+		r.Findings = slices.DeleteFunc(r.Findings, parserbase.IsBlocking)
 	case in.Exit == 0 && !r.Counted:
 		r.State, r.Why = nexus.Unverifiable, "it exits 0, but nothing in its output says how many tests ran"
 	case in.Exit == 0:
 		r.State = cmp.Or(r.State, nexus.Pass) // enforceReportRules requires at least one that passed
-	case known && (r.State == nexus.NotRun || r.State == nexus.Environmental || r.State == nexus.Fail && (believed && r.Findings[0].Code != raw.CodeExit || isUnderstood(r))):
+	case known && (r.State == nexus.NotRun || r.State == nexus.Environmental || r.State == nexus.Fail && (believed && r.Findings[0].Code != parserbase.CodeExit || isUnderstood(r))):
 	case in.WasKilled():
 		r.State, r.Why = nexus.Environmental, "it was killed"
 	default:
-		r = failedReport(in, r, all)
+		r = unexplainedFailureReport(in, r, all)
 	}
-	return unloadedReport(r, all)
+	return testsNotLoadedReport(r, all)
 }
 
-// unloadedReport returns the report of tests that did not run, if the only message is that a test
+// testsNotLoadedReport returns the report of tests that did not run, if the only message is that a test
 // file could not be loaded or built.
-func unloadedReport(r OutputReport, all []string) OutputReport {
+func testsNotLoadedReport(r ParsedToolOutput, all []string) ParsedToolOutput {
 	tests := regexp.MustCompile(`(?i)(?:^|[/._-])(?:tests?|spec|specs|__tests__|conftest)[/._-]|Test\.\w+$`)
 	missing := regexp.MustCompile(`^(?:E +)?(?:ModuleNotFoundError|ImportError)\b|Cannot find (?:module|package) |cannot load such file -- |Failed opening required|^error: could not compile .* \((?:test|lib test|bin .* test)\b`)
-	outside := func(f nexus.Finding) bool { return raw.IsBlocking(f) && !tests.MatchString(f.File) }
+	outside := func(f nexus.Finding) bool { return parserbase.IsBlocking(f) && !tests.MatchString(f.File) }
 	if r.State != nexus.Fail || r.Counted || len(r.Findings) == 0 || slices.ContainsFunc(r.Findings, outside) {
 		return r
 	}
@@ -70,9 +70,9 @@ func unloadedReport(r OutputReport, all []string) OutputReport {
 	return r
 }
 
-// failedReport returns the report of a command that exits with an error and whose output no format
+// unexplainedFailureReport returns the report of a command that exits with an error and whose output no format
 // explains.
-func failedReport(in ToolOutput, r OutputReport, all []string) OutputReport {
+func unexplainedFailureReport(in ToolOutput, r ParsedToolOutput, all []string) ParsedToolOutput {
 	if in.Tests {
 		if unran := in.UnexplainedTestFailure(); unran.State == nexus.NotRun {
 			return unran
@@ -88,8 +88,8 @@ func failedReport(in ToolOutput, r OutputReport, all []string) OutputReport {
 	return r
 }
 
-// joinedReport adds the findings of further checkers in the same output to those of one.
-func joinedReport(in ToolOutput, r OutputReport, others []OutputFormat) OutputReport {
+// addCheckerFindings adds the findings of further checkers in the same output to those of one.
+func addCheckerFindings(in ToolOutput, r ParsedToolOutput, others []OutputFormat) ParsedToolOutput {
 	has := func(x nexus.Finding) bool {
 		return slices.ContainsFunc(r.Findings, func(y nexus.Finding) bool { return x.File == y.File && x.Line == y.Line })
 	}
@@ -99,18 +99,18 @@ func joinedReport(in ToolOutput, r OutputReport, others []OutputFormat) OutputRe
 			continue
 		}
 		said := f.Read(in).Findings
-		r.Findings = append(r.Findings, slices.DeleteFunc(said, func(x nexus.Finding) bool { return x.File == "" || x.Code == raw.CodeEnvironment || has(x) })...)
+		r.Findings = append(r.Findings, slices.DeleteFunc(said, func(x nexus.Finding) bool { return x.File == "" || x.Code == parserbase.CodeEnvironment || has(x) })...)
 	}
 	return r
 }
 
-// worstReport returns the report of the worst run, if the output contains several test runs and the
+// reportOfWorstRun returns the report of the worst run, if the output contains several test runs and the
 // first one passed.
-func (s FormatSet) worstReport(in ToolOutput, f OutputFormat, r OutputReport) OutputReport {
+func (s OutputFormatSet) reportOfWorstRun(in ToolOutput, f OutputFormat, r ParsedToolOutput) ParsedToolOutput {
 	if !f.Tests || r.Counts.Failed > 0 {
 		return r
 	}
-	_, tests := formatsInText(s, bothEnds(in))
+	_, tests := formatsInText(s, headAndTailText(in))
 	for _, other := range tests {
 		if other.Name == f.Name {
 			continue

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
 )
 
@@ -37,7 +37,7 @@ type OutputFormat struct {
 	Over string
 
 	// Read converts the output to a report. Nil: [Exit], which reads it by other formats.
-	Read func(raw.ToolOutput) raw.OutputReport
+	Read func(parserbase.ToolOutput) parserbase.ParsedToolOutput
 }
 
 // The formats that other packages name.
@@ -53,13 +53,13 @@ const (
 	tally = "tally"
 )
 
-// FormatSet holds all known formats. Machine-readable ones come first, because their text may quote
+// OutputFormatSet holds all known formats. Machine-readable ones come first, because their text may quote
 // any other.
-type FormatSet []OutputFormat
+type OutputFormatSet []OutputFormat
 
-// NewSet joins the common formats and those of languages: of Go's tools, of checkers, and of
+// NewFormatSet joins the common formats and those of languages: of Go's tools, of checkers, and of
 // test runners.
-func NewSet(golang, checks, tests []OutputFormat) FormatSet {
+func NewFormatSet(golang, checks, tests []OutputFormat) OutputFormatSet {
 	return slices.Concat(machineFormats(), golang, checks, looseFormats(), tests, []OutputFormat{
 		{Name: tally, About: "any runner that says how many tests passed and failed", Tests: true, Marks: tallyMarks, Read: TallyOutput},
 		{Name: Exit, About: "any command that exits 0 when all is well"},
@@ -68,16 +68,16 @@ func NewSet(golang, checks, tests []OutputFormat) FormatSet {
 
 func machineFormats() []OutputFormat {
 	return []OutputFormat{
-		{Name: JUnit, About: "JUnit's XML, as nearly every test runner can write", Tests: true, Marks: `<testsuites?[\s>]`, Read: report.JUnit},
-		{Name: "tap", About: "the Test Anything Protocol", Tests: true, Commands: []string{"prove", "bats", "tap"}, Marks: `(?m)^TAP version \d+|^1\.\.0\b|^1\.\.\d+\s*$(?s:.*)^(?:not )?ok \d|^(?:not )?ok 1 (?s:.*)^1\.\.\d+\s*$`, Over: `^# duration_ms [\d.]+$`, Read: report.TAP},
-		{Name: "teamcity", About: "the messages that runners print for TeamCity", Tests: true, Marks: `(?m)^\s*##teamcity\[test`, Read: report.TeamCity},
-		{Name: "json-tests", About: "JSON with a summary and a list of tests: the Common Test Report Format, pytest-json-report", Tests: true, Marks: `"summary"\s*:\s*\{[^{}]*"(?:passed|failed|total|tests)"\s*:\s*\d+[^{}]*\}(?s:.*)"(?:status|outcome)"\s*:\s*"(?:passed|failed|skipped|pending|error)"`, Read: report.JSONTests},
-		{Name: "sarif", About: "SARIF 2.1", Warns: true, Marks: `"runs"\s*:\s*\[(?s:.*)"results"`, Read: report.SARIF},
+		{Name: JUnit, About: "JUnit's XML, as nearly every test runner can write", Tests: true, Marks: `<testsuites?[\s>]`, Read: report.ReadJUnit},
+		{Name: "tap", About: "the Test Anything Protocol", Tests: true, Commands: []string{"prove", "bats", "tap"}, Marks: `(?m)^TAP version \d+|^1\.\.0\b|^1\.\.\d+\s*$(?s:.*)^(?:not )?ok \d|^(?:not )?ok 1 (?s:.*)^1\.\.\d+\s*$`, Over: `^# duration_ms [\d.]+$`, Read: report.ReadTAP},
+		{Name: "teamcity", About: "the messages that runners print for TeamCity", Tests: true, Marks: `(?m)^\s*##teamcity\[test`, Read: report.ReadTeamCity},
+		{Name: "json-tests", About: "JSON with a summary and a list of tests: the Common Test Report Format, pytest-json-report", Tests: true, Marks: `"summary"\s*:\s*\{[^{}]*"(?:passed|failed|total|tests)"\s*:\s*\d+[^{}]*\}(?s:.*)"(?:status|outcome)"\s*:\s*"(?:passed|failed|skipped|pending|error)"`, Read: report.ReadJSONTests},
+		{Name: "sarif", About: "SARIF 2.1", Warns: true, Marks: `"runs"\s*:\s*\[(?s:.*)"results"`, Read: report.ReadSARIF},
 		{Name: "checkstyle-xml", About: "Checkstyle's XML, as many linters can write", Warns: true, Marks: `<checkstyle[\s>]`, Read: report.ReadCheckstyle},
-		{Name: "lcov", About: "a tracefile of LCOV", Marks: `(?m)^SF:(?s:.*)^(?:end_of_record|DA:)`, Read: report.LCOV},
+		{Name: "lcov", About: "a tracefile of LCOV", Marks: `(?m)^SF:(?s:.*)^(?:end_of_record|DA:)`, Read: report.ReadLCOV},
 		{Name: "cobertura", About: "Cobertura's XML", Marks: `<coverage[\s>]`, Read: report.ReadCobertura},
-		{Name: "jacoco", About: "JaCoCo's XML", Marks: `<!DOCTYPE report PUBLIC "-//JACOCO|<report name="[^"]*">\s*<sessioninfo`, Read: report.JaCoCo},
-		{Name: "go-cover", About: "a profile of go test -coverprofile", Marks: `(?m)^mode: (?:set|count|atomic)$`, Read: report.GoCover},
+		{Name: "jacoco", About: "JaCoCo's XML", Marks: `<!DOCTYPE report PUBLIC "-//JACOCO|<report name="[^"]*">\s*<sessioninfo`, Read: report.ReadJaCoCo},
+		{Name: "go-cover", About: "a profile of go test -coverprofile", Marks: `(?m)^mode: (?:set|count|atomic)$`, Read: report.ReadGoCover},
 	}
 }
 
@@ -85,16 +85,16 @@ func machineFormats() []OutputFormat {
 // formats of specific tools have more information.
 func looseFormats() []OutputFormat {
 	return []OutputFormat{
-		{Name: "github", About: "the annotations that tools print for GitHub's runners", Warns: true, Marks: `(?m)^\s*::(?:error|warning) [^\n]*\bfile=`, Read: report.GitHub},
-		{Name: "json", About: "JSON of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^\s*[\[{](?s:.*)"(?i:line|line_?number|line_?start|start_?line|row|begin)"\s*:\s*\d`, Read: report.JSON},
-		{Name: "csv", About: "a table of comma-separated values that names files and lines", Warns: true, Marks: `(?mi)^(?:.*,)?"?(?:file_?(?:name|path)?|path)"?,(?:.*,)?"?line(?:_?number)?"?(?:,|$)`, Read: report.CSV},
-		{Name: "xml", About: "XML of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^<\?xml (?s:.*)<\w+ [^<>]*\b(?:begin)?line="\d`, Read: report.XML},
+		{Name: "github", About: "the annotations that tools print for GitHub's runners", Warns: true, Marks: `(?m)^\s*::(?:error|warning) [^\n]*\bfile=`, Read: report.ReadGitHubAnnotations},
+		{Name: "json", About: "JSON of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^\s*[\[{](?s:.*)"(?i:line|line_?number|line_?start|start_?line|row|begin)"\s*:\s*\d`, Read: report.ReadLooseJSON},
+		{Name: "csv", About: "a table of comma-separated values that names files and lines", Warns: true, Marks: `(?mi)^(?:.*,)?"?(?:file_?(?:name|path)?|path)"?,(?:.*,)?"?line(?:_?number)?"?(?:,|$)`, Read: report.ReadCSV},
+		{Name: "xml", About: "XML of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^<\?xml (?s:.*)<\w+ [^<>]*\b(?:begin)?line="\d`, Read: report.ReadLooseXML},
 	}
 }
 
 // JSONOrText returns a reader for a runner that prints JSON or text.
-func JSONOrText(native func(raw.ToolOutput) (raw.OutputReport, bool, bool), text func(raw.ToolOutput) raw.OutputReport) func(raw.ToolOutput) raw.OutputReport {
-	return func(in raw.ToolOutput) raw.OutputReport {
+func JSONOrText(native func(parserbase.ToolOutput) (parserbase.ParsedToolOutput, bool, bool), text func(parserbase.ToolOutput) parserbase.ParsedToolOutput) func(parserbase.ToolOutput) parserbase.ParsedToolOutput {
+	return func(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 		r, ok, broken := native(in)
 		if ok {
 			return r
@@ -107,8 +107,8 @@ func JSONOrText(native func(raw.ToolOutput) (raw.OutputReport, bool, bool), text
 	}
 }
 
-// Find returns the format of a name.
-func (s FormatSet) Find(name string) (OutputFormat, bool) {
+// FindFormat returns the format of a name.
+func (s OutputFormatSet) FindFormat(name string) (OutputFormat, bool) {
 	i := slices.IndexFunc(s, func(f OutputFormat) bool { return f.Name == name })
 	if i < 0 {
 		return OutputFormat{}, false
@@ -118,7 +118,7 @@ func (s FormatSet) Find(name string) (OutputFormat, bool) {
 
 // DetectFormat returns the input, and the format that its command or its text shows. Test output whose
 // command is unknown is read carefully, as by [Exit].
-func (s FormatSet) DetectFormat(in ToolOutput) (ToolOutput, string) {
+func (s OutputFormatSet) DetectFormat(in ToolOutput) (ToolOutput, string) {
 	in.Format = Exit
 	speak, sure := s.recognizedFormats(in)
 	if len(speak) == 0 {
@@ -132,9 +132,9 @@ func (s FormatSet) DetectFormat(in ToolOutput) (ToolOutput, string) {
 	return in, f.Name
 }
 
-// isClean reports whether the output of a tool with an unknown exit code means success: by a
+// meansSuccess reports whether the output of a tool with an unknown exit code means success: by a
 // message, by JSON, or by being empty.
-func (f OutputFormat) isClean(in ToolOutput) bool {
+func (f OutputFormat) meansSuccess(in ToolOutput) bool {
 	var any any
 	if ok, _ := in.DecodeDocument(&any); ok {
 		return true
@@ -156,7 +156,7 @@ const glance = 128 << 10
 
 // RecognizeFormat returns the format of an output, by its command or by its text; the zero Format if
 // neither shows it.
-func (s FormatSet) RecognizeFormat(in ToolOutput) OutputFormat {
+func (s OutputFormatSet) RecognizeFormat(in ToolOutput) OutputFormat {
 	all, _ := s.recognizedFormats(in)
 	if len(all) == 0 {
 		return OutputFormat{}
@@ -165,8 +165,8 @@ func (s FormatSet) RecognizeFormat(in ToolOutput) OutputFormat {
 }
 
 // recognizedFormats returns all formats found in an output, the most important first.
-func (s FormatSet) recognizedFormats(in ToolOutput) (all []OutputFormat, sure bool) {
-	named := s.ByCommand(in.Command)
+func (s OutputFormatSet) recognizedFormats(in ToolOutput) (all []OutputFormat, sure bool) {
+	named := s.FormatsByCommand(in.Command)
 	begins := in.Tests && len(named) > 0 && !slices.ContainsFunc(named, func(f OutputFormat) bool { return f.Tests }) // like make, which starts tests of any kind
 	if len(named) == 1 && !begins {
 		return named, true
@@ -175,7 +175,7 @@ func (s FormatSet) recognizedFormats(in ToolOutput) (all []OutputFormat, sure bo
 	if len(named) > 1 && !begins { // one line with several tools: the text shows which of them printed it
 		all = named
 	}
-	text := bothEnds(in)
+	text := headAndTailText(in)
 	checks, tests := formatsInText(all, text)
 	if len(named) > 1 && !begins && len(checks)+len(tests) == 0 { // none of them has a recognisable text
 		named = nil
@@ -197,15 +197,15 @@ func (s FormatSet) recognizedFormats(in ToolOutput) (all []OutputFormat, sure bo
 	return nil, false
 }
 
-// bothEnds returns the text of an output, and of a long one both its ends.
-func bothEnds(in ToolOutput) string {
+// headAndTailText returns the text of an output, and of a long one both its ends.
+func headAndTailText(in ToolOutput) string {
 	var b strings.Builder
 	for _, data := range [][]byte{in.Stdout, in.Stderr} {
 		if len(data) > 2*glance {
-			b.WriteString(strings.Join(raw.SplitLines(data[:glance]), "\n") + "\n")
+			b.WriteString(strings.Join(parserbase.SplitLines(data[:glance]), "\n") + "\n")
 			data = data[len(data)-glance:]
 		}
-		b.WriteString(strings.Join(raw.SplitLines(data), "\n") + "\n")
+		b.WriteString(strings.Join(parserbase.SplitLines(data), "\n") + "\n")
 	}
 	return b.String()
 }
@@ -264,13 +264,13 @@ func (f OutputFormat) lastMarkEnd(text string, marks *regexp.Regexp) int {
 	return end
 }
 
-// ByCommand returns the formats of the tools in a command line. For a tool that builds and
+// FormatsByCommand returns the formats of the tools in a command line. For a tool that builds and
 // tests, only the test format is returned.
-func (s FormatSet) ByCommand(command string) []OutputFormat {
+func (s OutputFormatSet) FormatsByCommand(command string) []OutputFormat {
 	return s.formatsByWords(command, func(f OutputFormat) []string { return f.Commands })
 }
 
-func (s FormatSet) formatsByWords(command string, words func(OutputFormat) []string) []OutputFormat {
+func (s OutputFormatSet) formatsByWords(command string, words func(OutputFormat) []string) []OutputFormat {
 	if command == "" {
 		return nil
 	}

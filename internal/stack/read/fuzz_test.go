@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
@@ -41,14 +41,14 @@ func hold(t *testing.T, in read.ToolOutput) {
 	t.Helper()
 	r := stack.ReadOutput(in)
 	if r.State == nexus.Pass || r.State == nexus.Flaky {
-		if in.Exit != 0 || r.Counts.Failed > 0 || slices.ContainsFunc(r.Findings, raw.IsBlocking) {
+		if in.Exit != 0 || r.Counts.Failed > 0 || slices.ContainsFunc(r.Findings, parserbase.IsBlocking) {
 			t.Errorf("passed: %s", tell(r))
 		}
-		if f, _ := stack.OutputFormats().Find(in.Format); f.Tests && r.Counts.Passed == 0 && r.State == nexus.Pass {
+		if f, _ := stack.OutputFormats().FindFormat(in.Format); f.Tests && r.Counts.Passed == 0 && r.State == nexus.Pass {
 			t.Errorf("passed without a test: %s", tell(r))
 		}
 	}
-	if r.State == "" || r.State == nexus.Fail && len(r.Findings) == 0 || len(r.Findings) > raw.Enough {
+	if r.State == "" || r.State == nexus.Fail && len(r.Findings) == 0 || len(r.Findings) > parserbase.Enough {
 		t.Errorf("odd: %s", tell(r))
 	}
 	for _, f := range r.Findings {

@@ -7,21 +7,21 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
-// goText is the parsed text of the go command.
-type goText struct {
+// goCommandOutput is the parsed text of the go command.
+type goCommandOutput struct {
 	findings    []nexus.Finding
 	environment bool // the cause is the machine
 	empty       bool // there is nothing to build, vet or test
 }
 
-// readGoText reads the output of go build, go vet and the compiler. An indented line continues
+// readGoCommandText reads the output of go build, go vet and the compiler. An indented line continues
 // the finding before it.
-func readGoText(in ToolOutput, all []string, code string) goText {
-	var t goText
-	pos := goPositions()
+func readGoCommandText(in ToolOutput, all []string, code string) goCommandOutput {
+	var t goCommandOutput
+	pos := goPositionPatterns()
 	var rest []string
 	open := false // the last line belongs to a finding
 	for i, l := range all {
@@ -43,18 +43,18 @@ func readGoText(in ToolOutput, all []string, code string) goText {
 		case strings.HasPrefix(l, "# "):
 			open = false
 			if strings.HasPrefix(l, "# [") {
-				code = raw.CodeVet
+				code = parserbase.CodeVet
 			}
 		case strings.TrimSpace(l) == "" || strings.HasPrefix(l, "go: downloading ") || strings.HasPrefix(l, "go: warning: "):
 			open = false
 		case blamesMachine(l):
 			t.environment, open = true, false
-			t.findings = append(t.findings, nexus.Finding{File: fileInGoError(l), Code: raw.CodeEnvironment, Message: l, Advice: networkAdvice(l)})
+			t.findings = append(t.findings, nexus.Finding{File: fileInGoError(l), Code: parserbase.CodeEnvironment, Message: l, Advice: networkAdvice(l)})
 		case strings.TrimSpace(l) != "too many errors":
 			rest, open = append(rest, l), false
 		}
 	}
-	if gone, ok := raw.MissingFileFinding(in, rest); ok && len(t.findings) == 0 && in.Exit > 0 {
+	if gone, ok := parserbase.MissingFileFinding(in, rest); ok && len(t.findings) == 0 && in.Exit > 0 {
 		t.findings, t.environment = []nexus.Finding{gone}, true
 	}
 	if len(t.findings) == 0 && len(rest) > 0 {
@@ -102,35 +102,35 @@ func networkAdvice(message string) string {
 	}
 }
 
-func readBuild(in ToolOutput, code string) OutputReport {
-	said := raw.SplitLines(in.Stderr)
-	said = append(said, raw.EachObject(in.Stdout, func(line []byte) bool {
+func readGoBuild(in ToolOutput, code string) ParsedToolOutput {
+	said := parserbase.SplitLines(in.Stderr)
+	said = append(said, parserbase.EachObject(in.Stdout, func(line []byte) bool {
 		var e goTestEvent
 		ok := json.Unmarshal(line, &e) == nil && strings.HasPrefix(e.Action, "build-")
-		said = append(said, raw.SplitLines([]byte(e.Output))...)
+		said = append(said, parserbase.SplitLines([]byte(e.Output))...)
 		return ok
 	})...)
-	return readGoText(in, said, code).report(in)
+	return readGoCommandText(in, said, code).report(in)
 }
 
-func (t goText) report(in ToolOutput) OutputReport {
+func (t goCommandOutput) report(in ToolOutput) ParsedToolOutput {
 	switch {
 	case in.Exit < 0:
-		return OutputReport{State: nexus.Environmental, Why: "it was killed", Findings: t.findings}
+		return ParsedToolOutput{State: nexus.Environmental, Why: "it was killed", Findings: t.findings}
 	case in.Exit == 0 && t.empty, t.empty && len(t.findings) == 0:
-		return OutputReport{State: nexus.NotRun, Why: "there are no Go packages"}
+		return ParsedToolOutput{State: nexus.NotRun, Why: "there are no Go packages"}
 	case in.Exit == 0:
-		return OutputReport{State: nexus.Pass} // warnings of the C compiler do not matter
+		return ParsedToolOutput{State: nexus.Pass} // warnings of the C compiler do not matter
 	case t.environment:
-		return OutputReport{State: nexus.Environmental, Why: firstMessage(t.findings), Findings: t.findings}
+		return ParsedToolOutput{State: nexus.Environmental, Why: firstMessage(t.findings), Findings: t.findings}
 	default:
-		return OutputReport{State: nexus.Fail, Findings: t.findings}
+		return ParsedToolOutput{State: nexus.Fail, Findings: t.findings}
 	}
 }
 
 func firstMessage(all []nexus.Finding) string {
 	for _, f := range all {
-		if blamesMachine(f.Message) || f.Code == raw.CodeEnvironment {
+		if blamesMachine(f.Message) || f.Code == parserbase.CodeEnvironment {
 			return f.Message
 		}
 	}
@@ -139,14 +139,14 @@ func firstMessage(all []nexus.Finding) string {
 
 // GoVetOutput reads go vet. With -json it exits with 0 whatever it found, so its findings count
 // and not its exit code.
-func GoVetOutput(in ToolOutput) OutputReport {
-	text, objects := splitJSON(append(raw.SplitLines(in.Stderr), raw.SplitLines(in.Stdout)...))
-	t := readGoText(in, text, raw.CodeVet)
+func GoVetOutput(in ToolOutput) ParsedToolOutput {
+	text, objects := separateJSONObjects(append(parserbase.SplitLines(in.Stderr), parserbase.SplitLines(in.Stdout)...))
+	t := readGoCommandText(in, text, parserbase.CodeVet)
 	found := false
 	for _, o := range objects {
 		diagnostics, ok := readVetJSON(in, o)
 		if !ok {
-			return OutputReport{State: nexus.Unverifiable, Why: "go vet printed JSON of a kind that is not known", Findings: t.findings}
+			return ParsedToolOutput{State: nexus.Unverifiable, Why: "go vet printed JSON of a kind that is not known", Findings: t.findings}
 		}
 		found = found || len(diagnostics) > 0
 		t.findings = append(t.findings, diagnostics...)
@@ -158,9 +158,9 @@ func GoVetOutput(in ToolOutput) OutputReport {
 	return r
 }
 
-// splitJSON separates JSON objects, each beginning and ending on a line with only its brace,
+// separateJSONObjects separates JSON objects, each beginning and ending on a line with only its brace,
 // from other lines.
-func splitJSON(all []string) (text, objects []string) {
+func separateJSONObjects(all []string) (text, objects []string) {
 	var open []string
 	for _, l := range all {
 		switch {
@@ -191,7 +191,7 @@ func readVetJSON(in ToolOutput, object string) ([]nexus.Finding, bool) {
 	if json.Unmarshal([]byte(object), &packages) != nil {
 		return nil, false
 	}
-	pos := goPositions()
+	pos := goPositionPatterns()
 	var all []nexus.Finding
 	for _, analyzers := range packages {
 		for name, object := range analyzers {
@@ -206,11 +206,11 @@ func readVetJSON(in ToolOutput, object string) ([]nexus.Finding, bool) {
 				found = []diagnostic{{Message: failed.Error}}
 			}
 			for _, d := range found {
-				f, ok := pos.findingAt(in, raw.PlainText(d.Posn)+": "+raw.PlainText(d.Message))
+				f, ok := pos.findingAt(in, parserbase.PlainText(d.Posn)+": "+parserbase.PlainText(d.Message))
 				if !ok {
-					f = nexus.Finding{Message: raw.PlainText(d.Message)}
+					f = nexus.Finding{Message: parserbase.PlainText(d.Message)}
 				}
-				f.Code = raw.PlainText(name)
+				f.Code = parserbase.PlainText(name)
 				all = append(all, f)
 			}
 		}
@@ -219,9 +219,9 @@ func readVetJSON(in ToolOutput, object string) ([]nexus.Finding, bool) {
 }
 
 // GoFmtOutput reads gofmt -l, which exits with 0 after listing unformatted files.
-func GoFmtOutput(in ToolOutput) OutputReport {
-	t := readGoText(in, raw.SplitLines(in.Stderr), raw.CodeCompile)
-	for _, l := range raw.SplitLines(in.Stdout) {
+func GoFmtOutput(in ToolOutput) ParsedToolOutput {
+	t := readGoCommandText(in, parserbase.SplitLines(in.Stderr), parserbase.CodeCompile)
+	for _, l := range parserbase.SplitLines(in.Stdout) {
 		if f := in.RelativePath(l); strings.TrimSpace(l) != "" && f != "" {
 			t.findings = append(t.findings, nexus.Finding{File: f, Code: "gofmt", Message: "is not formatted", Advice: "Run gofmt -w on it."})
 		}
@@ -234,7 +234,7 @@ func GoFmtOutput(in ToolOutput) OutputReport {
 }
 
 // GolangCIOutput reads golangci-lint with JSON on standard output.
-func GolangCIOutput(in ToolOutput) OutputReport {
+func GolangCIOutput(in ToolOutput) ParsedToolOutput {
 	type issue struct {
 		FromLinter, Text, Severity string
 		Pos                        struct {
@@ -258,7 +258,7 @@ func GolangCIOutput(in ToolOutput) OutputReport {
 	}
 	var all []nexus.Finding
 	for _, i := range out.Issues {
-		f := nexus.Finding{File: in.RelativePath(i.Pos.Filename), Line: clampNumber(i.Pos.Line), Column: clampNumber(i.Pos.Column), Code: raw.PlainText(i.FromLinter), Message: raw.PlainText(i.Text)}
+		f := nexus.Finding{File: in.RelativePath(i.Pos.Filename), Line: clampNumber(i.Pos.Line), Column: clampNumber(i.Pos.Column), Code: parserbase.PlainText(i.FromLinter), Message: parserbase.PlainText(i.Text)}
 		if f.File == "" {
 			f.Line, f.Column = 0, 0
 		}
@@ -266,13 +266,13 @@ func GolangCIOutput(in ToolOutput) OutputReport {
 	}
 	switch {
 	case len(all) > 0:
-		return OutputReport{State: nexus.Fail, Findings: all}
+		return ParsedToolOutput{State: nexus.Fail, Findings: all}
 	case in.Exit == 0 && out.Report.Error == "":
-		return OutputReport{State: nexus.Pass}
+		return ParsedToolOutput{State: nexus.Pass}
 	default:
 		r := unstartedLintReport(in)
 		if out.Report.Error != "" {
-			r.Why = raw.ClipMessage(raw.PlainText(out.Report.Error))
+			r.Why = parserbase.ClipMessage(parserbase.PlainText(out.Report.Error))
 		}
 		return r
 	}
@@ -281,17 +281,17 @@ func GolangCIOutput(in ToolOutput) OutputReport {
 func clampNumber(n int) int { return min(max(n, 0), 1<<30) }
 
 // unstartedLintReport returns the report of a linter that failed before it linted.
-func unstartedLintReport(in ToolOutput) OutputReport {
-	t := readGoText(in, append(raw.SplitLines(in.Stderr), raw.SplitLines(in.Stdout)...), "golangci")
+func unstartedLintReport(in ToolOutput) ParsedToolOutput {
+	t := readGoCommandText(in, append(parserbase.SplitLines(in.Stderr), parserbase.SplitLines(in.Stdout)...), "golangci")
 	switch {
 	case in.Exit == 0:
-		return OutputReport{State: nexus.Unverifiable, Why: "golangci-lint printed no JSON"}
+		return ParsedToolOutput{State: nexus.Unverifiable, Why: "golangci-lint printed no JSON"}
 	case slices.ContainsFunc(t.findings, func(f nexus.Finding) bool { return f.File != "" }) && !t.environment:
-		return OutputReport{State: nexus.Fail, Findings: t.findings}
+		return ParsedToolOutput{State: nexus.Fail, Findings: t.findings}
 	case isOtherLintVersion(string(in.Stderr)):
-		return OutputReport{State: nexus.NotRun, Why: "the configuration is for another version of golangci-lint than the one installed"}
+		return ParsedToolOutput{State: nexus.NotRun, Why: "the configuration is for another version of golangci-lint than the one installed"}
 	default:
-		return OutputReport{State: nexus.Environmental, Why: raw.ClipMessage(in.LastLines()), Findings: t.findings}
+		return ParsedToolOutput{State: nexus.Environmental, Why: parserbase.ClipMessage(in.LastLines()), Findings: t.findings}
 	}
 }
 
@@ -305,11 +305,11 @@ func isOtherLintVersion(said string) bool {
 }
 
 // GoBuildOutput reads go build.
-func GoBuildOutput(in ToolOutput) OutputReport { return readBuild(in, raw.CodeCompile) }
+func GoBuildOutput(in ToolOutput) ParsedToolOutput { return readGoBuild(in, parserbase.CodeCompile) }
 
 // GoplsOutput reads gopls check, which exits with 0 whatever it found.
-func GoplsOutput(in ToolOutput) OutputReport {
-	return in.CheckReport(guessFindings(in, in.AllLines(), false), true)
+func GoplsOutput(in ToolOutput) ParsedToolOutput {
+	return in.CheckerReport(guessFindings(in, in.AllLines(), false), true)
 }
 
 // GoTestJSONMarks is a pattern of text that only go test -json prints.

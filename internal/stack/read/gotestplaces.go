@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 // testFilePath returns the path of a file in a package that a test names without its directory.
-func (l *testLog) testFilePath(pkg, file string) string {
+func (l *goTestLog) testFilePath(pkg, file string) string {
 	dir, known := packageDir(l.in, pkg)
 	if !known {
 		dir = l.guessedPackageDir(pkg)
@@ -25,8 +25,8 @@ func (l *testLog) testFilePath(pkg, file string) string {
 }
 
 // relocateTemplateFailure moves a failure to the template file, if the message is about that.
-func (l *testLog) relocateTemplateFailure(pkg string, f *nexus.Finding) {
-	if file, line, column := templatePlace(f.Message); file != "" && f.Code == raw.CodeTest {
+func (l *goTestLog) relocateTemplateFailure(pkg string, f *nexus.Finding) {
+	if file, line, column := goTemplatePosition(f.Message); file != "" && f.Code == parserbase.CodeTest {
 		if l.in.Find != nil {
 			file = l.in.Find("/" + file)
 		} else {
@@ -38,18 +38,18 @@ func (l *testLog) relocateTemplateFailure(pkg string, f *nexus.Finding) {
 	}
 }
 
-// templatePlace returns the position in a file that an error of Go's templates names.
-func templatePlace(message string) (file string, line, column int) {
+// goTemplatePosition returns the position in a file that an error of Go's templates names.
+func goTemplatePosition(message string) (file string, line, column int) {
 	m := regexp.MustCompile(`template: ([\w./-]+\.\w+):(\d+)(?::(\d+))?: `).FindStringSubmatch(message)
 	if m == nil {
 		return "", 0, 0
 	}
-	return m[1], raw.ParseNumber(m[2]), raw.ParseNumber(m[3])
+	return m[1], parserbase.ParseNumber(m[2]), parserbase.ParseNumber(m[3])
 }
 
 // guessedPackageDir returns the likely directory of a package of an unknown module: all packages in the
 // output are in that module, and its name is a host with an owner and a name, or a word.
-func (l *testLog) guessedPackageDir(pkg string) string {
+func (l *goTestLog) guessedPackageDir(pkg string) string {
 	parts := strings.Split(strings.TrimSuffix(pkg, "_test"), "/")
 	module := 1
 	if host := parts[0]; strings.Contains(host, ".") {
@@ -105,8 +105,8 @@ func importCycleFinding(in ToolOutput, before []string, l string) (nexus.Finding
 	f := nexus.Finding{Message: m[3] + ": " + strings.TrimSpace(l)}
 	last := regexp.MustCompile(`^(?:package|\s+imports) (\S+)`).FindStringSubmatch(before[len(before)-1])
 	if last != nil {
-		log := newLog(in)
-		log.order = []*goTestUnit{{pkg: m[1]}, {pkg: last[1]}}
+		log := newGoTestLog(in)
+		log.order = []*goTestResult{{pkg: m[1]}, {pkg: last[1]}}
 		f.File = in.RelativePath(log.testFilePath(last[1], m[2]))
 	}
 	return f, true
@@ -133,8 +133,8 @@ func raceFindings(in ToolOutput, all []string) []nexus.Finding {
 		case open && frame.MatchString(l):
 			m := frame.FindStringSubmatch(l)
 			if file := in.RelativePath(m[1]); file != "" && in.Root != "" && !strings.HasPrefix(file, "_") {
-				f := nexus.Finding{File: file, Line: raw.ParseNumber(m[2]), Code: raw.CodeRace, Message: "data race: one goroutine reads or writes here what another writes"}
-				if open = false; !slices.Contains(found, f) && len(found) < raw.Enough {
+				f := nexus.Finding{File: file, Line: parserbase.ParseNumber(m[2]), Code: parserbase.CodeRace, Message: "data race: one goroutine reads or writes here what another writes"}
+				if open = false; !slices.Contains(found, f) && len(found) < parserbase.Enough {
 					found = append(found, f)
 				}
 			}

@@ -6,16 +6,16 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 // GoTestMarks matches lines that go test writes, and hardly any other tool.
 const GoTestMarks = `(?m)^(?:ok  \t\S+\t|FAIL\t\S+[\t ]|\?   \t\S+\t\[no test files\]|=== RUN   \S+$|--- (?:PASS|FAIL|SKIP): (?:Test|Fuzz|Example)\S* \([\d.]+s\)$)`
 
-// goTestText converts the text of go test to the events of -json. The text names a package only
+// goTestTextConverter converts the text of go test to the events of -json. The text names a package only
 // after its lines, so these are buffered until then.
-type goTestText struct {
-	log    testLog
+type goTestTextConverter struct {
+	log    goTestLog
 	wait   []string // lines of the package whose name follows
 	builds string   // the package being built, while the compiler prints
 	well   bool     // all tests of the current package passed: go test reports so, and exits with code 0
@@ -26,24 +26,24 @@ type goTestText struct {
 
 // GoTestOutput reads go test, with -json and without. If no passed test is named, which takes
 // -v, a passed package counts as one.
-func GoTestOutput(in ToolOutput) OutputReport {
+func GoTestOutput(in ToolOutput) ParsedToolOutput {
 	if regexp.MustCompile(GoTestJSONMarks).Match(in.Stdout) {
 		return GoTestJSONOutput(in)
 	}
 	in.Expect = nil // the output does not show which tests ran
-	g := goTestText{
-		log:    newLog(in),
+	g := goTestTextConverter{
+		log:    newGoTestLog(in),
 		began:  regexp.MustCompile(`^=== (?:RUN|PAUSE|CONT|NAME) +(\S+)$`),
 		result: regexp.MustCompile(`^\s*--- (PASS|FAIL|SKIP|BENCH): (\S+) \(.*\)$`),
 		over:   regexp.MustCompile(`^(ok  |FAIL|\?   )\t(\S+)(?:[\t ](.*))?$`),
 		bare:   regexp.MustCompile(`^\t(\S+)\t+coverage: [\d.]+% of statements`),
 		tests:  regexp.MustCompile(`^(?:=== |\s*--- |PASS$|FAIL$|panic: |fatal error: )`),
 	}
-	for _, line := range indentPrintedLines(in, append(raw.SplitLines(in.Stderr), raw.SplitLines(in.Stdout)...)) {
+	for _, line := range indentPrintedLines(in, append(parserbase.SplitLines(in.Stderr), parserbase.SplitLines(in.Stdout)...)) {
 		g.readLine(line)
 	}
 	g.flushLines("")
-	g.close()
+	g.endOpenSubtests()
 	r := g.log.report()
 	if r.Why == unexplained && slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.Test != "" }) {
 		r.State, r.Why = nexus.Fail, "" // the output of a failed package does not show that its tests passed
@@ -89,7 +89,7 @@ func indentPrintedLines(in ToolOutput, all []string) []string {
 	return all
 }
 
-func (g *goTestText) readLine(l string) {
+func (g *goTestTextConverter) readLine(l string) {
 	over := g.over.FindStringSubmatch(l)
 	switch bare := g.bare.FindStringSubmatch(l); {
 	case strings.HasPrefix(l, "# ") && !strings.HasPrefix(l, "# ["):
@@ -109,9 +109,9 @@ func (g *goTestText) readLine(l string) {
 	}
 }
 
-// close ends subtests whose end was cut off when their test is known to have failed: go test
+// endOpenSubtests ends subtests whose end was cut off when their test is known to have failed: go test
 // prints them after it.
-func (g *goTestText) close() {
+func (g *goTestTextConverter) endOpenSubtests() {
 	for _, u := range g.log.order {
 		i := strings.LastIndexByte(u.test, '/')
 		if i < 0 || u.state != "run" {
@@ -124,7 +124,7 @@ func (g *goTestText) close() {
 }
 
 // endPackage processes the result of a package, and the text that go test adds to it.
-func (g *goTestText) endPackage(word, pkg, more string) {
+func (g *goTestTextConverter) endPackage(word, pkg, more string) {
 	g.well = word == "ok  " && g.log.in.Exit == 0 && !g.log.in.Guess
 	named := g.flushLines(pkg)
 	g.well = false
@@ -144,7 +144,7 @@ func (g *goTestText) endPackage(word, pkg, more string) {
 }
 
 // failedBuildName returns the package whose build failed, for a package that does not build.
-func (g *goTestText) failedBuildName(pkg string) string {
+func (g *goTestTextConverter) failedBuildName(pkg string) string {
 	last := pkg
 	for _, last = range g.log.built {
 		if name, _, _ := strings.Cut(last, " ["); name == pkg {
@@ -155,7 +155,7 @@ func (g *goTestText) failedBuildName(pkg string) string {
 }
 
 // flushLines emits the buffered lines as those of a package, and reports whether they name a test.
-func (g *goTestText) flushLines(pkg string) (named bool) {
+func (g *goTestTextConverter) flushLines(pkg string) (named bool) {
 	test := ""
 	for _, l := range g.wait {
 		began, result := g.began.FindStringSubmatch(l), g.result.FindStringSubmatch(l)

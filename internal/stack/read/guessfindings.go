@@ -8,25 +8,25 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 // isUnderstood reports whether a reader understood an output: it found test counts, a position,
 // or something that the machine lacks.
-func isUnderstood(r OutputReport) bool {
+func isUnderstood(r ParsedToolOutput) bool {
 	return r.Counted || r.Partly || r.State == nexus.Environmental || r.State == nexus.NotRun ||
-		slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.File != "" || f.Test != "" || f.Code == raw.CodeVanished })
+		slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.File != "" || f.Test != "" || f.Code == parserbase.CodeVanished })
 }
 
 // rereadIfNotUnderstood reads an output again if the format of its command did not match. If it
 // contains none of that format's text, its own text decides: most tools have several reporters.
 // If it failed in an unknown format, the position patterns of most tools are tried.
-func (s FormatSet) rereadIfNotUnderstood(in ToolOutput, f OutputFormat, r OutputReport) OutputReport {
+func (s OutputFormatSet) rereadIfNotUnderstood(in ToolOutput, f OutputFormat, r ParsedToolOutput) ParsedToolOutput {
 	if f.IsCoverage() || in.WasKilled() || f.Go && in.Exit == 0 {
 		return r
 	}
 	if isUnderstood(r) {
-		return addPlaces(in, f, r)
+		return addMissingPositions(in, f, r)
 	}
 	if other, ok := s.readAsOtherFormat(in, f); ok {
 		return other
@@ -34,22 +34,22 @@ func (s FormatSet) rereadIfNotUnderstood(in ToolOutput, f OutputFormat, r Output
 	if in.Exit == 0 {
 		return r
 	}
-	if gone, ok := raw.MissingFileFinding(in, in.AllLines()); ok {
-		return OutputReport{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}
+	if gone, ok := parserbase.MissingFileFinding(in, in.AllLines()); ok {
+		return ParsedToolOutput{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}
 	}
 	if general := guessFindings(in, in.AllLines(), !f.Tests); len(general) > 0 {
-		if general[0].Code == codeMake && (len(f.Starts) == 0 || slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.Code != raw.CodeExit })) {
+		if general[0].Code == codeMake && (len(f.Starts) == 0 || slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.Code != parserbase.CodeExit })) {
 			return r // the output has another message, and make only passes the failure on
 		}
 		r.State, r.Why = nexus.Fail, ""
-		r.Findings = append(slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeExit }), general...)
+		r.Findings = append(slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool { return f.Code == parserbase.CodeExit }), general...)
 	}
 	return r
 }
 
 // readAsOtherFormat reads an output in another format than that of its command.
-func (s FormatSet) readAsOtherFormat(in ToolOutput, f OutputFormat) (OutputReport, bool) {
-	text := bothEnds(in)
+func (s OutputFormatSet) readAsOtherFormat(in ToolOutput, f OutputFormat) (ParsedToolOutput, bool) {
+	text := headAndTailText(in)
 	var others []OutputFormat
 	if own := f.Marks != "" && regexp.MustCompile(f.Marks).MatchString(text); !own {
 		checks, tests := formatsInText(s, text)
@@ -68,20 +68,20 @@ func (s FormatSet) readAsOtherFormat(in ToolOutput, f OutputFormat) (OutputRepor
 			return other, true
 		}
 	}
-	return OutputReport{}, false
+	return ParsedToolOutput{}, false
 }
 
 // codeMake is the code of a finding that has nothing but the line of a recipe.
 const codeMake = "make"
 
-// addPlaces adds positions to failures that a runner counts without positions, if it also prints
+// addMissingPositions adds positions to failures that a runner counts without positions, if it also prints
 // the same ones in another of its formats.
-func addPlaces(in ToolOutput, f OutputFormat, r OutputReport) OutputReport {
+func addMissingPositions(in ToolOutput, f OutputFormat, r ParsedToolOutput) ParsedToolOutput {
 	if r.Counts.Failed == 0 || slices.ContainsFunc(r.Findings, func(x nexus.Finding) bool { return x.File != "" }) {
 		return r
 	}
 	for _, g := range machineFormats() {
-		if !g.Tests || g.Name == f.Name || !regexp.MustCompile(g.Marks).MatchString(bothEnds(in)) {
+		if !g.Tests || g.Name == f.Name || !regexp.MustCompile(g.Marks).MatchString(headAndTailText(in)) {
 			continue
 		}
 		if other := g.Read(in); other.Counts == r.Counts && len(other.Findings) == r.Counts.Failed {
@@ -101,13 +101,13 @@ func guessFindings(in ToolOutput, all []string, frames bool) []nexus.Finding {
 	if places := manifestFindings(in, all); len(places) > 0 {
 		return places
 	}
-	g := findingGuesser{in: in, all: all, shapes: placeShapes(), frames: frames}
+	g := findingGuesser{in: in, all: all, shapes: positionPatterns(), frames: frames}
 	said := regexp.MustCompile(`^(?:\S+ )?\[?(error|warning|ERROR|WARNING|Error|Warning)(?:\[(\w+)\])?\]?:? (.*)$`)
 	test := regexp.MustCompile(`^(?:FAILED (\S+?)(?: - (.*))?|test (\S+) \.\.\. FAILED|--- FAIL: (\S+) \(.*|not ok \d+ -? ?(.*)|\s+\x{25cf} (.+ \x{203a} .+))$`)
 	whole := regexp.MustCompile(`^(?:would reformat|ERROR:) ([^\s:]+\.\w+)(?: .*)?$`)
 	for i, l := range all {
 		l = l[:min(len(l), 4096)]
-		if len(g.found) >= raw.Enough {
+		if len(g.found) >= parserbase.Enough {
 			break
 		}
 		trimmed := strings.TrimSpace(strings.TrimLeft(l, "\u2502 "))
@@ -124,9 +124,9 @@ func guessFindings(in ToolOutput, all []string, frames bool) []nexus.Finding {
 			continue
 		}
 		if m := whole.FindStringSubmatch(l); m != nil {
-			g.found = append(g.found, nexus.Finding{File: in.RelativePath(m[1]), Code: raw.CodeFormat, Message: l})
+			g.found = append(g.found, nexus.Finding{File: in.RelativePath(m[1]), Code: parserbase.CodeFormat, Message: l})
 		} else if m := test.FindStringSubmatch(l); m != nil {
-			g.found = append(g.found, nexus.Finding{Code: raw.CodeTest, Test: cmp.Or(m[1], m[3], m[4], m[5], m[6]), Message: cmp.Or(m[2], strings.TrimSpace(l))})
+			g.found = append(g.found, nexus.Finding{Code: parserbase.CodeTest, Test: cmp.Or(m[1], m[3], m[4], m[5], m[6]), Message: cmp.Or(m[2], strings.TrimSpace(l))})
 		}
 		g.rememberContext(l, trimmed)
 	}
@@ -145,7 +145,7 @@ func guessFindings(in ToolOutput, all []string, frames bool) []nexus.Finding {
 type findingGuesser struct {
 	in     ToolOutput
 	all    []string
-	shapes []placeShape
+	shapes []positionPattern
 	said   nexus.Finding // the finding that waits for its position
 	prior  string        // the last message, if it has no position of its own
 	head   string        // the file that indented lines are about
@@ -174,7 +174,7 @@ func (g *findingGuesser) rememberContext(l, trimmed string) {
 
 // readGoStackLine processes lines of a crashed Go program: the first frame in the tree is the position.
 func (g *findingGuesser) readGoStackLine(l string) bool {
-	if code := disasterCode(l); code == raw.CodePanic {
+	if code := testDisasterReason(l); code == parserbase.CodePanic {
 		g.broke = l
 		return true
 	}
@@ -184,7 +184,7 @@ func (g *findingGuesser) readGoStackLine(l string) bool {
 		return false
 	}
 	if place := g.in.RelativePath(file + ".go"); g.broke != "" && place != "" {
-		g.found = append(g.found, nexus.Finding{File: place, Line: raw.ParseNumber(line), Code: raw.CodePanic, Message: g.broke})
+		g.found = append(g.found, nexus.Finding{File: place, Line: parserbase.ParseNumber(line), Code: parserbase.CodePanic, Message: g.broke})
 		g.broke = ""
 	}
 	return true
@@ -208,7 +208,7 @@ func (g *findingGuesser) readPlaceLine(i int, l string) bool {
 			return ""
 		}
 		file := get("file")
-		f := nexus.Finding{Line: raw.ParseNumber(get("line")), Column: raw.ParseNumber(get("col")), Message: get("text")}
+		f := nexus.Finding{Line: parserbase.ParseNumber(get("line")), Column: parserbase.ParseNumber(get("col")), Message: get("text")}
 		switch {
 		case s.under:
 			file = g.head
@@ -256,7 +256,7 @@ func (g *findingGuesser) isHarmlessPlace(f nexus.Finding) bool {
 }
 
 // isExplanationLine reports whether a line only explains the finding before it.
-func (g *findingGuesser) isExplanationLine(l string, s placeShape, message string) bool {
+func (g *findingGuesser) isExplanationLine(l string, s positionPattern, message string) bool {
 	message = strings.ToLower(message)
 	return strings.Contains(strings.ToLower(l), ": note:") || strings.HasPrefix(l, "  thrown in ") || s.after && g.said.Message == "" &&
 		(message == "" || strings.HasPrefix(message, "note") || strings.HasPrefix(message, "help") || strings.Contains(" "+message, " while ") || strings.HasSuffix(message, "here:"))
@@ -279,7 +279,7 @@ func (g *findingGuesser) fullPath(file string) string {
 // exceptionAfter returns the exception in the lines after a position.
 func exceptionAfter(rest []string) string {
 	named := regexp.MustCompile(`^(?:Uncaught )?(?:[\w.]+\.)?\w*(?:Error|Exception|Exit|Interrupt|Warning)\b(?: [\w\[\]-]+){0,3}(?::|$)`)
-	if said := raw.RaisedException(rest); named.MatchString(said) {
+	if said := parserbase.RaisedException(rest); named.MatchString(said) {
 		return said
 	}
 	for i, l := range rest {
@@ -303,7 +303,7 @@ func (g *findingGuesser) addPlacelessFindings() {
 	for _, l := range g.all {
 		l = l[:min(len(l), 4096)]
 		if m := json.FindStringSubmatch(l); m != nil {
-			g.found = []nexus.Finding{{File: g.in.RelativePath(onlyWordWithSuffix(g.in.Command, ".json")), Line: raw.ParseNumber(m[2]), Column: raw.ParseNumber(m[3]), Message: m[1]}}
+			g.found = []nexus.Finding{{File: g.in.RelativePath(onlyWordWithSuffix(g.in.Command, ".json")), Line: parserbase.ParseNumber(m[2]), Column: parserbase.ParseNumber(m[3]), Message: m[1]}}
 		} else if m := imported.FindStringSubmatch(l); m != nil {
 			g.found = []nexus.Finding{{File: g.in.RelativePath(m[2]), Message: m[1]}}
 		} else if m := manifest.FindStringSubmatch(l); m != nil {
@@ -318,7 +318,7 @@ func (g *findingGuesser) addPlacelessFindings() {
 		g.found = append(tracebackFindings(g.in, g.all), stackFindings(g.in, g.all)...)
 	}
 	if len(g.found) == 0 && g.frames {
-		g.found = placeFindings(g.in, g.all)
+		g.found = positionFindings(g.in, g.all)
 	}
 	if len(g.found) == 0 {
 		g.addRecipeFinding()
@@ -337,7 +337,7 @@ func (g *findingGuesser) addRecipeFinding() {
 			dir = m[1]
 		}
 		if m := recipe.FindStringSubmatch(l); m != nil {
-			g.found = append(g.found, nexus.Finding{File: g.in.RelativePath(path.Join(dir, m[1])), Line: raw.ParseNumber(m[2]), Code: codeMake, Message: g.in.LastLines()})
+			g.found = append(g.found, nexus.Finding{File: g.in.RelativePath(path.Join(dir, m[1])), Line: parserbase.ParseNumber(m[2]), Code: codeMake, Message: g.in.LastLines()})
 			return
 		}
 		if complaint.MatchString(l) {

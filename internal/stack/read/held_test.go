@@ -93,7 +93,7 @@ type score struct {
 }
 
 // add adds a report, and says whether all of it is right.
-func (s *score) add(t *testing.T, want sample, r read.OutputReport) bool {
+func (s *score) add(t *testing.T, want sample, r read.ParsedToolOutput) bool {
 	t.Helper()
 	s.samples++
 	var have []string
@@ -159,12 +159,12 @@ func TestHeldOut(t *testing.T) {
 		"g5-subtests-v",       // the directory of a package whose module is not known
 		"z6-three-tools",      // a file on standard output whose line is on the other
 	}
-	readers := map[string]func(sample) read.OutputReport{
-		"parse": func(s sample) read.OutputReport {
+	readers := map[string]func(sample) read.ParsedToolOutput{
+		"parse": func(s sample) read.ParsedToolOutput {
 			in, _ := stack.OutputFormats().DetectFormat(s.in)
 			return stack.ReadOutput(in)
 		},
-		"gate": func(s sample) read.OutputReport {
+		"gate": func(s sample) read.ParsedToolOutput {
 			s.in.Format, s.in.Tests = read.Exit, s.counts != "-"
 			return stack.ReadOutput(s.in)
 		},

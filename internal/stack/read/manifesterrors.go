@@ -8,7 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 // isManifest reports whether a name is that of a project's manifest or of a tool's
@@ -35,24 +35,24 @@ func isManifest(name string) bool {
 	return false
 }
 
-// placeManifest sets the position of findings without one to the manifest that they name, with
+// placeFindingsInManifest sets the position of findings without one to the manifest that they name, with
 // the line if it is given, for a tool that could not work.
-func placeManifest(in ToolOutput, r OutputReport) OutputReport {
+func placeFindingsInManifest(in ToolOutput, r ParsedToolOutput) ParsedToolOutput {
 	if r.State != nexus.Fail {
 		return r
 	}
 	if len(r.Findings) == 1 && r.Findings[0].Code == codeMake {
-		if at, ok := manifestFinding(in, raw.SplitLines(slices.Concat(in.Stdout, []byte("\n"), in.Stderr))); ok { // make's own lines name its own file
-			at.Code, at.Severity, at.Message = raw.CodeExit, r.Findings[0].Severity, r.Findings[0].Message
+		if at, ok := manifestFinding(in, parserbase.SplitLines(slices.Concat(in.Stdout, []byte("\n"), in.Stderr))); ok { // make's own lines name its own file
+			at.Code, at.Severity, at.Message = parserbase.CodeExit, r.Findings[0].Severity, r.Findings[0].Message
 			r.Findings[0] = at
 		}
 		return r
 	}
 	for i, f := range r.Findings {
-		if f.File != "" || f.Test != "" || f.Code == raw.CodeVanished || f.Code == raw.CodeCoverage || f.Code == raw.CodeMore || !raw.IsBlocking(f) {
+		if f.File != "" || f.Test != "" || f.Code == parserbase.CodeVanished || f.Code == parserbase.CodeCoverage || f.Code == parserbase.CodeMore || !parserbase.IsBlocking(f) {
 			continue
 		}
-		if at, ok := manifestFinding(in, raw.SplitLines([]byte(f.Message))); ok {
+		if at, ok := manifestFinding(in, parserbase.SplitLines([]byte(f.Message))); ok {
 			r.Findings[i].File, r.Findings[i].Line, r.Findings[i].Column = at.File, at.Line, at.Column
 		}
 	}
@@ -93,12 +93,12 @@ func lineAfterFile(rest string, next []string) (line, column int) {
 	behind := regexp.MustCompile(`^["'\x60)\]]*[:(](\d+)(?:[:,] ?(\d+))?`)
 	said := regexp.MustCompile(`(?i)\bline:? (\d+)(?:(?:,? (?:and )?col(?:umn)?:? |:)(\d+))?`)
 	if m := behind.FindStringSubmatch(rest); m != nil {
-		return raw.ParseNumber(m[1]), raw.ParseNumber(m[2])
+		return parserbase.ParseNumber(m[1]), parserbase.ParseNumber(m[2])
 	}
 	for _, l := range append([]string{rest}, next...) {
 		if all := said.FindAllStringSubmatch(l[:min(len(l), 4096)], -1); len(all) > 0 {
 			m := all[len(all)-1] // of Maven: "from line 5 (...) @ line 7, column 5"
-			return raw.ParseNumber(m[1]), raw.ParseNumber(m[2])
+			return parserbase.ParseNumber(m[1]), parserbase.ParseNumber(m[2])
 		}
 	}
 	return 0, 0
@@ -122,6 +122,6 @@ func manifestFindings(in ToolOutput, all []string) []nexus.Finding {
 			return []nexus.Finding{f}
 		}
 	}
-	maven := lint.MavenGoals(in, all)
+	maven := lint.MavenGoalErrors(in, all)
 	return slices.DeleteFunc(maven, func(f nexus.Finding) bool { return f.File == "" })
 }

@@ -17,7 +17,7 @@ import (
 
 // sift gives output to a sieve in pieces.
 func sift(format string, most int, out []byte) ([]byte, bool) {
-	s := read.NewSieve(format, most)
+	s := read.NewOutputFilter(format, most)
 	for len(out) > 0 {
 		n := min(len(out), 1000)
 		_, _ = s.Write(out[:n])

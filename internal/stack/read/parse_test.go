@@ -12,11 +12,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 // read plays recorded output of a tool that ran in /src.
-func recorded(t *testing.T, format, name string, exit int) read.OutputReport {
+func recorded(t *testing.T, format, name string, exit int) read.ParsedToolOutput {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
 	if err != nil {
@@ -26,7 +26,7 @@ func recorded(t *testing.T, format, name string, exit int) read.OutputReport {
 }
 
 // show writes a report as a few lines.
-func show(r read.OutputReport) string {
+func show(r read.ParsedToolOutput) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d/%d/%d", r.State, r.Counts.Passed, r.Counts.Failed, r.Counts.Skipped)
 	if r.Why != "" {
@@ -200,7 +200,7 @@ func TestHugeOutputIsBounded(t *testing.T) {
 	if n := len(r.Findings); n != 2000 {
 		t.Errorf("%d findings, the last one is %v", n, r.Findings[n-1])
 	}
-	if some := raw.LimitFindings(r.Findings); len(some) != 201 || some[200].Message != "and 1800 more findings" {
+	if some := parserbase.LimitFindings(r.Findings); len(some) != 201 || some[200].Message != "and 1800 more findings" {
 		t.Errorf("%d findings are shown, the last one is %v", len(some), some[len(some)-1])
 	}
 	if n := len(r.Findings[0].Message); n > 2100 {

@@ -13,31 +13,31 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 // ToolOutput is the output of a tool, with its command and its working directory.
-type ToolOutput = raw.ToolOutput
+type ToolOutput = parserbase.ToolOutput
 
-// OutputReport is the parsed output.
-type OutputReport = raw.OutputReport
+// ParsedToolOutput is the parsed output.
+type ParsedToolOutput = parserbase.ParsedToolOutput
 
 // TestResult is a test and its result.
-type TestResult = raw.TestResult
+type TestResult = parserbase.TestResult
 
 // ReadOutput parses the output of a tool. An unknown format is read as [Exit].
-func (s FormatSet) ReadOutput(in ToolOutput) OutputReport {
-	f, ok := s.Find(in.Format)
+func (s OutputFormatSet) ReadOutput(in ToolOutput) ParsedToolOutput {
+	f, ok := s.FindFormat(in.Format)
 	if !ok {
-		f, _ = s.Find(Exit)
+		f, _ = s.FindFormat(Exit)
 	}
 	in.Tests = in.Tests || f.Tests
 	if r, ok := unrunnableReport(in, f); ok {
 		return enforceReportRules(in, f, r)
 	}
-	var r OutputReport
+	var r ParsedToolOutput
 	if f.Read == nil {
-		r = s.readExit(in)
+		r = s.readExitCode(in)
 	} else {
 		r = s.rereadIfNotUnderstood(in, f, f.Read(in))
 	}
@@ -45,58 +45,58 @@ func (s FormatSet) ReadOutput(in ToolOutput) OutputReport {
 	if (r.State == nexus.Environmental || r.State == nexus.Fail && !placed) && r.Counts.Passed > 0 && r.Counts.Failed == 0 && in.Exit > 0 {
 		r = s.addOtherTools(in, f, r)
 	}
-	return enforceReportRules(in, f, placeManifest(in, r))
+	return enforceReportRules(in, f, placeFindingsInManifest(in, r))
 }
 
 // addOtherTools adds the findings of another tool in the output of a command that failed although all
 // its tests passed: a script may run several tools.
-func (s FormatSet) addOtherTools(in ToolOutput, f OutputFormat, r OutputReport) OutputReport {
+func (s OutputFormatSet) addOtherTools(in ToolOutput, f OutputFormat, r ParsedToolOutput) ParsedToolOutput {
 	text := strings.Join(in.AllLines(), "\n") + "\n"
 	for _, other := range s {
 		if other.Name == f.Name || other.Tests || other.Marks == "" || other.Read == nil || !regexp.MustCompile(other.Marks).MatchString(text) {
 			continue
 		}
-		if said := other.Read(in); slices.ContainsFunc(said.Findings, func(x nexus.Finding) bool { return x.File != "" && (raw.IsBlocking(x) || !other.Warns) }) {
+		if said := other.Read(in); slices.ContainsFunc(said.Findings, func(x nexus.Finding) bool { return x.File != "" && (parserbase.IsBlocking(x) || !other.Warns) }) {
 			r.State, r.Why, r.Findings = nexus.Fail, "", said.Findings
 			return r
 		}
 	}
-	if said := guessFindings(in, in.AllLines(), false); slices.ContainsFunc(said, func(x nexus.Finding) bool { return x.File != "" && x.Code != codeMake && raw.IsBlocking(x) }) {
+	if said := guessFindings(in, in.AllLines(), false); slices.ContainsFunc(said, func(x nexus.Finding) bool { return x.File != "" && x.Code != codeMake && parserbase.IsBlocking(x) }) {
 		r.State, r.Why, r.Findings = nexus.Fail, "", said
 	}
 	return r
 }
 
 // unrunnableReport returns the report of a command that could not be run.
-func unrunnableReport(in ToolOutput, f OutputFormat) (OutputReport, bool) {
-	if r, ok := raw.EmptyVenvReport(in); ok {
+func unrunnableReport(in ToolOutput, f OutputFormat) (ParsedToolOutput, bool) {
+	if r, ok := parserbase.EmptyVenvReport(in); ok {
 		return r, true
 	}
 	if f.Go || in.Exit != 126 && in.Exit != 127 {
-		return OutputReport{}, false
+		return ParsedToolOutput{}, false
 	}
-	if gone, ok := raw.MissingFileFinding(in, in.AllLines()); ok {
-		return OutputReport{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}, true
+	if gone, ok := parserbase.MissingFileFinding(in, in.AllLines()); ok {
+		return ParsedToolOutput{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}, true
 	}
-	if trouble, ok := raw.MachineFaultFinding(in.AllLines()); ok {
+	if trouble, ok := parserbase.MachineFaultFinding(in.AllLines()); ok {
 		if m := regexp.MustCompile(`^([^\s:]+\.\w+|[^\s:]+/[^\s:]+): (?:line )?(\d+): `).FindStringSubmatch(trouble.Message); m != nil {
-			trouble.File, trouble.Line = in.RelativePath(m[1]), raw.ParseNumber(m[2])
+			trouble.File, trouble.Line = in.RelativePath(m[1]), parserbase.ParseNumber(m[2])
 		}
-		return OutputReport{State: nexus.Environmental, Why: trouble.Message, Findings: []nexus.Finding{trouble}}, true
+		return ParsedToolOutput{State: nexus.Environmental, Why: trouble.Message, Findings: []nexus.Finding{trouble}}, true
 	}
-	if tool, said := raw.UnknownCommand(in.AllLines()); in.Exit == 127 && tool != "" {
-		return OutputReport{State: nexus.Environmental, Why: said, Findings: []nexus.Finding{raw.MissingToolFinding(tool, said)}}, true
+	if tool, said := parserbase.CommandNotFoundByShell(in.AllLines()); in.Exit == 127 && tool != "" {
+		return ParsedToolOutput{State: nexus.Environmental, Why: said, Findings: []nexus.Finding{parserbase.MissingToolFinding(tool, said)}}, true
 	}
 	if in.Exit == 126 {
 		why := "the command cannot be executed: " + in.LastLines()
-		return OutputReport{State: nexus.Environmental, Why: why, Findings: []nexus.Finding{{Code: raw.CodeEnvironment, Message: why}}}, true
+		return ParsedToolOutput{State: nexus.Environmental, Why: why, Findings: []nexus.Finding{{Code: parserbase.CodeEnvironment, Message: why}}}, true
 	}
-	return OutputReport{}, false
+	return ParsedToolOutput{}, false
 }
 
 // enforceReportRules applies the rules that no format may break.
-func enforceReportRules(in ToolOutput, f OutputFormat, r OutputReport) OutputReport {
-	r.Findings = raw.NormalizeFindings(r.Findings)
+func enforceReportRules(in ToolOutput, f OutputFormat, r ParsedToolOutput) ParsedToolOutput {
+	r.Findings = parserbase.NormalizeFindings(r.Findings)
 	for i := range r.Findings {
 		r.Findings[i] = withoutRootPath(sanitizeFinding(r.Findings[i]), in.Root)
 	}
@@ -107,15 +107,15 @@ func enforceReportRules(in ToolOutput, f OutputFormat, r OutputReport) OutputRep
 	case r.State != nexus.Pass && r.State != nexus.Flaky:
 	case in.Exit != 0:
 		r.State, r.Why = nexus.Unverifiable, fmt.Sprintf("exit code %d, and nothing in the output says why", in.Exit)
-	case slices.ContainsFunc(r.Findings, raw.IsBlocking) || r.Counts.Failed > 0:
+	case slices.ContainsFunc(r.Findings, parserbase.IsBlocking) || r.Counts.Failed > 0:
 		r.State = nexus.Fail
 	case in.Tests && r.Counts.Passed == 0 && r.State != nexus.Flaky:
 		r.State, r.Why = nexus.NotRun, nexus.NoTests
-	case in.Guess && !r.Counted && !f.isClean(in):
+	case in.Guess && !r.Counted && !f.meansSuccess(in):
 		r.State, r.Why = nexus.Unverifiable, "its exit code is not known, and nothing in the output says that all passed"
 	}
 	if r.State == nexus.Fail && len(r.Findings) == 0 {
-		r.Findings = []nexus.Finding{{Code: raw.CodeExit, Message: in.LastLines()}}
+		r.Findings = []nexus.Finding{{Code: parserbase.CodeExit, Message: in.LastLines()}}
 	}
 	if in.Cut && r.Why == "" && r.State == nexus.Fail {
 		r.Why = "the output was cut, there may be more findings"
@@ -151,10 +151,12 @@ func sanitizeFinding(f nexus.Finding) nexus.Finding {
 	if f.EndColumn < 0 || f.EndLine == f.Line && f.EndColumn < f.Column {
 		f.EndColumn = 0
 	}
-	f.Code, f.Test = strings.TrimSpace(raw.PlainText(f.Code)), strings.TrimSpace(raw.PlainText(f.Test))
-	f.Message, f.Expected, f.Actual, f.Stack = raw.PlainText(f.Message), raw.PlainText(f.Expected), raw.PlainText(f.Actual), raw.PlainText(f.Stack)
+	f.Code, f.Test = strings.TrimSpace(parserbase.PlainText(f.Code)), strings.TrimSpace(parserbase.PlainText(f.Test))
+	f.Message, f.Expected, f.Actual, f.Stack = parserbase.PlainText(f.Message), parserbase.PlainText(f.Expected), parserbase.PlainText(f.Actual), parserbase.PlainText(f.Stack)
 	return f
 }
 
 // JoinReports is [raw.JoinReports].
-func JoinReports(printed, report OutputReport) OutputReport { return raw.JoinReports(printed, report) }
+func JoinReports(printed, report ParsedToolOutput) ParsedToolOutput {
+	return parserbase.JoinReports(printed, report)
+}

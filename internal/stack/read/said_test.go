@@ -13,7 +13,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 var update = flag.Bool("update", false, "write what the parsers say today into testdata/said")
@@ -58,13 +58,13 @@ func recordings(tb testing.TB) []recording {
 }
 
 // tell writes a report in full.
-func tell(r read.OutputReport) string {
+func tell(r read.ParsedToolOutput) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s passed %d failed %d skipped %d counted %v\n", r.State, r.Counts.Passed, r.Counts.Failed, r.Counts.Skipped, r.Counted)
 	if r.Why != "" {
 		fmt.Fprintf(&b, "why: %s\n", strings.ReplaceAll(r.Why, "\n", " / "))
 	}
-	if r.Coverage != (raw.CoverageTotals{}) {
+	if r.Coverage != (parserbase.CoverageTotals{}) {
 		fmt.Fprintf(&b, "coverage: %+v\n", r.Coverage)
 	}
 	for _, f := range r.Flaky {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 // tallyMarks matches lines in which a runner of any kind prints the number of tests.
@@ -21,7 +21,7 @@ type testCounter struct {
 	tick, cross    *regexp.Regexp // of lines that mark a passed test, and a failure
 }
 
-func newCounter() testCounter {
+func newTestCounter() testCounter {
 	const (
 		unit = `tests?|runs?|specs?|scenarios?|examples?|test cases?`
 		kind = `pass(?:ed|es|ing)?|success(?:es)?|succeeded|fail(?:ed|ing|ures?|s)?|errors?|errored|broken|skip(?:ped|s)?|pending|todos?|ignored|disabled|undefined`
@@ -40,7 +40,7 @@ func newCounter() testCounter {
 
 // countLine returns the counts in a line, the total that the line states, and whether it has any.
 // Several words of one kind are added: "2 failed, 1 error" is 3 failed.
-func (c testCounter) countLine(l string) (n nexus.Counts, total int, ok bool) {
+func (c testCounter) countLine(l string) (n nexus.TestCounts, total int, ok bool) {
 	if len(l) > 300 || !strings.ContainsAny(l, "0123456789") || c.other.MatchString(l) {
 		return n, 0, false
 	}
@@ -59,7 +59,7 @@ func (c testCounter) countLine(l string) (n nexus.Counts, total int, ok bool) {
 		}
 	}
 	for _, s := range said {
-		number := raw.ParseNumber(s[1])
+		number := parserbase.ParseNumber(s[1])
 		switch word := strings.ToLower(s[0]); {
 		case strings.HasPrefix(word, "pass"), strings.HasPrefix(word, "succe"):
 			n.Passed += number
@@ -74,15 +74,15 @@ func (c testCounter) countLine(l string) (n nexus.Counts, total int, ok bool) {
 	return n, total, len(said) > 0
 }
 
-// testSum is a runner's summary of all its tests.
-type testSum struct {
-	nexus.Counts
+// testCountSummary is a runner's summary of all its tests.
+type testCountSummary struct {
+	nexus.TestCounts
 	total         int
 	counted, none bool // it contains a number; it reports that there were none
 }
 
 // countAll adds the counts in adjacent lines; the last group counts.
-func (c testCounter) countAll(all []string, exit int) (n testSum) {
+func (c testCounter) countAll(all []string, exit int) (n testCountSummary) {
 	gap := 0
 	for _, l := range all {
 		m, total, ok := c.countLine(l)
@@ -91,22 +91,22 @@ func (c testCounter) countAll(all []string, exit int) (n testSum) {
 			gap++
 			continue
 		case gap > 3:
-			n = testSum{none: n.none}
+			n = testCountSummary{none: n.none}
 		}
 		gap = 0
 		n.Passed, n.Failed, n.Skipped = max(n.Passed, m.Passed), max(n.Failed, m.Failed), max(n.Skipped, m.Skipped)
 		n.total = max(n.total, total)
-		n.counted = n.counted || m != (nexus.Counts{}) || total > 0
+		n.counted = n.counted || m != (nexus.TestCounts{}) || total > 0
 		n.none = n.none || total == 0 && c.none.MatchString(l)
 		if exit == 0 && c.well.MatchString(l) && total+m.Passed > 0 { // the last line counts; a test may have printed the others
-			n.Counts, n.total = m, total
+			n.TestCounts, n.total = m, total
 		}
 	}
 	return n
 }
 
 // completeSum derives missing counts from the others.
-func (c testCounter) completeSum(n *testSum, all []string, exit int) {
+func (c testCounter) completeSum(n *testCountSummary, all []string, exit int) {
 	count := func(re *regexp.Regexp) (found int) {
 		for _, l := range all {
 			if re.MatchString(l) {
@@ -130,18 +130,18 @@ func (c testCounter) completeSum(n *testSum, all []string, exit int) {
 
 // TallyOutput reads a runner of which only the final summary is known, and positions in the
 // common forms.
-func TallyOutput(in ToolOutput) OutputReport {
+func TallyOutput(in ToolOutput) ParsedToolOutput {
 	all := in.AllLines()
-	c := newCounter()
+	c := newTestCounter()
 	n := c.countAll(all, in.Exit)
 	c.completeSum(&n, all, in.Exit)
-	r := raw.TestRun{Counts: n.Counts, Counted: n.counted, Empty: n.counted && n.Counts == nexus.Counts{} && n.total == 0}
+	r := parserbase.ParsedTestRun{Counts: n.TestCounts, Counted: n.counted, Empty: n.counted && n.TestCounts == nexus.TestCounts{} && n.total == 0}
 	if n.Failed == 0 {
-		return in.SuiteReport(r)
+		return in.TestRunReport(r)
 	}
-	code := raw.CodeTest
+	code := parserbase.CodeTest
 	if n.none && n.Passed == 0 { // the failures are files
-		code, r.Counts.Failed = raw.CodeCompile, 0
+		code, r.Counts.Failed = parserbase.CodeCompile, 0
 	}
 	if r.Findings = stackFindings(in, all); len(r.Findings) == 0 {
 		r.Findings = guessFindings(in, all, true)
@@ -149,5 +149,5 @@ func TallyOutput(in ToolOutput) OutputReport {
 	for i := range r.Findings {
 		r.Findings[i].Code = code
 	}
-	return in.SuiteReport(r)
+	return in.TestRunReport(r)
 }

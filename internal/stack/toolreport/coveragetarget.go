@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
+	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 )
 
-// CoverageTarget is the required coverage of a file: a percentage, or all lines that contain
+// FileCoverageTarget is the required coverage of a file: a percentage, or all lines that contain
 // one of some texts.
-type CoverageTarget struct {
+type FileCoverageTarget struct {
 	File    string
 	Percent int      // if there are no texts
 	Texts   []string // each is part of one line of the file
@@ -29,22 +29,22 @@ const (
 	unrun     = `!n||FNR in h&&!h[FNR]`
 )
 
-// checkCommand returns a command that reads a report and succeeds if the target is reached. Name is
+// coverageCheckCommand returns a command that reads a report and succeeds if the target is reached. Name is
 // the report's name for the file, and options are for awk.
-func (w CoverageTarget) checkCommand(options, name, share, lines, report string) string {
-	awk := fmt.Sprintf("awk %s-v f=%s ", options, cmdline.Quote(name))
+func (w FileCoverageTarget) coverageCheckCommand(options, name, share, lines, report string) string {
+	awk := fmt.Sprintf("awk %s-v f=%s ", options, scriptcommands.QuoteShellWord(name))
 	if len(w.Texts) == 0 {
-		return awk + fmt.Sprintf("-v p=%d %s %s", w.Percent, cmdline.Quote(share), report)
+		return awk + fmt.Sprintf("-v p=%d %s %s", w.Percent, scriptcommands.QuoteShellWord(share), report)
 	}
 	grep := "grep -qF"
 	for _, text := range w.Texts {
-		grep += " -e " + cmdline.Quote(text)
+		grep += " -e " + scriptcommands.QuoteShellWord(text)
 	}
-	return fmt.Sprintf("{ ! %s%s %s s=1 %s | %s; }", awk, cmdline.Quote(lines), report, cmdline.Quote("./"+w.File), grep)
+	return fmt.Sprintf("{ ! %s%s %s s=1 %s | %s; }", awk, scriptcommands.QuoteShellWord(lines), report, scriptcommands.QuoteShellWord("./"+w.File), grep)
 }
 
-// ReportPart returns the part of a command's output that is the report.
-func ReportPart(format, printed string) string {
+// CutReport returns the part of a command's output that is the report.
+func CutReport(format, printed string) string {
 	if format != "cobertura" && format != "jacoco" {
 		return printed
 	}
@@ -56,17 +56,19 @@ func ReportPart(format, printed string) string {
 	return printed
 }
 
-// CoverGo returns a command that fails until the tests of a Go package reach the target for a
+// GoCoverageCommand returns a command that fails until the tests of a Go package reach the target for a
 // file in it.
-func CoverGo(w CoverageTarget) string {
-	return fmt.Sprintf(`p=$(mktemp) && go test -count=1 -coverprofile="$p" %s >/dev/null && `, cmdline.Quote("./"+path.Dir(w.File))) +
-		w.checkCommand("", path.Base(w.File), goShare, goLines, `"$p"`)
+func GoCoverageCommand(w FileCoverageTarget) string {
+	return fmt.Sprintf(`p=$(mktemp) && go test -count=1 -coverprofile="$p" %s >/dev/null && `, scriptcommands.QuoteShellWord("./"+path.Dir(w.File))) +
+		w.coverageCheckCommand("", path.Base(w.File), goShare, goLines, `"$p"`)
 }
 
 // CoverageCheckCommand returns a command that fails until tests reach the target for a file, "" if no short
 // one is known. Name is the measuring tool, format that of its report, and args its command.
-func CoverageCheckCommand(name, format string, args []string, w CoverageTarget) string {
-	of := func(report string) string { return w.checkCommand("-F'[:,]' ", w.File, lcovShare, lcovLines, report) }
+func CoverageCheckCommand(name, format string, args []string, w FileCoverageTarget) string {
+	of := func(report string) string {
+		return w.coverageCheckCommand("-F'[:,]' ", w.File, lcovShare, lcovLines, report)
+	}
 	switch {
 	case strings.HasPrefix(name, "node --experimental-test-coverage"):
 		return "node --test --experimental-test-coverage --test-reporter=lcov 2>/dev/null | " + of("-")

@@ -11,14 +11,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
+	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 )
 
 // OutdatedPackage is a package with a newer version.
 type OutdatedPackage struct{ Name, Has, Newest string }
 
-// OutdatedLister is a package manager that lists newer versions of the packages in a file.
-type OutdatedLister struct {
+// OutdatedPackageLister is a package manager that lists newer versions of the packages in a file.
+type OutdatedPackageLister struct {
 	File    string   // name of the file
 	Program string   // its name
 	Args    []string // its command, which runs in the file's directory, and fails if no registry is reachable
@@ -29,14 +29,14 @@ type OutdatedLister struct {
 	Still func(file string, s OutdatedPackage) string
 }
 
-// OutdatedListers returns the package managers that list newer versions.
-func OutdatedListers() []OutdatedLister {
+// OutdatedPackageListers returns the package managers that list newer versions.
+func OutdatedPackageListers() []OutdatedPackageLister {
 	squeezed := func(file, text string) string {
-		return "tr -d ' \\n' <" + cmdline.Quote("./"+file) + " | grep -qF -- " + cmdline.Quote(text)
+		return "tr -d ' \\n' <" + scriptcommands.QuoteShellWord("./"+file) + " | grep -qF -- " + scriptcommands.QuoteShellWord(text)
 	}
 	// As a word: 1.2.3 is no part of 1.2.30.
 	grep := func(file, text string) string {
-		return "grep -qwF -- " + cmdline.Quote(text) + " " + cmdline.Quote("./"+file)
+		return "grep -qwF -- " + scriptcommands.QuoteShellWord(text) + " " + scriptcommands.QuoteShellWord("./"+file)
 	}
 	script := func(text string) []string { return []string{"sh", "-c", text} }
 	// Without a network both would report that nothing is newer: pip does so after any error,
@@ -53,43 +53,43 @@ GOPROXY=$p exec go list -mod=mod -u -m -json all`)
 	cargo := strings.Fields("cargo update --dry-run --config net.offline=false")
 	gems := strings.Fields("bundle outdated --parseable --only-explicit")
 	composer := strings.Fields("composer outdated --direct --locked --format=json --no-interaction")
-	return []OutdatedLister{
-		{"package-lock.json", "npm", npm, "node_modules/", npmOutdated, func(file string, s OutdatedPackage) string {
+	return []OutdatedPackageLister{
+		{"package-lock.json", "npm", npm, "node_modules/", readNPMOutdated, func(file string, s OutdatedPackage) string {
 			return squeezed(file, fmt.Sprintf(`"node_modules/%s":{"version":"%s"`, s.Name, s.Has))
 		}},
-		{"pnpm-lock.yaml", "pnpm", strings.Fields("pnpm outdated --format json"), "@", npmOutdated, func(file string, s OutdatedPackage) string {
+		{"pnpm-lock.yaml", "pnpm", strings.Fields("pnpm outdated --format json"), "@", readNPMOutdated, func(file string, s OutdatedPackage) string {
 			return grep(file, s.Name+"@"+s.Has)
 		}},
-		{"go.mod", "go", modules, "require", goOutdated, func(file string, s OutdatedPackage) string {
+		{"go.mod", "go", modules, "require", readGoOutdated, func(file string, s OutdatedPackage) string {
 			return grep(file, s.Name+" "+s.Has)
 		}},
-		{"Cargo.lock", "cargo", cargo, "source = ", cargoOutdated, func(file string, s OutdatedPackage) string {
+		{"Cargo.lock", "cargo", cargo, "source = ", readCargoOutdated, func(file string, s OutdatedPackage) string {
 			has := fmt.Sprintf(`name = "%s" version = "%s"`, s.Name, s.Has)
-			return "tr '\\n' ' ' <" + cmdline.Quote("./"+file) + " | grep -qF -- " + cmdline.Quote(has)
+			return "tr '\\n' ' ' <" + scriptcommands.QuoteShellWord("./"+file) + " | grep -qF -- " + scriptcommands.QuoteShellWord(has)
 		}},
-		{"requirements.txt", "pip", pip, "==", pipOutdated, func(file string, s OutdatedPackage) string {
-			return "grep -qiwF -- " + cmdline.Quote(s.Name+"=="+s.Has) + " " + cmdline.Quote("./"+file)
+		{"requirements.txt", "pip", pip, "==", readPipOutdated, func(file string, s OutdatedPackage) string {
+			return "grep -qiwF -- " + scriptcommands.QuoteShellWord(s.Name+"=="+s.Has) + " " + scriptcommands.QuoteShellWord("./"+file)
 		}},
-		{"Gemfile.lock", "bundle", gems, "    ", gemOutdated, func(file string, s OutdatedPackage) string {
-			return "grep -qxF -- " + cmdline.Quote(fmt.Sprintf("    %s (%s)", s.Name, s.Has)) + " " + cmdline.Quote("./"+file)
+		{"Gemfile.lock", "bundle", gems, "    ", readGemOutdated, func(file string, s OutdatedPackage) string {
+			return "grep -qxF -- " + scriptcommands.QuoteShellWord(fmt.Sprintf("    %s (%s)", s.Name, s.Has)) + " " + scriptcommands.QuoteShellWord("./"+file)
 		}},
-		{"composer.lock", "composer", composer, `"version":`, composerOutdated, func(file string, s OutdatedPackage) string {
+		{"composer.lock", "composer", composer, `"version":`, readComposerOutdated, func(file string, s OutdatedPackage) string {
 			return squeezed(file, fmt.Sprintf(`"name":"%s","version":"%s"`, s.Name, s.Has))
 		}},
 	}
 }
 
-// UnlockedManifest is a file that names packages, whose package manager lists newer versions
+// LockDependentManifest is a file that names packages, whose package manager lists newer versions
 // only if another file pins the versions.
-type UnlockedManifest struct {
+type LockDependentManifest struct {
 	File  string
 	Names string   // its content once it names packages
 	With  []string // the other files, any of which is enough
 }
 
-// UnlockedManifests returns such files.
-func UnlockedManifests() []UnlockedManifest {
-	return []UnlockedManifest{
+// LockDependentManifests returns such files.
+func LockDependentManifests() []LockDependentManifest {
+	return []LockDependentManifest{
 		{"package.json", `ependencies"`, []string{"package-lock.json", "pnpm-lock.yaml"}},
 		{"pyproject.toml", "dependencies", []string{"requirements.txt"}},
 		{"setup.cfg", "install_requires", []string{"requirements.txt"}},
@@ -116,9 +116,9 @@ func decodeObject(printed, open string, into any) bool {
 	}
 }
 
-// npmOutdated reads npm outdated --json, or that of pnpm. The version of a package that is not
+// readNPMOutdated reads npm outdated --json, or that of pnpm. The version of a package that is not
 // installed comes from the lock file.
-func npmOutdated(printed, text string) []OutdatedPackage {
+func readNPMOutdated(printed, text string) []OutdatedPackage {
 	var all map[string]json.RawMessage
 	if !decodeObject(printed, "{", &all) {
 		return nil
@@ -141,8 +141,8 @@ func npmOutdated(printed, text string) []OutdatedPackage {
 	return sortOutdated(old)
 }
 
-// goOutdated reads go list -u -m -json: the modules that go.mod requires directly.
-func goOutdated(printed, _ string) []OutdatedPackage {
+// readGoOutdated reads go list -u -m -json: the modules that go.mod requires directly.
+func readGoOutdated(printed, _ string) []OutdatedPackage {
 	var old []OutdatedPackage
 	at := strings.Index(printed, "{")
 	if at < 0 {
@@ -168,11 +168,11 @@ var (
 	gemLine   = regexp.MustCompile(`^(\S+) \(newest ([^,\s]+), installed ([^,)\s]+)`)
 )
 
-func cargoOutdated(printed, _ string) []OutdatedPackage {
+func readCargoOutdated(printed, _ string) []OutdatedPackage {
 	return matchOutdatedLines(printed, cargoLine, func(m []string) OutdatedPackage { return OutdatedPackage{m[1], m[2], m[3]} })
 }
 
-func gemOutdated(printed, _ string) []OutdatedPackage {
+func readGemOutdated(printed, _ string) []OutdatedPackage {
 	return matchOutdatedLines(printed, gemLine, func(m []string) OutdatedPackage { return OutdatedPackage{m[1], m[3], m[2]} })
 }
 
@@ -185,9 +185,9 @@ func matchOutdatedLines(printed string, pattern *regexp.Regexp, of func(m []stri
 	return sortOutdated(old)
 }
 
-// pipOutdated reads pip list --outdated: of the installed packages, only those that the file
+// readPipOutdated reads pip list --outdated: of the installed packages, only those that the file
 // names.
-func pipOutdated(printed, text string) []OutdatedPackage {
+func readPipOutdated(printed, text string) []OutdatedPackage {
 	var all []struct {
 		Name   string
 		Has    string `json:"version"`
@@ -206,7 +206,7 @@ func pipOutdated(printed, text string) []OutdatedPackage {
 	return sortOutdated(old)
 }
 
-func composerOutdated(printed, _ string) []OutdatedPackage {
+func readComposerOutdated(printed, _ string) []OutdatedPackage {
 	var all struct {
 		Locked, Installed []struct{ Name, Version, Latest string }
 	}

@@ -15,15 +15,15 @@ type TestDuration struct {
 	Seconds float64
 }
 
-// TestTimesReader returns a function that reads the durations of single tests from the output of their
+// TestDurationsReader returns a function that reads the durations of single tests from the output of their
 // runner, and the words that make the runner print them; ok is false if it cannot. Format is
 // that of its output, args its command, and lone the command that runs one of its tests.
-func TestTimesReader(format string, args, lone []string) (more []string, reads func(printed string) []TestDuration, ok bool) {
+func TestDurationsReader(format string, args, lone []string) (more []string, reads func(printed string) []TestDuration, ok bool) {
 	switch {
 	case format == "pytest" && slices.ContainsFunc(args, func(word string) bool { return strings.HasSuffix(word, "pytest") }):
-		return []string{"--durations=20", "-vv"}, pytestTimes, true
+		return []string{"--durations=20", "-vv"}, pytestDurations, true
 	case len(lone) > 1 && lone[0] == "node" && lone[1] == "--test":
-		return nil, nodeTimes, true
+		return nil, nodeTestDurations, true
 	}
 	return nil, nil, false
 }
@@ -35,9 +35,9 @@ var (
 	pytestTook = regexp.MustCompile(`^([\d.]+)s (?:call|setup|teardown)\s+(\S.*)$`)
 )
 
-// nodeTimes reads the output of node --test: TAP, or a list for people. It skips groups of
+// nodeTestDurations reads the output of node --test: TAP, or a list for people. It skips groups of
 // tests.
-func nodeTimes(printed string) []TestDuration {
+func nodeTestDurations(printed string) []TestDuration {
 	var all []TestDuration
 	name, groups := "", map[string]bool{}
 	for line := range strings.Lines(printed) {
@@ -56,8 +56,8 @@ func nodeTimes(printed string) []TestDuration {
 	return SortBySlowest(slices.DeleteFunc(all, func(t TestDuration) bool { return groups[t.Name] }))
 }
 
-// pytestTimes reads the slowest durations that pytest lists; the setup of a test counts.
-func pytestTimes(printed string) []TestDuration {
+// pytestDurations reads the slowest durations that pytest lists; the setup of a test counts.
+func pytestDurations(printed string) []TestDuration {
 	var all []TestDuration
 	for line := range strings.Lines(printed) {
 		if m := pytestTook.FindStringSubmatch(strings.TrimSpace(line)); m != nil {

@@ -56,7 +56,7 @@ func samples() map[string][3]string {
 
 // TestOutdated reads what package managers list, and its check is red as long as the file names what is there.
 func TestOutdated(t *testing.T) {
-	for _, l := range OutdatedListers() {
+	for _, l := range OutdatedPackageListers() {
 		s, ok := samples()[l.File]
 		if !ok {
 			t.Errorf("nobody tried %s", l.File)
@@ -90,7 +90,7 @@ func FuzzOutdated(f *testing.F) {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, printed, text string) {
-		for _, l := range OutdatedListers() {
+		for _, l := range OutdatedPackageListers() {
 			for _, o := range l.Read(printed, text) {
 				if o.Name == "" || o.Has == "" || o.Newest == "" || o.Has == o.Newest {
 					t.Errorf("%+v", o)
@@ -103,14 +103,14 @@ func FuzzOutdated(f *testing.F) {
 // TestTimes reads how long tests took.
 func TestTimes(t *testing.T) {
 	tap := "TAP version 13\n# Subtest: sums\n    # Subtest: waits\n    ok 1 - waits\n      ---\n      duration_ms: 6001.5\n      ...\n    1..1\nok 1 - sums\n  ---\n  duration_ms: 6003\n  type: 'suite'\n  ...\nok 2 - quick # SKIP\n  ---\n  duration_ms: 1\n"
-	if diff := cmp.Diff([]TestDuration{{"waits", 6.0015}, {"quick", 0.001}}, nodeTimes(tap)); diff != "" {
+	if diff := cmp.Diff([]TestDuration{{"waits", 6.0015}, {"quick", 0.001}}, nodeTestDurations(tap)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]TestDuration{{"waits", 6}}, nodeTimes("\u2714 waits (6000ms)\n")); diff != "" {
+	if diff := cmp.Diff([]TestDuration{{"waits", 6}}, nodeTestDurations("\u2714 waits (6000ms)\n")); diff != "" {
 		t.Error(diff)
 	}
 	pytest := "=== slowest 20 durations ===\n5.00s call     tests/test_a.py::test_wait[a b]\n0.50s setup    tests/test_a.py::test_wait[a b]\n0.01s call     tests/test_a.py::test_x\n"
-	if diff := cmp.Diff([]TestDuration{{"tests/test_a.py::test_wait[a b]", 5.5}, {"tests/test_a.py::test_x", 0.01}}, pytestTimes(pytest)); diff != "" {
+	if diff := cmp.Diff([]TestDuration{{"tests/test_a.py::test_wait[a b]", 5.5}, {"tests/test_a.py::test_x", 0.01}}, pytestDurations(pytest)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -118,7 +118,7 @@ func TestTimes(t *testing.T) {
 func FuzzTimes(f *testing.F) {
 	f.Add("ok 1 - a\n  duration_ms: 3\n1.0s call x::y\n\u2714 b (3ms)\n")
 	f.Fuzz(func(t *testing.T, printed string) {
-		for _, all := range [][]TestDuration{nodeTimes(printed), pytestTimes(printed)} {
+		for _, all := range [][]TestDuration{nodeTestDurations(printed), pytestDurations(printed)} {
 			for _, one := range all {
 				if one.Name == "" || one.Seconds < 0 {
 					t.Errorf("%+v", one)
@@ -132,21 +132,21 @@ func FuzzTimes(f *testing.F) {
 func TestOfLCOV(t *testing.T) {
 	report := "TN:\nSF:src/other.js\nDA:1,1\nend_of_record\nSF:/w/src/a.js\nDA:1,4\nDA:2,0\nDA:3,1\nend_of_record\nSF:src/ba.js\nDA:1,0\n"
 	for _, c := range []struct {
-		of     CoverageTarget
+		of     FileCoverageTarget
 		report string
 		want   bool // red
 	}{
-		{CoverageTarget{Percent: 66}, report, false},
-		{CoverageTarget{Percent: 67}, report, true},
-		{CoverageTarget{Texts: []string{"one('a')"}}, report, false},
-		{CoverageTarget{Texts: []string{"two()"}}, report, true},
-		{CoverageTarget{Texts: []string{"one('a')", "two()"}}, report, true},
-		{CoverageTarget{Texts: []string{"gone()"}}, report, false},
-		{CoverageTarget{Texts: []string{"one('a')"}}, "SF:src/ba.js\nDA:1,1\n", true}, // of which it says nothing
-		{CoverageTarget{Texts: []string{"one('a')"}}, "", true},
+		{FileCoverageTarget{Percent: 66}, report, false},
+		{FileCoverageTarget{Percent: 67}, report, true},
+		{FileCoverageTarget{Texts: []string{"one('a')"}}, report, false},
+		{FileCoverageTarget{Texts: []string{"two()"}}, report, true},
+		{FileCoverageTarget{Texts: []string{"one('a')", "two()"}}, report, true},
+		{FileCoverageTarget{Texts: []string{"gone()"}}, report, false},
+		{FileCoverageTarget{Texts: []string{"one('a')"}}, "SF:src/ba.js\nDA:1,1\n", true}, // of which it says nothing
+		{FileCoverageTarget{Texts: []string{"one('a')"}}, "", true},
 	} {
 		c.of.File = "src/a.js"
-		check := c.of.checkCommand("-F'[:,]' ", "src/a.js", lcovShare, lcovLines, "l")
+		check := c.of.coverageCheckCommand("-F'[:,]' ", "src/a.js", lcovShare, lcovLines, "l")
 		if red(t, check, map[string]string{"l": c.report, "src/a.js": "one('a')\ntwo()\nthree()\n"}) != c.want {
 			t.Errorf("%+v: %v: %s", c.of, !c.want, check)
 		}

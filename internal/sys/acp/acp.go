@@ -24,21 +24,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// WorktreeFiles is the worktree as the agent accesses it through us. Paths are absolute. Errors are
+// WorktreeFileAccess is the worktree as the agent accesses it through us. Paths are absolute. Errors are
 // reported to the agent.
-type WorktreeFiles interface {
+type WorktreeFileAccess interface {
 	Read(name string) (text string, err error)
 	Write(name, text string) error
 }
 
-// LaunchOptions describes a program that is ready to run.
-type LaunchOptions struct {
-	Program  agentcli.CLIProgram
+// AgentLaunchOptions describes a program that is ready to run.
+type AgentLaunchOptions struct {
+	Program  agentcli.CLIAgentProgram
 	File     string // path of the program
 	Run      func(context.Context, sandbox.Command) (sandbox.Result, error)
 	Command  sandbox.Command // directory and sandbox of the agent; Args is set here
 	Terminal sandbox.Command // the same for commands that the agent has us run; they cannot read its home; Args is their shell
-	Files    WorktreeFiles
+	Files    WorktreeFileAccess
 	Writes   bool          // the agent may write to the worktree
 	Keep     bool          // keep the process for further prompts, until Close
 	Silence  time.Duration // limit without a message; 0: none
@@ -58,17 +58,17 @@ const (
 // Agent is an agent program for one session. It must be used by one goroutine at a time, and
 // closed with Close.
 type Agent struct {
-	launch     LaunchOptions
+	launch     AgentLaunchOptions
 	connection *agentConnection // nil: not running
 	able       agentCapabilities
 	id         string // conversation of the process, or ""
 }
 
-// New returns an agent whose process starts at its first prompt.
-func New(l LaunchOptions) *Agent { return &Agent{launch: l} }
+// NewAgent returns an agent whose process starts at its first prompt.
+func NewAgent(l AgentLaunchOptions) *Agent { return &Agent{launch: l} }
 
-// NewID implements external.Agent. It returns "" because the agent makes identifiers itself.
-func (a *Agent) NewID() string { return "" }
+// NewConversationID implements external.Agent. It returns "" because the agent makes identifiers itself.
+func (a *Agent) NewConversationID() string { return "" }
 
 // CanResume implements external.Agent. It is always true: an agent that cannot resume reports that
 // the conversation is lost.
@@ -78,9 +78,9 @@ func (a *Agent) CanResume() bool { return true }
 func (a *Agent) ReportsProgress() bool { return true }
 
 // Close ends the process and all processes that it started.
-func (a *Agent) Close() { a.close(context.Background()) }
+func (a *Agent) Close() { a.endProcess(context.Background()) }
 
-func (a *Agent) close(ctx context.Context) {
+func (a *Agent) endProcess(ctx context.Context) {
 	if a.connection == nil {
 		return
 	}
@@ -95,7 +95,7 @@ func (a *Agent) close(ctx context.Context) {
 
 // promptFaultError is the error with which a prompt ended.
 type promptFaultError struct {
-	nexus.AgentFault
+	nexus.AgentProgramFault
 
 	why string
 }
@@ -103,7 +103,7 @@ type promptFaultError struct {
 // Error implements error.
 func (f *promptFaultError) Error() string { return f.why }
 
-func newPromptFault(f nexus.AgentFault, format string, args ...any) error {
+func newPromptFault(f nexus.AgentProgramFault, format string, args ...any) error {
 	return &promptFaultError{f, fmt.Sprintf(format, args...)}
 }
 
@@ -119,28 +119,28 @@ func (a *Agent) Prompt(ctx context.Context, q agentcli.AgentPrompt) (agentcli.Pr
 			return agentcli.PromptResult{}, err
 		}
 	}
-	t := newTurn(a, q)
-	end, err := t.run(ctx)
+	t := newPromptTurn(a, q)
+	end, err := t.runPrompt(ctx)
 	stays := err == nil && end.Fault == "" && a.launch.Keep
 	if stays {
 		a.connection.stopTerminals()
 		a.connection.answerStoppedTerminals(ctx)
-		return agentcli.PromptResult{PromptEnd: end}, nil
+		return agentcli.PromptResult{AgentPromptEnd: end}, nil
 	}
 	if broken := a.connection.broken; broken == nil && err == nil && end.Fault == "" {
-		a.close(ctx) // before anything is judged: a surviving process could still write to the tree
-		return agentcli.PromptResult{PromptEnd: end}, nil
+		a.endProcess(ctx) // before anything is judged: a surviving process could still write to the tree
+		return agentcli.PromptResult{AgentPromptEnd: end}, nil
 	}
 	a.connection.close()
 	exit := a.connection.exitCode()
 	a.connection, a.id = nil, ""
-	return agentcli.PromptResult{PromptEnd: end, Exit: exit}, err
+	return agentcli.PromptResult{AgentPromptEnd: end, Exit: exit}, err
 }
 
-// run runs the whole prompt: it opens the conversation if necessary, and turns the result into an
+// runPrompt runs the whole prompt: it opens the conversation if necessary, and turns the result into an
 // end.
-func (t *promptTurn) run(ctx context.Context) (stream.PromptEnd, error) {
-	err := t.converse(ctx)
+func (t *runningPromptTurn) runPrompt(ctx context.Context) (stream.AgentPromptEnd, error) {
+	err := t.openAndSendPrompt(ctx)
 	for _, e := range t.flushAll() {
 		if err == nil || !errors.Is(err, errNotRecorded) {
 			if heard := t.Heard(context.WithoutCancel(ctx), e); heard != nil {
@@ -148,7 +148,7 @@ func (t *promptTurn) run(ctx context.Context) (stream.PromptEnd, error) {
 			}
 		}
 	}
-	end := t.endReport()
+	end := t.promptEndWithoutFault()
 	f, named := errors.AsType[*promptFaultError](err)
 	switch {
 	case err == nil:
@@ -156,18 +156,18 @@ func (t *promptTurn) run(ctx context.Context) (stream.PromptEnd, error) {
 	case errors.Is(err, errNotRecorded):
 		return end, err
 	case named:
-		end.Fault, end.Why = f.AgentFault, stream.BriefLine(f.why)
+		end.Fault, end.Why = f.AgentProgramFault, stream.BriefLine(f.why)
 		return end, nil
 	case ctx.Err() != nil:
 		end.Fault, end.Why = nexus.FaultStopped, context.Cause(ctx).Error()
 		return end, context.Cause(ctx)
 	}
-	end, broken := t.agent.endOfBroken(end, err)
+	end, broken := t.agent.endBrokenProcess(end, err)
 	return end, broken
 }
 
-// endOfBroken closes the unusable process and returns how the prompt ended.
-func (a *Agent) endOfBroken(end stream.PromptEnd, err error) (stream.PromptEnd, error) {
+// endBrokenProcess closes the unusable process and returns how the prompt ended.
+func (a *Agent) endBrokenProcess(end stream.AgentPromptEnd, err error) (stream.AgentPromptEnd, error) {
 	l := a.connection
 	switch {
 	case errors.Is(err, errSilent) && l.garbage == 0:

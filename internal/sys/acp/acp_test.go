@@ -23,7 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if acptest.Main() {
+	if acptest.RunIfAgentProcess() {
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -55,12 +55,12 @@ type bench struct {
 	*acp.Agent
 
 	dir, home string
-	launch    acp.LaunchOptions
+	launch    acp.AgentLaunchOptions
 	events    []string
 	asked     []string
 }
 
-func play(t *testing.T, script string, set func(*acp.LaunchOptions)) *bench {
+func play(t *testing.T, script string, set func(*acp.AgentLaunchOptions)) *bench {
 	t.Helper()
 	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 	if err != nil {
@@ -72,8 +72,8 @@ func play(t *testing.T, script string, set func(*acp.LaunchOptions)) *bench {
 	}
 	b := &bench{dir: t.TempDir(), home: t.TempDir()}
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.home}
-	b.launch = acp.LaunchOptions{
-		Program: agentcli.CLIProgram{Name: "scripted", Speaks: "acp", Env: []string{acptest.EnvVar + "=" + script}},
+	b.launch = acp.AgentLaunchOptions{
+		Program: agentcli.CLIAgentProgram{Name: "scripted", Speaks: "acp", Env: []string{acptest.EnvVar + "=" + script}},
 		File:    file, Run: box.Run, Files: tree{b.dir, "kept.txt"}, Writes: true, Silence: time.Minute, Working: time.Minute,
 		Command:  sandbox.Command{Dir: b.dir, Env: env, Mark: "acp/" + filepath.Base(b.home)},
 		Terminal: sandbox.Command{Dir: b.dir, Env: env[:1], Args: []string{"/bin/sh", "-c"}},
@@ -81,7 +81,7 @@ func play(t *testing.T, script string, set func(*acp.LaunchOptions)) *bench {
 	if set != nil {
 		set(&b.launch)
 	}
-	b.Agent = acp.New(b.launch)
+	b.Agent = acp.NewAgent(b.launch)
 	t.Cleanup(b.Close)
 	return b
 }
@@ -98,7 +98,7 @@ func (b *bench) say(t *testing.T, q agentcli.AgentPrompt) agentcli.PromptResult 
 
 func (b *bench) prompt(ctx context.Context, q agentcli.AgentPrompt) (agentcli.PromptResult, error) {
 	b.events, b.asked = nil, nil
-	q.Permit = func(_ context.Context, c stream.AgentCall) string {
+	q.Permit = func(_ context.Context, c stream.AgentToolCall) string {
 		b.asked = append(b.asked, c.Tool+string(c.Input))
 		for _, bad := range []string{"evil", "/etc/", "AskUser"} {
 			if strings.Contains(c.Tool+string(c.Input), bad) {
@@ -168,7 +168,7 @@ odd
 usage 50 100 0.25
 tokens 7 3
 say Done.
-`, func(l *acp.LaunchOptions) { l.Program.Model = "model two" })
+`, func(l *acp.AgentLaunchOptions) { l.Program.Model = "model two" })
 	e := b.say(t, agentcli.AgentPrompt{Text: "do it"})
 	want := []string{
 		"opened conversation-1 m2 1.2",
@@ -234,7 +234,7 @@ say I cannot.
 	if e.Fault != "" || e.Denied != 6 || b.file("evil.txt") != "" || b.file("kept.txt") != "" {
 		t.Errorf("ended %+v", e)
 	}
-	for _, want := range []nexus.AgentFault{nexus.FaultUnfinished, nexus.FaultUnfinished, ""} {
+	for _, want := range []nexus.AgentProgramFault{nexus.FaultUnfinished, nexus.FaultUnfinished, ""} {
 		e := b.say(t, agentcli.AgentPrompt{Text: "y", ID: "conversation-1", Resume: true})
 		if e.Fault != want || want != "" && !strings.Contains(e.Why, "that is /etc/") {
 			t.Errorf("ended %q: %s", e.Fault, e.Why)
@@ -247,7 +247,7 @@ func TestConversations(t *testing.T) {
 	t.Parallel()
 	for able, c := range map[string]struct {
 		id    string
-		fault nexus.AgentFault
+		fault nexus.AgentProgramFault
 	}{
 		"load":              {"conversation-1", ""},
 		"resume":            {"conversation-1", ""},
@@ -279,7 +279,7 @@ func TestConversations(t *testing.T) {
 // TestKeep holds that a process that stays goes on in its conversation.
 func TestKeep(t *testing.T) {
 	t.Parallel()
-	b := play(t, "none\n---\nusage 1 9 0.5\nsay First.\n---\nusage 2 9 0.75\nsay Second.\n", func(l *acp.LaunchOptions) { l.Keep = true })
+	b := play(t, "none\n---\nusage 1 9 0.5\nsay First.\n---\nusage 2 9 0.75\nsay Second.\n", func(l *acp.AgentLaunchOptions) { l.Keep = true })
 	b.say(t, agentcli.AgentPrompt{Text: "x"})
 	e := b.say(t, agentcli.AgentPrompt{Text: "y", ID: "conversation-1", Resume: true, Spent: nexus.Dollar / 2, Money: nexus.Dollar / 3})
 	if d := cmp.Diff([]string{"said Second."}, b.events); d != "" || e.Fault != "" || e.Money != nexus.Dollar*3/4 {
@@ -293,9 +293,9 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		script string
-		fault  nexus.AgentFault
+		fault  nexus.AgentProgramFault
 		why    string
-		set    func(*acp.LaunchOptions, *agentcli.AgentPrompt)
+		set    func(*acp.AgentLaunchOptions, *agentcli.AgentPrompt)
 	}{
 		"hangs":                     {"\n---\nsay so far\nhang\n", nexus.FaultSilent, "sent nothing for 500ms", brisk},
 		"hangs before it starts":    {"\nmute\n", nexus.FaultSilent, "", brisk},
@@ -324,26 +324,26 @@ func TestFaults(t *testing.T) {
 		"cancelled":                 {"\n---\nsay so far\nstop cancelled\n", nexus.FaultUnfinished, "", nil},
 		"an unknown stop reason":    {"\n---\nsay so far\nstop lunch\n", nexus.FaultUnfinished, "lunch", nil},
 		"asks without end":          {"\n---\ndeny 0\n", nexus.FaultAsking, "that is /etc/", nil},
-		"too many turns": {"\n---\nedit a x\nedit b x\nedit c x\nhang\n", nexus.FaultTurns, "", func(_ *acp.LaunchOptions, q *agentcli.AgentPrompt) {
+		"too many turns": {"\n---\nedit a x\nedit b x\nedit c x\nhang\n", nexus.FaultTurns, "", func(_ *acp.AgentLaunchOptions, q *agentcli.AgentPrompt) {
 			q.Turns = 2
 		}},
-		"too much money": {"\n---\nsay so far\nusage 1 2 0.5\ncancellable\n", nexus.FaultBudget, "", func(_ *acp.LaunchOptions, q *agentcli.AgentPrompt) {
+		"too much money": {"\n---\nsay so far\nusage 1 2 0.5\ncancellable\n", nexus.FaultBudget, "", func(_ *acp.AgentLaunchOptions, q *agentcli.AgentPrompt) {
 			q.Money = nexus.Dollar / 4
 		}},
 		"another version": {"v9\n---\nsay x\n", nexus.FaultSetup, "version 9", nil},
-		"no such model": {"choices\n---\nsay x\n", nexus.FaultSetup, "it has m1, m2", func(l *acp.LaunchOptions, _ *agentcli.AgentPrompt) {
+		"no such model": {"choices\n---\nsay x\n", nexus.FaultSetup, "it has m1, m2", func(l *acp.AgentLaunchOptions, _ *agentcli.AgentPrompt) {
 			l.Program.Model = "gpt"
 		}},
-		"no choice of models": {"\n---\nsay x\n", nexus.FaultSetup, "offers no choice", func(l *acp.LaunchOptions, _ *agentcli.AgentPrompt) {
+		"no choice of models": {"\n---\nsay x\n", nexus.FaultSetup, "offers no choice", func(l *acp.AgentLaunchOptions, _ *agentcli.AgentPrompt) {
 			l.Program.Model = "gpt"
 		}},
-		"no such mode": {"modes\n---\nsay x\n", nexus.FaultSetup, "it has ask, code", func(l *acp.LaunchOptions, _ *agentcli.AgentPrompt) {
+		"no such mode": {"modes\n---\nsay x\n", nexus.FaultSetup, "it has ask, code", func(l *acp.AgentLaunchOptions, _ *agentcli.AgentPrompt) {
 			l.Program.Mode = "yolo"
 		}},
-		"not the protocol at all": {"\n---\n", nexus.FaultGarbage, "hello", func(l *acp.LaunchOptions, _ *agentcli.AgentPrompt) {
+		"not the protocol at all": {"\n---\n", nexus.FaultGarbage, "hello", func(l *acp.AgentLaunchOptions, _ *agentcli.AgentPrompt) {
 			l.File, l.Program.Args = "/bin/echo", []string{"hello"}
 		}},
-		"an unknown option": {"\n---\n", nexus.FaultSetup, "unknown option", func(l *acp.LaunchOptions, _ *agentcli.AgentPrompt) {
+		"an unknown option": {"\n---\n", nexus.FaultSetup, "unknown option", func(l *acp.AgentLaunchOptions, _ *agentcli.AgentPrompt) {
 			l.File, l.Program.Args = "/bin/sh", []string{"-c", "echo error: unknown option --acp >&2; exit 2"}
 		}},
 		"its child outlives it":       {"\n---\nchild echo $$ >pid; exec sleep 71080\nrun while ! test -s pid; do sleep 0.01; done\nsay so far\nhang\n", nexus.FaultSilent, "", brisk},
@@ -352,7 +352,7 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			q := agentcli.AgentPrompt{Text: "x"}
-			b := play(t, c.script, func(l *acp.LaunchOptions) {
+			b := play(t, c.script, func(l *acp.AgentLaunchOptions) {
 				if c.set != nil {
 					c.set(l, &q)
 				}
@@ -378,7 +378,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func brisk(l *acp.LaunchOptions, _ *agentcli.AgentPrompt) {
+func brisk(l *acp.AgentLaunchOptions, _ *agentcli.AgentPrompt) {
 	l.Silence, l.Working = 500*time.Millisecond, 500*time.Millisecond
 }
 

@@ -117,7 +117,7 @@ func startConnection(r io.Reader, w io.Writer, p *sandbox.Process) *agentConnect
 	}
 	l.workers.Go(func() {
 		defer close(l.lines)
-		agentcli.ReadLines(r, func(line []byte) {
+		agentcli.ForEachLine(r, func(line []byte) {
 			select {
 			case l.lines <- line:
 			case <-l.gone:
@@ -139,7 +139,7 @@ func startConnection(r io.Reader, w io.Writer, p *sandbox.Process) *agentConnect
 	return l
 }
 
-// close ends the program, and all processes that it started or had us start.
+// endProcess ends the program, and all processes that it started or had us start.
 func (l *agentConnection) close() {
 	l.closing.Do(func() {
 		l.broken = cmp.Or(l.broken, errGone)
@@ -163,14 +163,14 @@ func (l *agentConnection) exitCode() int {
 	return r.Exit
 }
 
-// messageHandler handles a message of the agent that is not a response.
-type messageHandler func(ctx context.Context, m rpcMessage) error
+// agentMessageHandler handles a message of the agent that is not a response.
+type agentMessageHandler func(ctx context.Context, m rpcMessage) error
 
 func ignoreMessage(context.Context, rpcMessage) error { return nil }
 
 // callAgent sends a request, waits for its response, and passes all other messages to handle meanwhile.
 // If the agent responds with an error, ask returns it as an *rpcError.
-func (l *agentConnection) callAgent(ctx context.Context, method string, params, result any, handle messageHandler) error {
+func (l *agentConnection) callAgent(ctx context.Context, method string, params, result any, handle agentMessageHandler) error {
 	id, err := l.sendRequest(ctx, method, params)
 	if err != nil {
 		return err
@@ -236,7 +236,7 @@ func (l *agentConnection) silenceTimer() (<-chan time.Time, func()) {
 }
 
 // awaitAnswer waits for the response to a request.
-func (l *agentConnection) awaitAnswer(ctx context.Context, id string, result any, handle messageHandler) error {
+func (l *agentConnection) awaitAnswer(ctx context.Context, id string, result any, handle agentMessageHandler) error {
 	for {
 		m, err := l.nextMessage(ctx)
 		switch {

@@ -15,9 +15,9 @@ import (
 )
 
 // serveRequest answers a request of the agent.
-func (t *promptTurn) serveRequest(ctx context.Context, m rpcMessage) error {
+func (t *runningPromptTurn) serveRequest(ctx context.Context, m rpcMessage) error {
 	l := t.agent.connection
-	var in agentRequest
+	var in agentRequestParams
 	_ = json.Unmarshal(m.Params, &in) // a field of another type stays empty
 	var result any
 	var failed *rpcError
@@ -26,9 +26,9 @@ func (t *promptTurn) serveRequest(ctx context.Context, m rpcMessage) error {
 	case "session/request_permission":
 		result, err = t.answerPermission(ctx, in)
 	case "fs/read_text_file":
-		result, failed, err = t.serveRead(ctx, in)
+		result, failed, err = t.serveFileRead(ctx, in)
 	case "fs/write_text_file":
-		result, failed, err = t.serveWrite(ctx, in)
+		result, failed, err = t.serveFileWrite(ctx, in)
 	case "terminal/create":
 		result, failed, err = t.createTerminal(ctx, in)
 	case "terminal/output", "terminal/kill", "terminal/release":
@@ -48,34 +48,34 @@ func (t *promptTurn) serveRequest(ctx context.Context, m rpcMessage) error {
 	return l.sendAnswer(ctx, m.ID, result, failed)
 }
 
-// agentRequest has the parameters of all requests of the agent.
-type agentRequest struct {
-	Call    toolCall `json:"toolCall"`
+// agentRequestParams has the parameters of all requests of the agent.
+type agentRequestParams struct {
+	Call    toolCallReport `json:"toolCall"`
 	Options []struct {
 		ID   string `json:"optionId"`
 		Kind string `json:"kind"`
 	} `json:"options"`
-	Path     string            `json:"path"`
-	Content  string            `json:"content"`
-	Line     int               `json:"line"`
-	Limit    int               `json:"limit"`
-	Command  string            `json:"command"`
-	Args     []string          `json:"args"`
-	Dir      string            `json:"cwd"`
-	Most     int               `json:"outputByteLimit"`
-	Terminal string            `json:"terminalId"`
-	Env      []commandVariable `json:"env"`
+	Path     string               `json:"path"`
+	Content  string               `json:"content"`
+	Line     int                  `json:"line"`
+	Limit    int                  `json:"limit"`
+	Command  string               `json:"command"`
+	Args     []string             `json:"args"`
+	Dir      string               `json:"cwd"`
+	Most     int                  `json:"outputByteLimit"`
+	Terminal string               `json:"terminalId"`
+	Env      []commandEnvVariable `json:"env"`
 }
 
-// commandVariable is an environment variable of a command.
-type commandVariable struct {
+// commandEnvVariable is an environment variable of a command.
+type commandEnvVariable struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
 // checkPermission asks the policy about a call, and counts the refusals. It returns the reason of a
 // refusal, or "".
-func (t *promptTurn) checkPermission(ctx context.Context, c stream.AgentCall) (refused string) {
+func (t *runningPromptTurn) checkPermission(ctx context.Context, c stream.AgentToolCall) (refused string) {
 	if _, known := t.calls[c.ID]; !known {
 		t.said++ // the first event that mentions this call
 	}
@@ -97,9 +97,9 @@ func (t *promptTurn) checkPermission(ctx context.Context, c stream.AgentCall) (r
 
 // answerPermission answers a request for permission. The protocol has no field for a reason, so the
 // reason is reported when the prompt ends, unless the agent found another way.
-func (t *promptTurn) answerPermission(ctx context.Context, in agentRequest) (any, error) {
+func (t *runningPromptTurn) answerPermission(ctx context.Context, in agentRequestParams) (any, error) {
 	if in.Call.ID == "" {
-		in.Call.ID = t.newID("ask")
+		in.Call.ID = t.newObjectID("ask")
 	}
 	c := t.mergeCall(in.Call)
 	if c == nil {
@@ -136,15 +136,15 @@ func permissionOutcome(id string) any {
 	return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": id}}
 }
 
-// serveRead returns the content of a file of the worktree.
-func (t *promptTurn) serveRead(ctx context.Context, in agentRequest) (any, *rpcError, error) {
+// serveFileRead returns the content of a file of the worktree.
+func (t *runningPromptTurn) serveFileRead(ctx context.Context, in agentRequestParams) (any, *rpcError, error) {
 	text, err := t.agent.launch.Files.Read(in.Path)
 	if errors.Is(err, fs.ErrNotExist) { // reading a missing file is not an offence; Gemini CLI expects these words
 		return nil, &rpcError{Code: codeNotFound, Message: "Resource not found: " + in.Path, Data: encodeJSON(map[string]string{"uri": in.Path})}, nil
 	}
 	if err != nil {
 		t.denied++
-		c := stream.AgentCall{ID: t.newID("read"), Tool: "Read", Input: encodeJSON(map[string]string{"file_path": in.Path})}
+		c := stream.AgentToolCall{ID: t.newObjectID("read"), Tool: "Read", Input: encodeJSON(map[string]string{"file_path": in.Path})}
 		return nil, &rpcError{Code: codeInvalid, Message: err.Error()}, t.emitRefusal(ctx, c, err)
 	}
 	return map[string]any{"content": selectLines(text, in.Line, in.Limit)}, nil, nil
@@ -163,9 +163,9 @@ func selectLines(text string, from, most int) string {
 
 // requirePermission has the policy judge an action that the agent asks us to do. The action belongs to the
 // call with c's identifier. Without an identifier, allow reports a new call of this name.
-func (t *promptTurn) requirePermission(ctx context.Context, c *stream.AgentCall, name string) (own bool, no *rpcError, err error) {
+func (t *runningPromptTurn) requirePermission(ctx context.Context, c *stream.AgentToolCall, name string) (own bool, no *rpcError, err error) {
 	if own = c.ID == ""; own {
-		c.ID = t.newID(name)
+		c.ID = t.newObjectID(name)
 		if err := t.emitEvents(ctx, t.flushAll()); err != nil {
 			return own, nil, err
 		}
@@ -180,9 +180,9 @@ func (t *promptTurn) requirePermission(ctx context.Context, c *stream.AgentCall,
 	return own, &rpcError{Code: codeInvalid, Message: why}, err
 }
 
-// serveWrite changes a file of the worktree for the agent.
-func (t *promptTurn) serveWrite(ctx context.Context, in agentRequest) (any, *rpcError, error) {
-	c := stream.AgentCall{ID: t.callOfPath(in.Path), Tool: "Write", Input: encodeJSON(map[string]string{"file_path": in.Path})}
+// serveFileWrite changes a file of the worktree for the agent.
+func (t *runningPromptTurn) serveFileWrite(ctx context.Context, in agentRequestParams) (any, *rpcError, error) {
+	c := stream.AgentToolCall{ID: t.callOfPath(in.Path), Tool: "Write", Input: encodeJSON(map[string]string{"file_path": in.Path})}
 	own, no, err := t.requirePermission(ctx, &c, "write")
 	if no != nil || err != nil {
 		return nil, no, err
@@ -195,7 +195,7 @@ func (t *promptTurn) serveWrite(ctx context.Context, in agentRequest) (any, *rpc
 			t.emitEvents(ctx, []stream.AgentEvent{{Kind: stream.CallAnswered, ID: c.ID, Failed: true, Refused: true, Text: err.Error()}})
 	case err != nil:
 		t.denied++
-		c.ID = t.newID("write")
+		c.ID = t.newObjectID("write")
 		return nil, &rpcError{Code: codeInvalid, Message: err.Error()}, t.emitRefusal(ctx, c, err)
 	case own:
 		return map[string]any{}, nil, t.emitEvents(ctx, []stream.AgentEvent{{Kind: stream.CallAnswered, ID: c.ID, Text: "written"}})
@@ -204,13 +204,13 @@ func (t *promptTurn) serveWrite(ctx context.Context, in agentRequest) (any, *rpc
 }
 
 // emitRefusal reports a call that our file tools refused.
-func (t *promptTurn) emitRefusal(ctx context.Context, c stream.AgentCall, err error) error {
+func (t *runningPromptTurn) emitRefusal(ctx context.Context, c stream.AgentToolCall, err error) error {
 	events := append(t.flushCalls(), t.flushMessage(c)...)
 	return t.emitEvents(ctx, append(events, stream.AgentEvent{Kind: stream.CallAnswered, ID: c.ID, Failed: true, Refused: true, Text: err.Error()}))
 }
 
 // callOfPath returns the running call that a file is written for, or "" if none is known.
-func (t *promptTurn) callOfPath(path string) string {
+func (t *runningPromptTurn) callOfPath(path string) string {
 	id, n := "", 0
 	for _, c := range t.calls {
 		switch {
@@ -228,11 +228,11 @@ func (t *promptTurn) callOfPath(path string) string {
 }
 
 // createTerminal starts a command in the sandbox.
-func (t *promptTurn) createTerminal(ctx context.Context, in agentRequest) (any, *rpcError, error) {
+func (t *runningPromptTurn) createTerminal(ctx context.Context, in agentRequestParams) (any, *rpcError, error) {
 	l, launch := t.agent.connection, t.agent.launch
 	command := in.Command
 	if len(in.Args) > 0 {
-		command = shellLine(append([]any{in.Command}, toAnySlice(in.Args)...))
+		command = shellCommandLine(append([]any{in.Command}, toAnySlice(in.Args)...))
 	}
 	if dir := launch.Command.Dir; in.Dir != "" && filepath.Clean(in.Dir) != dir {
 		rel, err := filepath.Rel(dir, in.Dir)
@@ -248,7 +248,7 @@ func (t *promptTurn) createTerminal(ctx context.Context, in agentRequest) (any, 
 	if !ok {
 		return nil, &rpcError{Code: codeInvalid, Message: "a variable has a name that no variable may have"}, nil
 	}
-	c := stream.AgentCall{ID: t.executingCall(), Tool: "Bash", Input: encodeJSON(map[string]string{"command": command})}
+	c := stream.AgentToolCall{ID: t.executingCall(), Tool: "Bash", Input: encodeJSON(map[string]string{"command": command})}
 	own, no, err := t.requirePermission(ctx, &c, "terminal")
 	if no != nil || err != nil {
 		return nil, no, err
@@ -261,7 +261,7 @@ func (t *promptTurn) createTerminal(ctx context.Context, in agentRequest) (any, 
 
 // withExports returns the command with its variables as exports, so that the policy judges them too,
 // and whether all variables have permitted names.
-func withExports(command string, env []commandVariable) (string, bool) {
+func withExports(command string, env []commandEnvVariable) (string, bool) {
 	for _, v := range slices.Backward(env) {
 		if !variableNamePattern.MatchString(v.Name) {
 			return "", false
@@ -282,7 +282,7 @@ func toAnySlice(words []string) []any {
 }
 
 // executingCall returns the running call that executes a command, or "" if there is not exactly one.
-func (t *promptTurn) executingCall() string {
+func (t *runningPromptTurn) executingCall() string {
 	id := ""
 	for _, c := range t.calls {
 		if c.told && c.kind == "execute" {
@@ -296,7 +296,7 @@ func (t *promptTurn) executingCall() string {
 }
 
 // finishOwnTerminal reports the end of a command that was recorded as a call of its own.
-func (t *promptTurn) finishOwnTerminal(ctx context.Context, one *agentTerminal) error {
+func (t *runningPromptTurn) finishOwnTerminal(ctx context.Context, one *agentTerminal) error {
 	if one.call == "" {
 		return nil
 	}

@@ -17,13 +17,13 @@ const decideYourselfNote = "decide yourself, do the task, and say what you assum
 
 // answerQuestion asks a person the agent's question. It is recorded as a call of the tool with which
 // other agents ask.
-func (t *promptTurn) answerQuestion(ctx context.Context, params json.RawMessage) (any, error) {
-	r, unread := elicit.Read(params)
+func (t *runningPromptTurn) answerQuestion(ctx context.Context, params json.RawMessage) (any, error) {
+	r, unread := elicit.ReadRequest(params)
 	var about string
 	if unread == nil {
 		about = r.QuestionText()
 	}
-	c := stream.AgentCall{ID: t.newID("question"), Tool: "AskUserQuestion", Input: encodeJSON(map[string]string{"description": about})}
+	c := stream.AgentToolCall{ID: t.newObjectID("question"), Tool: "AskUserQuestion", Input: encodeJSON(map[string]string{"description": about})}
 	if err := t.emitEvents(ctx, append(t.flushCalls(), t.flushMessage(c)...)); err != nil {
 		return nil, err
 	}
@@ -52,11 +52,11 @@ func (t *promptTurn) answerQuestion(ctx context.Context, params json.RawMessage)
 
 // askPerson asks a person, and asks again if the answer does not fit. Its error is the reason why there
 // is no answer.
-func (t *promptTurn) askPerson(ctx context.Context, r elicit.Request) (elicit.AgentReply, error) {
+func (t *runningPromptTurn) askPerson(ctx context.Context, r elicit.Request) (elicit.AgentReply, error) {
 	if t.Ask == nil {
 		return elicit.AgentReply{}, errors.New("no person answers here")
 	}
-	q := agentcli.PersonQuestion{Text: r.QuestionText(), Fallback: elicit.Decline, Personal: r.NeedsPerson()}
+	q := agentcli.AgentQuestion{Text: r.QuestionText(), Fallback: elicit.Decline, Personal: r.NeedsPerson()}
 	for range maxUnfit {
 		answer, err := t.Ask(ctx, q)
 		if err != nil {

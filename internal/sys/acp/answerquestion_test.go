@@ -22,7 +22,7 @@ func TestQuestion(t *testing.T) {
 		answers []string
 		says    string // the agent
 		asked   string // the last question, in part
-		fault   nexus.AgentFault
+		fault   nexus.AgentProgramFault
 	}{
 		"a choice":           {color, []string{"blue"}, `accepted {"color":"blue"}`, "one of: red, blue", ""},
 		"several fields":     {several, []string{"name = Ada; count = 3"}, `accepted {"count":3,"fast":true,"name":"Ada"}`, "- count: a whole number of at least 1", ""},
@@ -44,8 +44,8 @@ func TestQuestion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := play(t, "\n---\n"+c.script, nil)
-			var asked []agentcli.PersonQuestion
-			e := b.say(t, agentcli.AgentPrompt{Text: "x", Ask: func(_ context.Context, q agentcli.PersonQuestion) (string, error) {
+			var asked []agentcli.AgentQuestion
+			e := b.say(t, agentcli.AgentPrompt{Text: "x", Ask: func(_ context.Context, q agentcli.AgentQuestion) (string, error) {
 				asked = append(asked, q)
 				if len(c.answers) == 0 {
 					t.Errorf("asked %q", q.Text)
@@ -82,8 +82,8 @@ func TestQuestionStopped(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancelCause(t.Context())
 	cause := errors.New("it is stopped")
-	b := play(t, "\n---\nform {}\nsay more\n", func(l *acp.LaunchOptions) { l.Keep = true })
-	e, err := b.prompt(ctx, agentcli.AgentPrompt{Text: "x", Ask: func(ctx context.Context, _ agentcli.PersonQuestion) (string, error) {
+	b := play(t, "\n---\nform {}\nsay more\n", func(l *acp.AgentLaunchOptions) { l.Keep = true })
+	e, err := b.prompt(ctx, agentcli.AgentPrompt{Text: "x", Ask: func(ctx context.Context, _ agentcli.AgentQuestion) (string, error) {
 		stop(cause)
 		<-ctx.Done()
 		return "yes", nil

@@ -45,15 +45,15 @@ func FuzzPrompt(f *testing.F) {
 	}
 	f.Add([]byte(`{"id":1,"result":{"protocolVersion":1,"authMethods":[{"id":"b"}]}}` + "\n" + `{"id":2,"error":{"code":-32000}}` + "\n" + `{"id":3,"result":{}}` + "\n" + `{"id":4,"result":{"sessionId":"s"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		a := New(LaunchOptions{
+		a := NewAgent(AgentLaunchOptions{
 			Files: noFiles{}, Writes: true, Command: sandbox.Command{Dir: "/w"},
 			Run: func(context.Context, sandbox.Command) (sandbox.Result, error) { return sandbox.Result{}, nil },
 		})
 		a.connection = startConnection(bytes.NewReader(data), io.Discard, nil)
 		defer a.connection.close()
 		told := map[string]bool{}
-		q := newTurn(a, agentcli.AgentPrompt{
-			Text: "x", Permit: func(_ context.Context, c stream.AgentCall) string {
+		q := newPromptTurn(a, agentcli.AgentPrompt{
+			Text: "x", Permit: func(_ context.Context, c stream.AgentToolCall) string {
 				if told[c.ID] = true; !json.Valid(c.Input) || c.Input[0] != '{' {
 					t.Errorf("asked about %q", c.Input)
 				}
@@ -71,11 +71,11 @@ func FuzzPrompt(f *testing.F) {
 				return nil
 			},
 		})
-		err := q.converse(t.Context())
+		err := q.openAndSendPrompt(t.Context())
 		if err == nil && !bytes.Contains(data, []byte("end_turn")) && !bytes.Contains(data, []byte(`\u`)) {
 			t.Error("done, and it did not say so")
 		}
-		e := q.endReport()
+		e := q.promptEndWithoutFault()
 		if u := e.Usage; u.Input < 0 || u.Output < 0 || u.CacheRead < 0 || u.CacheWrite < 0 || e.Money < 0 {
 			t.Errorf("%+v", e)
 		}
@@ -86,11 +86,11 @@ func FuzzPrompt(f *testing.F) {
 func BenchmarkUpdate(b *testing.B) {
 	line := []byte(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"some words of it"}}}}`)
 	l := &agentConnection{busy: func() bool { return false }}
-	t := newTurn(&Agent{connection: l, id: "s"}, agentcli.AgentPrompt{})
+	t := newPromptTurn(&Agent{connection: l, id: "s"}, agentcli.AgentPrompt{})
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
 		var m rpcMessage
-		if !decodeMessage(line, &m) || len(t.readUpdate(m.Params)) > 0 {
+		if !decodeMessage(line, &m) || len(t.parseSessionUpdate(m.Params)) > 0 {
 			b.Fatal("it is read wrong")
 		}
 		if t.text.Len() > maxText/2 {

@@ -18,8 +18,8 @@ func TestCount(t *testing.T) {
 		`{"inputTokens":-1,"cachedReadTokens":-9}`:                                                  {},
 		`[]`: {},
 	} {
-		var one promptTurn
-		if one.addUsage([]byte(raw)); one.usage != want {
+		var one runningPromptTurn
+		if one.recordReportedTokens([]byte(raw)); one.usage != want {
 			t.Errorf("%s: %+v", raw, one.usage)
 		}
 	}
@@ -31,17 +31,17 @@ func TestCountModels(t *testing.T) {
 	const raw = `{"quota":{"token_count":{"input_tokens":17,"output_tokens":6},"model_usage":[` +
 		`{"model":"pro","token_count":{"input_tokens":10,"output_tokens":3}},{"model":"flash","token_count":{"input_tokens":7,"output_tokens":3}},` +
 		`{"model":"","token_count":{"input_tokens":9}},{"model":"none","token_count":{"input_tokens":-9}}]}}`
-	var one promptTurn
+	var one runningPromptTurn
 	one.readGeminiUsage([]byte(raw))
-	if e := one.endReport(); e.Usage != (nexus.Usage{Input: 17, Output: 6}) || len(e.Models) != 2 || e.Models["pro"] != (nexus.Usage{Input: 10, Output: 3}) || e.Total {
+	if e := one.promptEndWithoutFault(); e.Usage != (nexus.Usage{Input: 17, Output: 6}) || len(e.Models) != 2 || e.Models["pro"] != (nexus.Usage{Input: 10, Output: 3}) || e.Total {
 		t.Errorf("%+v", e)
 	}
-	two := promptTurn{usage: nexus.Usage{Input: 1}}
+	two := runningPromptTurn{usage: nexus.Usage{Input: 1}}
 	two.readGeminiUsage([]byte(raw))
 	for _, odd := range []string{"", "[]", `{"quota":3}`, `{"quota":{"model_usage":[{"model":3}]}}`} {
 		two.readGeminiUsage([]byte(odd))
 	}
-	if e := two.endReport(); e.Usage.Input != 1 || e.Models != nil || !e.Total {
+	if e := two.promptEndWithoutFault(); e.Usage.Input != 1 || e.Models != nil || !e.Total {
 		t.Errorf("%+v", e)
 	}
 }

@@ -43,26 +43,26 @@ type agentCapabilities struct {
 
 func (a agentCapabilities) canCloseSession() bool { return a.Capabilities.Session.Close != nil }
 
-// configChoice is a setting of the agent that we may change.
-type configChoice struct {
-	ID       string        `json:"id"`
-	Category string        `json:"category"`
-	Type     string        `json:"type"`
-	Current  any           `json:"currentValue"`
-	Options  []choiceValue `json:"options"`
+// agentConfigOption is a setting of the agent that we may change.
+type agentConfigOption struct {
+	ID       string              `json:"id"`
+	Category string              `json:"category"`
+	Type     string              `json:"type"`
+	Current  any                 `json:"currentValue"`
+	Options  []configOptionValue `json:"options"`
 }
 
-// choiceValue is a value of a choice, or a group of values.
-type choiceValue struct {
-	Value   string        `json:"value"`
-	Name    string        `json:"name"`
-	Options []choiceValue `json:"options"`
+// configOptionValue is a value of a choice, or a group of values.
+type configOptionValue struct {
+	Value   string              `json:"value"`
+	Name    string              `json:"name"`
+	Options []configOptionValue `json:"options"`
 }
 
-// openedSession is the agent's response to a request that opens a conversation.
-type openedSession struct {
-	ID      string         `json:"sessionId"`
-	Choices []configChoice `json:"configOptions"`
+// openSessionResponse is the agent's response to a request that opens a conversation.
+type openSessionResponse struct {
+	ID      string              `json:"sessionId"`
+	Choices []agentConfigOption `json:"configOptions"`
 	Modes   struct {
 		Current string `json:"currentModeId"`
 		All     []struct {
@@ -80,10 +80,10 @@ type openedSession struct {
 }
 
 // ensureConversation opens the conversation of a prompt if the process does not have it open.
-func (t *promptTurn) ensureConversation(ctx context.Context) error {
+func (t *runningPromptTurn) ensureConversation(ctx context.Context) error {
 	a := t.agent
 	if a.able.Version == 0 {
-		if err := a.initialize(ctx, t.handleMessage); err != nil {
+		if err := a.negotiateCapabilities(ctx, t.handleMessage); err != nil {
 			return err
 		}
 	}
@@ -111,8 +111,8 @@ func (t *promptTurn) ensureConversation(ctx context.Context) error {
 	return t.emitEvents(ctx, []stream.AgentEvent{{Kind: stream.ConversationOpened, ID: a.id, Model: model, Version: a.able.Info.Version}})
 }
 
-// initialize negotiates the protocol version and the capabilities.
-func (a *Agent) initialize(ctx context.Context, handle messageHandler) error {
+// negotiateCapabilities negotiates the protocol version and the capabilities.
+func (a *Agent) negotiateCapabilities(ctx context.Context, handle agentMessageHandler) error {
 	var able agentCapabilities
 	err := a.connection.callAgent(ctx, "initialize", map[string]any{
 		"protocolVersion": protocolVersion,
@@ -137,7 +137,7 @@ func (a *Agent) initialize(ctx context.Context, handle messageHandler) error {
 
 // logIn has the agent log in without a person: with a variable from its environment, or with the
 // login in its home. Nobody is there to open a web page.
-func (a *Agent) logIn(ctx context.Context, handle messageHandler) error {
+func (a *Agent) logIn(ctx context.Context, handle agentMessageHandler) error {
 	id := ""
 	for _, l := range a.able.Logins {
 		given := len(l.Vars) > 0
@@ -168,10 +168,10 @@ func (a *Agent) logIn(ctx context.Context, handle messageHandler) error {
 }
 
 // openConversation opens a new conversation, or the conversation that the prompt names.
-func (t *promptTurn) openConversation(ctx context.Context) (openedSession, error) {
+func (t *runningPromptTurn) openConversation(ctx context.Context) (openSessionResponse, error) {
 	l, dir := t.agent.connection, t.agent.launch.Command.Dir
 	params := map[string]any{"cwd": dir, "mcpServers": []any{}}
-	var o openedSession
+	var o openSessionResponse
 	if !t.Resume {
 		return o, l.callAgent(ctx, "session/new", params, &o, t.handleMessage)
 	}
@@ -195,7 +195,7 @@ func (t *promptTurn) openConversation(ctx context.Context) (openedSession, error
 }
 
 // explainFault turns the error of a failed request into a fault.
-func (t *promptTurn) explainFault(ctx context.Context, err error) error {
+func (t *runningPromptTurn) explainFault(ctx context.Context, err error) error {
 	rpc, ok := errors.AsType[*rpcError](err)
 	if !ok {
 		return err
@@ -227,7 +227,7 @@ func (t *promptTurn) explainFault(ctx context.Context, err error) error {
 const maxPages = 20
 
 // isConversationListed reports whether the agent lists the conversation of the prompt.
-func (t *promptTurn) isConversationListed(ctx context.Context) bool {
+func (t *runningPromptTurn) isConversationListed(ctx context.Context) bool {
 	a := t.agent
 	if a.able.Capabilities.Session.List == nil {
 		return false
@@ -257,7 +257,7 @@ func (t *promptTurn) isConversationListed(ctx context.Context) bool {
 }
 
 // chooseModelAndMode sets the configured model and mode, and returns the model.
-func (t *promptTurn) chooseModelAndMode(ctx context.Context, o openedSession) (model string, err error) {
+func (t *runningPromptTurn) chooseModelAndMode(ctx context.Context, o openSessionResponse) (model string, err error) {
 	p := t.agent.launch.Program
 	model = o.Models.Current
 	for _, c := range o.Choices {
@@ -266,9 +266,9 @@ func (t *promptTurn) chooseModelAndMode(ctx context.Context, o openedSession) (m
 		}
 	}
 	if p.Mode != "" {
-		var all []choiceValue
+		var all []configOptionValue
 		for _, m := range o.Modes.All {
-			all = append(all, choiceValue{Value: m.ID, Name: m.Name})
+			all = append(all, configOptionValue{Value: m.ID, Name: m.Name})
 		}
 		if _, err := t.chooseOption(ctx, o.Choices, "mode", p.Mode, all); err != nil {
 			return "", err
@@ -277,35 +277,35 @@ func (t *promptTurn) chooseModelAndMode(ctx context.Context, o openedSession) (m
 	if p.Model == "" {
 		return model, nil
 	}
-	var all []choiceValue
+	var all []configOptionValue
 	for _, m := range o.Models.All {
-		all = append(all, choiceValue{Value: m.ID, Name: m.Name})
+		all = append(all, configOptionValue{Value: m.ID, Name: m.Name})
 	}
 	return t.chooseOption(ctx, o.Choices, "model", p.Model, all)
 }
 
-func hasCategory(c configChoice, what string) bool {
+func hasCategory(c agentConfigOption, what string) bool {
 	return c.Type != "boolean" && (c.Category == what || c.Category == "" && c.ID == what)
 }
 
 // chooseOption sets a model or a mode: as a choice if the agent offers one, otherwise with the older
 // method of the protocol.
-func (t *promptTurn) chooseOption(ctx context.Context, choices []configChoice, what, want string, old []choiceValue) (string, error) {
+func (t *runningPromptTurn) chooseOption(ctx context.Context, choices []agentConfigOption, what, want string, old []configOptionValue) (string, error) {
 	method, params := "session/set_"+what, map[string]any{"sessionId": t.agent.id}
 	key, all := what+"Id", old
-	if i := slices.IndexFunc(choices, func(c configChoice) bool { return hasCategory(c, what) }); i >= 0 {
+	if i := slices.IndexFunc(choices, func(c agentConfigOption) bool { return hasCategory(c, what) }); i >= 0 {
 		method, key, all = "session/set_config_option", "value", flattenOptions(choices[i].Options)
 		params["configId"] = choices[i].ID
 	}
 	if len(all) == 0 && t.Resume {
 		return want, nil // already set when the conversation was opened
 	}
-	i := slices.IndexFunc(all, func(o choiceValue) bool { return o.Value == want })
+	i := slices.IndexFunc(all, func(o configOptionValue) bool { return o.Value == want })
 	if i < 0 {
-		i = slices.IndexFunc(all, func(o choiceValue) bool { return strings.EqualFold(o.Name, want) })
+		i = slices.IndexFunc(all, func(o configOptionValue) bool { return strings.EqualFold(o.Name, want) })
 	}
 	if i < 0 {
-		return "", newPromptFault(nexus.FaultSetup, "it has no %s %q; %s", what, want, offeredText(all))
+		return "", newPromptFault(nexus.FaultSetup, "it has no %s %q; %s", what, want, configOptionNames(all))
 	}
 	params[key] = all[i].Value
 	err := t.agent.connection.callAgent(ctx, method, params, nil, t.handleMessage)
@@ -315,8 +315,8 @@ func (t *promptTurn) chooseOption(ctx context.Context, choices []configChoice, w
 	return all[i].Value, err
 }
 
-func flattenOptions(all []choiceValue) []choiceValue {
-	var out []choiceValue
+func flattenOptions(all []configOptionValue) []configOptionValue {
+	var out []configOptionValue
 	for _, o := range all {
 		if len(o.Options) > 0 {
 			out = append(out, o.Options...)
@@ -327,7 +327,7 @@ func flattenOptions(all []choiceValue) []choiceValue {
 	return out
 }
 
-func offeredText(all []choiceValue) string {
+func configOptionNames(all []configOptionValue) string {
 	if len(all) == 0 {
 		return "it offers no choice"
 	}
@@ -340,11 +340,11 @@ func offeredText(all []choiceValue) string {
 
 // UnmarshalJSON implements [json.Unmarshaler]. A value of another type becomes an empty option, so
 // that the rest can be read.
-func (o *choiceValue) UnmarshalJSON(data []byte) error {
-	type plain choiceValue
+func (o *configOptionValue) UnmarshalJSON(data []byte) error {
+	type plain configOptionValue
 	var p plain
 	if json.Unmarshal(data, &p) == nil {
-		*o = choiceValue(p)
+		*o = configOptionValue(p)
 	}
 	return nil
 }

@@ -13,16 +13,16 @@ type AgentInfo struct {
 	Models  []string
 }
 
-// Probe starts an agent and returns its information. If open is set, Probe also opens a
+// ProbeAgent starts an agent and returns its information. If open is set, Probe also opens a
 // conversation without a prompt, because agents list their models only then. It returns an error
 // if the program does not speak the protocol, or if ctx ended.
-func Probe(ctx context.Context, l LaunchOptions, open bool) (AgentInfo, error) {
-	a := New(l)
+func ProbeAgent(ctx context.Context, l AgentLaunchOptions, open bool) (AgentInfo, error) {
+	a := NewAgent(l)
 	if err := a.startProgram(ctx); err != nil {
 		return AgentInfo{}, err
 	}
 	defer a.connection.close()
-	if err := a.initialize(ctx, a.refuseRequest); err != nil {
+	if err := a.negotiateCapabilities(ctx, a.refuseRequest); err != nil {
 		return AgentInfo{}, err
 	}
 	can := a.able.Capabilities
@@ -30,7 +30,7 @@ func Probe(ctx context.Context, l LaunchOptions, open bool) (AgentInfo, error) {
 	if !open {
 		return told, nil
 	}
-	var o openedSession
+	var o openSessionResponse
 	params := map[string]any{"cwd": l.Command.Dir, "mcpServers": []any{}}
 	switch err := a.connection.callAgent(ctx, "session/new", params, &o, a.refuseRequest); {
 	case err != nil && ctx.Err() != nil:
@@ -51,7 +51,7 @@ func (a *Agent) refuseRequest(ctx context.Context, m rpcMessage) error {
 }
 
 // modelNames returns the names of the models that a conversation can use.
-func (o openedSession) modelNames() []string {
+func (o openSessionResponse) modelNames() []string {
 	var all []string
 	for _, m := range o.Models.All {
 		all = append(all, m.ID)

@@ -38,7 +38,7 @@ func TestProbe(t *testing.T) {
 			}
 			ctx, stop := context.WithTimeoutCause(t.Context(), limit, context.DeadlineExceeded)
 			defer stop()
-			told, err := acp.Probe(ctx, play(t, c.script, nil).launch, c.open)
+			told, err := acp.ProbeAgent(ctx, play(t, c.script, nil).launch, c.open)
 			if (err != nil) != c.fails {
 				t.Fatal(err)
 			}

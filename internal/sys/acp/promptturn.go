@@ -16,8 +16,8 @@ import (
 
 const maxText = 2 << 20 // bytes stored of a message
 
-// promptTurn is a running prompt, with the actions of the agent so far. The receiving goroutine owns it.
-type promptTurn struct {
+// runningPromptTurn is a running prompt, with the actions of the agent so far. The receiving goroutine owns it.
+type runningPromptTurn struct {
 	agentcli.AgentPrompt
 
 	agent   *Agent
@@ -27,7 +27,7 @@ type promptTurn struct {
 	saying string          // identifier of that message
 	last   string          // text of its last message
 	plan   string          // its last reported plan
-	calls  map[string]*reportedCall
+	calls  map[string]*reportedToolCall
 	fresh  []string // calls that are not reported yet
 	said   int      // reported messages
 	own    int      // identifiers that we made
@@ -46,16 +46,16 @@ type promptTurn struct {
 	models     map[string]nexus.Usage // usage of this prompt by model, if the agent reports it
 }
 
-func newTurn(a *Agent, q agentcli.AgentPrompt) *promptTurn {
-	t := &promptTurn{AgentPrompt: q, agent: a, calls: map[string]*reportedCall{}}
+func newPromptTurn(a *Agent, q agentcli.AgentPrompt) *runningPromptTurn {
+	t := &runningPromptTurn{AgentPrompt: q, agent: a, calls: map[string]*reportedToolCall{}}
 	a.connection.busy = func() bool {
 		return a.connection.hasRunningTerminal() || len(t.calls) > len(t.fresh)
 	}
 	return t
 }
 
-// converse opens the conversation and sends the prompt.
-func (t *promptTurn) converse(ctx context.Context) error {
+// openAndSendPrompt opens the conversation and sends the prompt.
+func (t *runningPromptTurn) openAndSendPrompt(ctx context.Context) error {
 	if err := t.ensureConversation(ctx); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (t *promptTurn) converse(ctx context.Context) error {
 	if err != nil && l.broken == nil && (ctx.Err() != nil || t.stop != nil) {
 		t.cancelPrompt(ctx, id, &done)
 	}
-	t.addUsage(done.Usage)
+	t.recordReportedTokens(done.Usage)
 	t.readGeminiUsage(done.Meta)
 	switch {
 	case t.stop != nil:
@@ -97,7 +97,7 @@ func (t *promptTurn) converse(ctx context.Context) error {
 }
 
 // cancelPrompt asks the agent to stop, and waits briefly for its confirmation.
-func (t *promptTurn) cancelPrompt(ctx context.Context, id string, done any) {
+func (t *runningPromptTurn) cancelPrompt(ctx context.Context, id string, done any) {
 	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), cancelTime, errSilent)
 	defer stop()
 	l := t.agent.connection
@@ -118,7 +118,7 @@ func (t *promptTurn) cancelPrompt(ctx context.Context, id string, done any) {
 }
 
 // stopReasonFault converts a stop reason to an error; nil if the agent is done.
-func (t *promptTurn) stopReasonFault(reason string) error {
+func (t *runningPromptTurn) stopReasonFault(reason string) error {
 	switch reason {
 	case "end_turn":
 		if t.refusd != "" {
@@ -144,8 +144,8 @@ func (t *promptTurn) stopReasonFault(reason string) error {
 	}
 }
 
-// addUsage stores the token counts that the agent reports.
-func (t *promptTurn) addUsage(raw json.RawMessage) {
+// recordReportedTokens stores the token counts that the agent reports.
+func (t *runningPromptTurn) recordReportedTokens(raw json.RawMessage) {
 	var u struct {
 		Input   int64 `json:"inputTokens"`
 		Output  int64 `json:"outputTokens"`
@@ -167,7 +167,7 @@ func (t *promptTurn) addUsage(raw json.RawMessage) {
 
 // readGeminiUsage stores the tokens of the prompt by model, which Gemini CLI reports outside of the
 // protocol.
-func (t *promptTurn) readGeminiUsage(raw json.RawMessage) {
+func (t *runningPromptTurn) readGeminiUsage(raw json.RawMessage) {
 	var m struct {
 		Quota struct {
 			Models []struct {
@@ -195,28 +195,28 @@ func (t *promptTurn) readGeminiUsage(raw json.RawMessage) {
 	}
 }
 
-// endReport returns how the prompt ended, without a fault.
-func (t *promptTurn) endReport() stream.PromptEnd {
-	return stream.PromptEnd{
+// promptEndWithoutFault returns how the prompt ended, without a fault.
+func (t *runningPromptTurn) promptEndWithoutFault() stream.AgentPromptEnd {
+	return stream.AgentPromptEnd{
 		Text: t.last, Usage: t.usage, Models: t.models, Money: t.money, Total: len(t.models) == 0, Sum: true, Denied: t.denied,
 	}
 }
 
 // handleMessage handles a message of the agent.
-func (t *promptTurn) handleMessage(ctx context.Context, m rpcMessage) error {
+func (t *runningPromptTurn) handleMessage(ctx context.Context, m rpcMessage) error {
 	switch {
 	case m.over != nil:
 		return t.finishOwnTerminal(ctx, m.over)
 	case len(m.ID) > 0:
 		return t.serveRequest(ctx, m)
 	case m.Method == "session/update":
-		return t.emitEvents(ctx, t.readUpdate(m.Params))
+		return t.emitEvents(ctx, t.parseSessionUpdate(m.Params))
 	}
 	return nil
 }
 
 // emitEvents passes events to the consumer, and checks the limits of the prompt.
-func (t *promptTurn) emitEvents(ctx context.Context, events []stream.AgentEvent) error {
+func (t *runningPromptTurn) emitEvents(ctx context.Context, events []stream.AgentEvent) error {
 	for _, e := range events {
 		if e.Kind == stream.MessageSaid {
 			t.said++
@@ -230,7 +230,7 @@ func (t *promptTurn) emitEvents(ctx context.Context, events []stream.AgentEvent)
 }
 
 // stopAtLimits stops the agent if it has reached a limit.
-func (t *promptTurn) stopAtLimits() {
+func (t *runningPromptTurn) stopAtLimits() {
 	switch {
 	case t.stop != nil:
 	case t.Turns > 0 && t.said > t.Turns:
@@ -241,15 +241,15 @@ func (t *promptTurn) stopAtLimits() {
 }
 
 // promptCost returns the cost of the prompt so far.
-func (t *promptTurn) promptCost() nexus.Money {
+func (t *runningPromptTurn) promptCost() nexus.Money {
 	if t.money < t.start {
 		return t.money // the agent no longer counts earlier prompts
 	}
 	return t.money - t.start
 }
 
-// contentBlock is a block of a message.
-type contentBlock struct {
+// messageContentBlock is a block of a message.
+type messageContentBlock struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
 	URI      string `json:"uri"`
@@ -259,7 +259,7 @@ type contentBlock struct {
 	} `json:"resource"`
 }
 
-func (c contentBlock) String() string {
+func (c messageContentBlock) String() string {
 	switch c.Type {
 	case "text":
 		return c.Text
@@ -272,8 +272,8 @@ func (c contentBlock) String() string {
 	}
 }
 
-// readUpdate reads one session/update. It ignores unknown kinds and unreadable updates.
-func (t *promptTurn) readUpdate(params json.RawMessage) []stream.AgentEvent {
+// parseSessionUpdate reads one session/update. It ignores unknown kinds and unreadable updates.
+func (t *runningPromptTurn) parseSessionUpdate(params json.RawMessage) []stream.AgentEvent {
 	var u struct {
 		ID     string          `json:"sessionId"`
 		Update json.RawMessage `json:"update"`
@@ -288,16 +288,16 @@ func (t *promptTurn) readUpdate(params json.RawMessage) []stream.AgentEvent {
 	case t.agent.id != "" && u.ID != t.agent.id: // it belongs to another conversation
 		return nil
 	case kind.Kind == "usage_update":
-		t.readUsage(u.Update)
+		t.readContextUsage(u.Update)
 		return nil
 	case t.replays:
 		return nil
 	}
 	switch kind.Kind {
 	case "agent_message_chunk":
-		return t.addChunk(u.Update)
+		return t.addMessageChunk(u.Update)
 	case "tool_call", "tool_call_update":
-		var c toolCall
+		var c toolCallReport
 		if json.Unmarshal(u.Update, &c) != nil || c.ID == "" {
 			return nil
 		}
@@ -308,11 +308,11 @@ func (t *promptTurn) readUpdate(params json.RawMessage) []stream.AgentEvent {
 	return nil
 }
 
-// addChunk appends a part of a message.
-func (t *promptTurn) addChunk(raw json.RawMessage) []stream.AgentEvent {
+// addMessageChunk appends a part of a message.
+func (t *runningPromptTurn) addMessageChunk(raw json.RawMessage) []stream.AgentEvent {
 	var c struct {
-		Message string       `json:"messageId"`
-		Content contentBlock `json:"content"`
+		Message string              `json:"messageId"`
+		Content messageContentBlock `json:"content"`
 	}
 	if json.Unmarshal(raw, &c) != nil {
 		return nil
@@ -332,7 +332,7 @@ func (t *promptTurn) addChunk(raw json.RawMessage) []stream.AgentEvent {
 }
 
 // flushMessage returns the buffered text as a message.
-func (t *promptTurn) flushMessage(calls ...stream.AgentCall) []stream.AgentEvent {
+func (t *runningPromptTurn) flushMessage(calls ...stream.AgentToolCall) []stream.AgentEvent {
 	text := t.text.String()
 	t.text.Reset()
 	if strings.TrimSpace(text) != "" {
@@ -345,7 +345,7 @@ func (t *promptTurn) flushMessage(calls ...stream.AgentCall) []stream.AgentEvent
 
 // updateCall merges the agent's report about a call. A call is emitted once its input is known, or
 // once it has begun.
-func (t *promptTurn) updateCall(in toolCall) []stream.AgentEvent {
+func (t *runningPromptTurn) updateCall(in toolCallReport) []stream.AgentEvent {
 	c := t.mergeCall(in)
 	if c == nil {
 		return nil
@@ -364,7 +364,7 @@ func (t *promptTurn) updateCall(in toolCall) []stream.AgentEvent {
 }
 
 // flushCalls emits the pending calls, the first together with the text before it.
-func (t *promptTurn) flushCalls() []stream.AgentEvent {
+func (t *runningPromptTurn) flushCalls() []stream.AgentEvent {
 	var events []stream.AgentEvent
 	for _, id := range t.fresh {
 		c := t.calls[id]
@@ -376,13 +376,13 @@ func (t *promptTurn) flushCalls() []stream.AgentEvent {
 }
 
 // flushAll emits the remaining calls and text when the prompt has ended.
-func (t *promptTurn) flushAll() []stream.AgentEvent {
+func (t *runningPromptTurn) flushAll() []stream.AgentEvent {
 	return append(t.flushCalls(), t.flushMessage()...)
 }
 
 // planEvents reports the agent's plan as a call of the tool with which other agents write their
 // to-do lists.
-func (t *promptTurn) planEvents(raw json.RawMessage) []stream.AgentEvent {
+func (t *runningPromptTurn) planEvents(raw json.RawMessage) []stream.AgentEvent {
 	var p struct {
 		Entries []struct {
 			Content string `json:"content"`
@@ -397,19 +397,19 @@ func (t *promptTurn) planEvents(raw json.RawMessage) []stream.AgentEvent {
 		return nil
 	}
 	t.plan = string(input)
-	id := t.newID("plan")
-	events := append(t.flushCalls(), t.flushMessage(stream.AgentCall{ID: id, Tool: "TodoWrite", Input: input})...)
+	id := t.newObjectID("plan")
+	events := append(t.flushCalls(), t.flushMessage(stream.AgentToolCall{ID: id, Tool: "TodoWrite", Input: input})...)
 	return append(events, stream.AgentEvent{Kind: stream.CallAnswered, ID: id})
 }
 
-// newID makes an identifier for an object to which the agent gave none.
-func (t *promptTurn) newID(what string) string {
+// newObjectID makes an identifier for an object to which the agent gave none.
+func (t *runningPromptTurn) newObjectID(what string) string {
 	t.own++
 	return fmt.Sprintf("%s-%d", what, t.own)
 }
 
-// readUsage reads how full the context is, and the cost of the conversation so far.
-func (t *promptTurn) readUsage(raw json.RawMessage) {
+// readContextUsage reads how full the context is, and the cost of the conversation so far.
+func (t *runningPromptTurn) readContextUsage(raw json.RawMessage) {
 	var u struct {
 		Used int64 `json:"used"`
 		Size int64 `json:"size"`

@@ -16,8 +16,8 @@ const (
 	maxCalls  = 10_000   // calls tracked at a time
 )
 
-// reportedCall is a tool call that the agent reports.
-type reportedCall struct {
+// reportedToolCall is a tool call that the agent reports.
+type reportedToolCall struct {
 	id, name, kind, title string
 
 	input json.RawMessage
@@ -27,37 +27,37 @@ type reportedCall struct {
 	told  bool
 }
 
-// toolCall is the agent's report about a call. It arrives in parts.
-type toolCall struct {
-	ID        string          `json:"toolCallId"`
-	Name      string          `json:"name"`
-	Title     string          `json:"title"`
-	Kind      string          `json:"kind"`
-	Status    string          `json:"status"`
-	Input     json.RawMessage `json:"rawInput"`
-	Output    json.RawMessage `json:"rawOutput"`
-	Content   []callResult    `json:"content"`
+// toolCallReport is the agent's report about a call. It arrives in parts.
+type toolCallReport struct {
+	ID        string               `json:"toolCallId"`
+	Name      string               `json:"name"`
+	Title     string               `json:"title"`
+	Kind      string               `json:"kind"`
+	Status    string               `json:"status"`
+	Input     json.RawMessage      `json:"rawInput"`
+	Output    json.RawMessage      `json:"rawOutput"`
+	Content   []toolCallResultPart `json:"content"`
 	Locations []struct {
 		Path string `json:"path"`
 	} `json:"locations"`
 }
 
-// callResult is a part of a call's result.
-type callResult struct {
-	Type     string       `json:"type"`
-	Content  contentBlock `json:"content"`
-	Path     string       `json:"path"`
-	Terminal string       `json:"terminalId"`
+// toolCallResultPart is a part of a call's result.
+type toolCallResultPart struct {
+	Type     string              `json:"type"`
+	Content  messageContentBlock `json:"content"`
+	Path     string              `json:"path"`
+	Terminal string              `json:"terminalId"`
 }
 
 // mergeCall adds a part of a report to the known call. It returns nil if there are too many calls.
-func (t *promptTurn) mergeCall(in toolCall) *reportedCall {
+func (t *runningPromptTurn) mergeCall(in toolCallReport) *reportedToolCall {
 	c := t.calls[in.ID]
 	if c == nil {
 		if len(t.calls) >= maxCalls {
 			return nil
 		}
-		c = &reportedCall{id: in.ID}
+		c = &reportedToolCall{id: in.ID}
 		t.calls[in.ID] = c
 		t.fresh = append(t.fresh, in.ID)
 	}
@@ -95,14 +95,14 @@ func (t *promptTurn) mergeCall(in toolCall) *reportedCall {
 	return c
 }
 
-func (c *reportedCall) addPath(path string) {
+func (c *reportedToolCall) addPath(path string) {
 	if path != "" && !slices.Contains(c.paths, path) {
 		c.paths = append(c.paths, path)
 	}
 }
 
 // resultText returns the call's result as text.
-func (c *reportedCall) resultText(raw json.RawMessage) string {
+func (c *reportedToolCall) resultText(raw json.RawMessage) string {
 	if c.text != "" || len(raw) == 0 || string(raw) == "null" {
 		return c.text
 	}
@@ -114,16 +114,16 @@ func (c *reportedCall) resultText(raw json.RawMessage) string {
 }
 
 // toStreamCall returns the call in the form of an event.
-func (c *reportedCall) toStreamCall() stream.AgentCall {
+func (c *reportedToolCall) toStreamCall() stream.AgentToolCall {
 	tool := c.name
 	if tool == "" {
 		tool = c.toolName()
 	}
-	return stream.AgentCall{ID: c.id, Tool: tool, Input: c.describeInput()}
+	return stream.AgentToolCall{ID: c.id, Tool: tool, Input: c.inputOrKnownFacts()}
 }
 
 // toolName maps the call's kind to the tool name that Claude Code uses.
-func (c *reportedCall) toolName() string {
+func (c *reportedToolCall) toolName() string {
 	switch c.kind {
 	case "read":
 		return "Read"
@@ -148,9 +148,9 @@ func (c *reportedCall) toolName() string {
 	}
 }
 
-// describeInput returns the call's input, or the other known facts if the agent did not report an
+// inputOrKnownFacts returns the call's input, or the other known facts if the agent did not report an
 // input.
-func (c *reportedCall) describeInput() json.RawMessage {
+func (c *reportedToolCall) inputOrKnownFacts() json.RawMessage {
 	if len(c.input) > 0 {
 		return c.input
 	}
@@ -179,7 +179,7 @@ var titleRemarkPattern = regexp.MustCompile(`((^| )\[(?:in|current working direc
 
 // policyCalls returns the call in the form that the policy judges, which knows the tools of Claude
 // Code: one call for each file.
-func (c *reportedCall) policyCalls() []stream.AgentCall {
+func (c *reportedToolCall) policyCalls() []stream.AgentToolCall {
 	var in struct {
 		Command any    `json:"command"`
 		File    string `json:"file_path"`
@@ -187,10 +187,10 @@ func (c *reportedCall) policyCalls() []stream.AgentCall {
 		Path    string `json:"path"`
 	}
 	_ = json.Unmarshal(c.input, &in) // a field of another type stays empty
-	one := func(tool string, about map[string]string) []stream.AgentCall {
-		return []stream.AgentCall{{ID: c.id, Tool: tool, Input: encodeJSON(about)}}
+	one := func(tool string, about map[string]string) []stream.AgentToolCall {
+		return []stream.AgentToolCall{{ID: c.id, Tool: tool, Input: encodeJSON(about)}}
 	}
-	command := shellLine(in.Command)
+	command := shellCommandLine(in.Command)
 	if command == "" && c.kind == "execute" {
 		command = titleRemarkPattern.ReplaceAllString(strings.Trim(c.title, "`"), "")
 	}
@@ -215,7 +215,7 @@ func (c *reportedCall) policyCalls() []stream.AgentCall {
 	if len(paths) == 0 {
 		return one(tool, map[string]string{"description": c.title})
 	}
-	var all []stream.AgentCall
+	var all []stream.AgentToolCall
 	for _, p := range paths {
 		all = append(all, one(tool, map[string]string{"file_path": p})...)
 	}
@@ -225,8 +225,8 @@ func (c *reportedCall) policyCalls() []stream.AgentCall {
 // shellPattern matches the names of shells whose language the policy can read.
 var shellPattern = regexp.MustCompile(`^(?:(?:/usr)?/bin/)?(?:ba|da)?sh$`)
 
-// shellLine returns a command as a line for a shell. The command is either a text or a list of words.
-func shellLine(v any) string {
+// shellCommandLine returns a command as a line for a shell. The command is either a text or a list of words.
+func shellCommandLine(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v

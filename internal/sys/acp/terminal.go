@@ -42,7 +42,7 @@ type agentTerminal struct {
 }
 
 // openTerminal starts a command and returns the identifier of its terminal.
-func (l *agentConnection) openTerminal(ctx context.Context, launch LaunchOptions, c sandbox.Command, command, call string, most int) string {
+func (l *agentConnection) openTerminal(ctx context.Context, launch AgentLaunchOptions, c sandbox.Command, command, call string, most int) string {
 	l.made++
 	if most <= 0 || most > maxOutput {
 		most = maxOutput

@@ -21,7 +21,7 @@ const (
 // AccountLimits returns the usage of the account's windows, for programs that write it to their home and
 // not to their stream: Codex writes it to the record of a conversation. Any process that ran in
 // the home may have written the record.
-func (p CLIProgram) AccountLimits(home string) []stream.AgentEvent {
+func (p CLIAgentProgram) AccountLimits(home string) []stream.AgentEvent {
 	if p.Speaks != "codex" {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (p CLIProgram) AccountLimits(home string) []stream.AgentEvent {
 	data := readTail(root, newestRecord(root, ".codex/sessions", 4))
 	lines := bytes.Split(data, []byte("\n"))
 	for _, line := range slices.Backward(lines) {
-		if found := stream.CodexLimits(line); len(found) > 0 {
+		if found := stream.ReadCodexLimits(line); len(found) > 0 {
 			return found
 		}
 	}

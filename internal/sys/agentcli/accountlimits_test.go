@@ -15,7 +15,7 @@ import (
 func TestLimits(t *testing.T) {
 	const line = `{"timestamp":"2026-10-01T10:00:00Z","type":"event_msg","payload":{"type":"token_count","rate_limits":{"primary":{"used_percent":%,"window_minutes":300,"resets_at":1790000000}}}}` + "\n"
 	used := func(n string) string { return strings.Replace(line, "%", n, 1) }
-	codex := agentcli.CLIProgram{Name: "codex", Speaks: "codex"}
+	codex := agentcli.CLIAgentProgram{Name: "codex", Speaks: "codex"}
 	for name, c := range map[string]struct {
 		make func(t *testing.T, home string)
 		want int // -1: nothing
@@ -58,7 +58,7 @@ func TestLimits(t *testing.T) {
 			if len(got) == 0 && c.want >= 0 || len(got) > 0 && got[0].Used != c.want {
 				t.Errorf("%+v, want %d", got, c.want)
 			}
-			if claude := (agentcli.CLIProgram{Name: "claude", Speaks: "claude"}).AccountLimits(home); claude != nil {
+			if claude := (agentcli.CLIAgentProgram{Name: "claude", Speaks: "claude"}).AccountLimits(home); claude != nil {
 				t.Errorf("claude: %+v", claude)
 			}
 		})

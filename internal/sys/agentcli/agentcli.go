@@ -16,11 +16,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
-// CLIProgram describes an agent program and how to run it.
-type CLIProgram struct {
+// CLIAgentProgram describes an agent program and how to run it.
+type CLIAgentProgram struct {
 	Name    string
 	Command string   // program, found by PATH
 	Args    []string // arguments before those of the format; for text all of them, with {prompt} for the prompt; {home} is its home
@@ -37,9 +37,9 @@ type CLIProgram struct {
 	Metered bool     // paid by use; else a subscription without further cost
 }
 
-// IsKnown reports whether a program of this name needs no configuration.
-func IsKnown(name string) bool {
-	return slices.ContainsFunc(KnownPrograms(), func(p CLIProgram) bool { return p.Name == name })
+// IsKnownProgram reports whether a program of this name needs no configuration.
+func IsKnownProgram(name string) bool {
+	return slices.ContainsFunc(KnownPrograms(), func(p CLIAgentProgram) bool { return p.Name == name })
 }
 
 // FindProgram looks up a program in PATH and returns its path, and the directories that must be visible
@@ -77,40 +77,40 @@ func isRunnable(file string) bool {
 
 // IsLoggedIn reports whether one of the login files exists. A program without login files counts as
 // logged in.
-func (p CLIProgram) IsLoggedIn(home string) bool {
+func (p CLIAgentProgram) IsLoggedIn(home string) bool {
 	return len(p.Login) == 0 || slices.ContainsFunc(p.Login, func(name string) bool {
 		info, err := os.Stat(filepath.Join(home, name))
 		return err == nil && info.Mode().IsRegular()
 	})
 }
 
-// PrepareHome creates dir as the program's private home, with a copy of the login in it, see [ProgramLogin]. It
+// PrepareHome creates dir as the program's private home, with a copy of the login in it, see [AgentProgramLogin]. It
 // returns the secrets of the login.
-func (p CLIProgram) PrepareHome(dir, user string) (secrets []string, err error) {
+func (p CLIAgentProgram) PrepareHome(dir, user string) (secrets []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, disk.WrapError("make a home for "+p.Name, err)
+		return nil, filewrite.WrapError("make a home for "+p.Name, err)
 	}
 	if err := p.writeSettings(dir); err != nil {
 		return nil, err
 	}
-	_, secrets, err = ProgramLogin{p, dir, user}.CopyFiles()
+	_, secrets, err = AgentProgramLogin{p, dir, user}.CopyFiles()
 	return secrets, err
 }
 
 // writeSettings writes the settings for which there is no variable and no flag.
-func (p CLIProgram) writeSettings(dir string) error {
+func (p CLIAgentProgram) writeSettings(dir string) error {
 	settings := p.settingsFiles()
 	if len(settings) == 0 {
 		return nil
 	}
 	root, err := os.OpenRoot(dir) // an earlier session may have made links in it
 	if err != nil {
-		return disk.WrapError("make a home for "+p.Name, err)
+		return filewrite.WrapError("make a home for "+p.Name, err)
 	}
 	defer root.Close() //nolint:errcheck // what was written is closed
 	for name, text := range settings {
 		if err := writeInHome(root, name, text); err != nil {
-			return disk.WrapError("make a home for "+p.Name, err)
+			return filewrite.WrapError("make a home for "+p.Name, err)
 		}
 	}
 	return nil
@@ -118,7 +118,7 @@ func (p CLIProgram) writeSettings(dir string) error {
 
 // settingsFiles returns the files with the settings for which there is no variable and no flag, by
 // their names in the program's home.
-func (p CLIProgram) settingsFiles() map[string][]byte {
+func (p CLIAgentProgram) settingsFiles() map[string][]byte {
 	is := func(name string) bool { return p.Speaks == name || p.Name == name }
 	switch {
 	case p.Speaks == "amp":
@@ -151,8 +151,8 @@ func (p CLIProgram) settingsFiles() map[string][]byte {
 // minSecret is the length from which a text in a login counts as a secret.
 const minSecret = 20
 
-// longTexts returns the long texts without spaces in a JSON document.
-func longTexts(data []byte) []string {
+// possibleSecrets returns the long texts without spaces in a JSON document.
+func possibleSecrets(data []byte) []string {
 	var all []string
 	var walk func(v any)
 	walk = func(v any) {
@@ -179,8 +179,8 @@ func longTexts(data []byte) []string {
 	return all
 }
 
-// NewID returns a new identifier for a conversation, if the program accepts one.
-func (p CLIProgram) NewID() string {
+// NewConversationID returns a new identifier for a conversation, if the program accepts one.
+func (p CLIAgentProgram) NewConversationID() string {
 	if !slices.Contains([]string{"aider", "claude", "copilot", "crush", "gemini", "goose"}, p.Speaks) {
 		return ""
 	}
@@ -191,10 +191,10 @@ func (p CLIProgram) NewID() string {
 }
 
 // CanResume reports whether the program can continue a conversation.
-func (p CLIProgram) CanResume() bool { return p.Speaks != "text" }
+func (p CLIAgentProgram) CanResume() bool { return p.Speaks != "text" }
 
 // ReportsProgress reports whether the program reports its actions while it works, and not only at its end.
-func (p CLIProgram) ReportsProgress() bool { return p.Speaks != "text" && p.Speaks != "crush" }
+func (p CLIAgentProgram) ReportsProgress() bool { return p.Speaks != "text" && p.Speaks != "crush" }
 
 // encodeJSON encodes plain values, for which encoding cannot fail.
 func encodeJSON(v any) []byte {

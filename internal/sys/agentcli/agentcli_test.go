@@ -33,7 +33,7 @@ func write(t *testing.T, name, text string) string {
 // and returns what is to be masked.
 func TestHome(t *testing.T) {
 	user, own := t.TempDir(), filepath.Join(t.TempDir(), "home")
-	p := agentcli.CLIProgram{Name: "claude", Login: []string{".claude/.credentials.json", ".claude/gone.json"}}
+	p := agentcli.CLIAgentProgram{Name: "claude", Login: []string{".claude/.credentials.json", ".claude/gone.json"}}
 	if p.IsLoggedIn(user) {
 		t.Error("logged in without a login")
 	}
@@ -70,8 +70,8 @@ func TestSettings(t *testing.T) {
 		"gemini": `{"advanced":{"ignoreLocalEnv":true},"general":{"disableAutoUpdate":true,"enableAutoUpdate":false},` +
 			`"privacy":{"usageStatisticsEnabled":false},"security":{"auth":{"selectedType":"oauth-personal"`,
 	} {
-		i := slices.IndexFunc(agentcli.KnownPrograms(), func(p agentcli.CLIProgram) bool { return p.Name == name })
-		for _, p := range []agentcli.CLIProgram{agentcli.KnownPrograms()[i], agentcli.KnownPrograms()[i].WithProtocol("acp")} {
+		i := slices.IndexFunc(agentcli.KnownPrograms(), func(p agentcli.CLIAgentProgram) bool { return p.Name == name })
+		for _, p := range []agentcli.CLIAgentProgram{agentcli.KnownPrograms()[i], agentcli.KnownPrograms()[i].WithProtocol("acp")} {
 			own := filepath.Join(t.TempDir(), "home")
 			if _, err := p.PrepareHome(own, t.TempDir()); err != nil {
 				t.Fatal(err)
@@ -106,7 +106,7 @@ func TestArgs(t *testing.T) {
 	} {
 		for _, resume := range []bool{false, true} {
 			l := launch(t, `printf '%s\n' "$*" >args; read -r line`, time.Minute)
-			l.Program = agentcli.CLIProgram{Name: c.format, Speaks: c.format}
+			l.Program = agentcli.CLIAgentProgram{Name: c.format, Speaks: c.format}
 			if c.format == "text" {
 				l.Program.Args = []string{"{prompt}", "in", "{home}"}
 			}
@@ -164,7 +164,7 @@ func launch(t *testing.T, script string, silence time.Duration) agentcli.Program
 	dir := t.TempDir()
 	file := testenv.WriteProgram(t, filepath.Join(dir, "agent"), "#!/bin/sh\n"+script)
 	return agentcli.ProgramLaunch{
-		Program: agentcli.CLIProgram{Name: "claude", Speaks: "claude"}, File: file, Run: box.Run, Silence: silence, Working: time.Minute,
+		Program: agentcli.CLIAgentProgram{Name: "claude", Speaks: "claude"}, File: file, Run: box.Run, Silence: silence, Working: time.Minute,
 		Command: sandbox.Command{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}},
 	}
 }
@@ -172,7 +172,7 @@ func launch(t *testing.T, script string, silence time.Duration) agentcli.Program
 func prompt(heard *[]stream.Kind) agentcli.AgentPrompt {
 	return agentcli.AgentPrompt{
 		Text: "do it", ID: "i",
-		Permit: func(context.Context, stream.AgentCall) string { return "no" },
+		Permit: func(context.Context, stream.AgentToolCall) string { return "no" },
 		Heard: func(_ context.Context, e stream.AgentEvent) error {
 			*heard = append(*heard, e.Kind)
 			return nil
@@ -187,7 +187,7 @@ func TestPrompt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		script string
-		fault  nexus.AgentFault
+		fault  nexus.AgentProgramFault
 		kinds  []stream.Kind
 	}{
 		"done":                  {done, "", []stream.Kind{stream.PromptEnded}},
@@ -223,7 +223,7 @@ func TestEndOfText(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		script, text string
-		fault        nexus.AgentFault
+		fault        nexus.AgentProgramFault
 	}{
 		"the line, and it stays": {"echo I did it.; echo '-- all DONE --'; echo more; sleep 60", "I did it.", ""},
 		"exits after it":         {"echo I did it.; echo '-- all DONE --'; exit 3", "I did it.", ""},

@@ -21,22 +21,22 @@ const (
 const AskTool = "AskUserQuestion"
 
 // CanAskPeople reports whether the program can ask people while it works.
-func (p CLIProgram) CanAskPeople() bool { return p.Speaks == "acp" || p.Speaks == "claude" }
+func (p CLIAgentProgram) CanAskPeople() bool { return p.Speaks == "acp" || p.Speaks == "claude" }
 
 // answerQuestion asks a person the agent's questions. It returns the call's input with the answers in
 // it, or the reason why there are none.
-func (s *promptSession) answerQuestion(ctx context.Context, c stream.AgentCall) (input json.RawMessage, refused string, err error) {
+func (s *cliPromptSession) answerQuestion(ctx context.Context, c stream.AgentToolCall) (input json.RawMessage, refused string, err error) {
 	if s.people++; s.people > maxPeople {
-		return nil, "", &limitExceededError{nexus.FaultAsking, fmt.Sprintf("it asked people more than %d times", maxPeople)}
+		return nil, "", &promptLimitError{nexus.FaultAsking, fmt.Sprintf("it asked people more than %d times", maxPeople)}
 	}
-	all, unread := readQuestions(c.Input)
+	all, unread := readUserQuestions(c.Input)
 	switch {
 	case unread != nil:
 		return nil, fmt.Sprintf("%v: %s", unread, decideYourselfNote), nil
 	case s.Ask == nil:
 		return nil, "no person answers here: " + decideYourselfNote, nil
 	}
-	q := PersonQuestion{Text: all.questionText(), Fallback: declined}
+	q := AgentQuestion{Text: all.questionText(), Fallback: declined}
 	for range maxUnfit {
 		answer, err := s.Ask(ctx, q)
 		if ctx.Err() != nil {

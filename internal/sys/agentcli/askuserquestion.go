@@ -18,42 +18,42 @@ const (
 	maxLabel     = 300  // bytes shown of an option
 )
 
-// askedQuestions are the questions in one call of Claude Code's tool AskUserQuestion:
+// userQuestionCall are the questions in one call of Claude Code's tool AskUserQuestion:
 //
 //	input of the call -> readQuestions -> text -> a person -> answer, as the input of the call
 //
 // A person may choose among the agent's options or answer in other words, as in Claude Code
 // itself.
-type askedQuestions struct {
+type userQuestionCall struct {
 	input map[string]json.RawMessage
-	all   []oneQuestion
+	all   []userQuestion
 }
 
-type oneQuestion struct {
-	Text    string           `json:"question"`
-	Several bool             `json:"multiSelect"`
-	Options []questionOption `json:"options"`
+type userQuestion struct {
+	Text    string               `json:"question"`
+	Several bool                 `json:"multiSelect"`
+	Options []userQuestionOption `json:"options"`
 }
 
-type questionOption struct {
+type userQuestionOption struct {
 	Label string `json:"label"`
 	Says  string `json:"description"`
 }
 
-// readQuestions reads the input of a call. Its error is a reason, for the agent, why no person is
+// readUserQuestions reads the input of a call. Its error is a reason, for the agent, why no person is
 // asked.
-func readQuestions(input []byte) (askedQuestions, error) {
-	var q askedQuestions
+func readUserQuestions(input []byte) (userQuestionCall, error) {
+	var q userQuestionCall
 	if json.Unmarshal(input, &q.input) != nil || json.Unmarshal(q.input["questions"], &q.all) != nil {
-		return askedQuestions{}, errors.New("the questions cannot be read")
+		return userQuestionCall{}, errors.New("the questions cannot be read")
 	}
 	if n := len(q.all); n == 0 || n > maxQuestions {
-		return askedQuestions{}, fmt.Errorf("there are %d questions, and at least 1 and at most %d can be asked at once", n, maxQuestions)
+		return userQuestionCall{}, fmt.Errorf("there are %d questions, and at least 1 and at most %d can be asked at once", n, maxQuestions)
 	}
 	seen := map[string]bool{}
 	for _, one := range q.all {
 		if strings.TrimSpace(one.Text) == "" || seen[one.Text] || len(one.Options) > maxOptions {
-			return askedQuestions{}, fmt.Errorf("a question is empty, is there twice, or has more than %d options", maxOptions)
+			return userQuestionCall{}, fmt.Errorf("a question is empty, is there twice, or has more than %d options", maxOptions)
 		}
 		seen[one.Text] = true
 	}
@@ -61,7 +61,7 @@ func readQuestions(input []byte) (askedQuestions, error) {
 }
 
 // questionText returns the questions in words, with the possible answers.
-func (q askedQuestions) questionText() string {
+func (q userQuestionCall) questionText() string {
 	var b strings.Builder
 	for i, one := range q.all {
 		if len(q.all) > 1 {
@@ -100,7 +100,7 @@ func isDeclined(answer string) bool {
 
 // answerInput returns the input of the call with the answers in it. Its error tells the person what
 // does not fit.
-func (q askedQuestions) answerInput(said string) (json.RawMessage, error) {
+func (q userQuestionCall) answerInput(said string) (json.RawMessage, error) {
 	said = strings.TrimSpace(said)
 	if said == "" {
 		return nil, errors.New("the answer is empty")
@@ -125,7 +125,7 @@ func (q askedQuestions) answerInput(said string) (json.RawMessage, error) {
 }
 
 // splitAnswers reads the answers to several questions.
-func (q askedQuestions) splitAnswers(answer string, answers map[string]string) error {
+func (q userQuestionCall) splitAnswers(answer string, answers map[string]string) error {
 	for part := range strings.FieldsFuncSeq(answer, func(c rune) bool { return c == ';' || c == '\n' }) {
 		if strings.TrimSpace(part) == "" {
 			continue
@@ -154,7 +154,7 @@ func (q askedQuestions) splitAnswers(answer string, answers map[string]string) e
 
 // labelsOrText returns an answer in the form of the tool: the labels of the chosen options, or the
 // text of the person.
-func (q oneQuestion) labelsOrText(said string) string {
+func (q userQuestion) labelsOrText(said string) string {
 	if name, ok := q.chosenLabel(said); ok {
 		return name
 	}
@@ -175,7 +175,7 @@ func (q oneQuestion) labelsOrText(said string) string {
 }
 
 // chosenLabel returns the label of the option with this label or number.
-func (q oneQuestion) chosenLabel(said string) (string, bool) {
+func (q userQuestion) chosenLabel(said string) (string, bool) {
 	for _, o := range q.Options {
 		if strings.EqualFold(strings.TrimSpace(o.Label), said) {
 			return o.Label, true

@@ -42,7 +42,7 @@ func TestAskedAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			q, err := readQuestions([]byte(`{"questions":[` + c.questions + `],"metadata":{"source":"x"}}`))
+			q, err := readUserQuestions([]byte(`{"questions":[` + c.questions + `],"metadata":{"source":"x"}}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func sameJSON(a, b any) bool {
 // TestAskedText holds that a person reads what can be chosen, and how.
 func TestAskedText(t *testing.T) {
 	t.Parallel()
-	q, err := readQuestions([]byte(`{"questions":[` + askedStore + `]}`))
+	q, err := readUserQuestions([]byte(`{"questions":[` + askedStore + `]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestAskedText(t *testing.T) {
 	if q.questionText() != one {
 		t.Errorf("one:\n%s", q.questionText())
 	}
-	if q, err = readQuestions([]byte(`{"questions":[` + askedStore + `,` + askedParts + `]}`)); err != nil {
+	if q, err = readUserQuestions([]byte(`{"questions":[` + askedStore + `,` + askedParts + `]}`)); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"Question 1: Which store?\n", "Question 2: Which parts?\n1. list\n", "Several of them can be chosen", "such as 1=2; 2=neither, or decline."} {
@@ -108,7 +108,7 @@ func TestAskedUnread(t *testing.T) {
 		"twice": `{"questions":[` + askedStore + `,` + askedStore + `]}`, "many": `{"questions":[` + strings.Repeat(askedParts+",", 11) + askedParts + `]}`,
 		"many options": `{"questions":[{"question":"x","options":[` + strings.Repeat(`{"label":"a"},`, 21) + `{"label":"b"}]}]}`,
 	} {
-		if q, err := readQuestions([]byte(input)); err == nil {
+		if q, err := readUserQuestions([]byte(input)); err == nil {
 			t.Errorf("%s: %+v", name, q)
 		}
 	}
@@ -121,7 +121,7 @@ func FuzzAskedAnswer(f *testing.F) {
 	f.Add(`{"questions":[`+askedStore+`,`+askedParts+`]}`, "1=SQLite; 2=1,2")
 	f.Add(`{"questions":[{"question":"\u202e"}],"answers":{"x":1}}`, "=")
 	f.Fuzz(func(t *testing.T, input, answer string) {
-		q, err := readQuestions([]byte(input))
+		q, err := readUserQuestions([]byte(input))
 		if err != nil {
 			return
 		}

@@ -101,7 +101,7 @@ func TestFaultsOfEach(t *testing.T) {
 		if format == "text" || format == "crush" {
 			end = "exit 1\n" // its exit code is all that it says
 		}
-		done := nexus.AgentFault("")
+		done := nexus.AgentProgramFault("")
 		broken := nexus.FaultUnfinished
 		if l.plain {
 			broken = done // whatever it prints, and however much
@@ -112,7 +112,7 @@ func TestFaultsOfEach(t *testing.T) {
 		}
 		for name, c := range map[string]struct {
 			script string
-			fault  nexus.AgentFault
+			fault  nexus.AgentProgramFault
 			silent bool
 		}{
 			"done":                       {begun + prints(l.done), done, false},
@@ -129,7 +129,7 @@ func TestFaultsOfEach(t *testing.T) {
 			"works on a login":           {begun + "echo 'POST /login 401 unauthorized'\nsleep 71090\n", nexus.FaultSilent, true},
 			"a question":                 {begun + prints(l.asks) + map[bool]string{true: "read -r answer\ncase $answer in *deny*) ;; *) exit 9 ;; esac\n"}[format == "claude"] + prints(l.done), done, false},
 			"another version's stream":   {prints(`{"kind":"session","v":9}`, `{"kind":"finished","ok":true}`), broken, false},
-			"garbage":                    {"printf '\\000\\001\\n'; echo 'Welcome to the new version!'\n", map[bool]nexus.AgentFault{true: done, false: nexus.FaultGarbage}[l.plain], false},
+			"garbage":                    {"printf '\\000\\001\\n'; echo 'Welcome to the new version!'\n", map[bool]nexus.AgentProgramFault{true: done, false: nexus.FaultGarbage}[l.plain], false},
 			"killed":                     {begun + "kill -9 $$\n", nexus.FaultCrashed, false},
 			"a child that outlives it":   {"sleep 71091 >/dev/null 2>&1 &\necho $! > child\n" + begun + prints(l.done), done, false},
 			"a child that holds its end": {"sleep 71092 &\necho $! > child\n" + begun + prints(l.done) + "exit 0\n", done, false},
@@ -142,7 +142,7 @@ func TestFaultsOfEach(t *testing.T) {
 	}
 }
 
-func tryFault(t *testing.T, format, script string, fault nexus.AgentFault, silent bool) {
+func tryFault(t *testing.T, format, script string, fault nexus.AgentProgramFault, silent bool) {
 	t.Helper()
 	silence := time.Minute
 	if silent {
@@ -152,7 +152,7 @@ func tryFault(t *testing.T, format, script string, fault nexus.AgentFault, silen
 	if format == "claude" {
 		l = launch(t, "read -r prompt\n"+script, silence)
 	}
-	l.Program = agentcli.CLIProgram{Name: format, Speaks: format}
+	l.Program = agentcli.CLIAgentProgram{Name: format, Speaks: format}
 	var heard []stream.Kind
 	ctx, stop := context.WithTimeoutCause(t.Context(), 50*time.Second, os.ErrDeadlineExceeded)
 	defer stop()
@@ -193,7 +193,7 @@ func TestBounds(t *testing.T) {
 		format string
 		acts   int
 		pays   int
-		fault  nexus.AgentFault
+		fault  nexus.AgentProgramFault
 	}{
 		"few":                {"amp", 3, 0, ""},
 		"too many":           {"amp", 4, 0, nexus.FaultTurns},
@@ -215,7 +215,7 @@ func TestBounds(t *testing.T) {
 			end = "" // it would go on
 		}
 		l := launch(t, `cat lines; test -s end || sleep 98763; cat end`, time.Minute)
-		l.Program = agentcli.CLIProgram{Name: c.format, Speaks: c.format}
+		l.Program = agentcli.CLIAgentProgram{Name: c.format, Speaks: c.format}
 		write(t, filepath.Join(l.Command.Dir, "lines"), text.String())
 		write(t, filepath.Join(l.Command.Dir, "end"), end)
 		var heard []stream.Kind

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
 const (
@@ -26,7 +26,7 @@ func PrepareGeminiResume(home, id string) error {
 	}
 	root, err := os.OpenRoot(home) // the program created the files in it
 	if err != nil {
-		return disk.WrapError("open the home of an agent", err)
+		return filewrite.WrapError("open the home of an agent", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing was written through it
 	kept, err := fs.Glob(root.FS(), geminiChats+geminiKept+short+".jsonl")
@@ -46,7 +46,7 @@ func PrepareGeminiResume(home, id string) error {
 			err = root.Rename(name, kept[0])
 		}
 		if err != nil {
-			return disk.WrapError("keep a conversation", err)
+			return filewrite.WrapError("keep a conversation", err)
 		}
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 
 // KnownPrograms returns the programs that need no configuration, in the order of their names. Their
 // telemetry and their updates are turned off.
-func KnownPrograms() []CLIProgram {
-	return []CLIProgram{
+func KnownPrograms() []CLIAgentProgram {
+	return []CLIAgentProgram{
 		{
 			Name: "aider", Command: "aider", Speaks: "aider", Signin: "aider --model openrouter/auto", Metered: true,
 			Install: "pipx install aider-chat",
@@ -70,7 +70,7 @@ func KnownPrograms() []CLIProgram {
 // SteeringFiles returns the files and directories of a worktree, as paths from its root, from
 // which the program reads settings that no flag turns off: its model, its provider, commands that
 // it starts. Everyone who can write to the repository could choose them.
-func (p CLIProgram) SteeringFiles() []string {
+func (p CLIAgentProgram) SteeringFiles() []string {
 	is := func(name string) bool { return p.Name == name || path.Base(p.Command) == name }
 	switch {
 	case p.Speaks == "aider" || is("aider"):
@@ -87,10 +87,10 @@ func (p CLIProgram) SteeringFiles() []string {
 	}
 }
 
-// IsSteering reports whether one of the files of [CLIProgram.SteeringFiles] with this content may contain
+// IsSteeringFile reports whether one of the files of [CLIAgentProgram.SteeringFiles] with this content may contain
 // effective settings. An .aider.conf.yml that only names files to read, as nexus generate
 // suggests, does not.
-func IsSteering(name string, data []byte) bool {
+func IsSteeringFile(name string, data []byte) bool {
 	var set map[string]any
 	if name != ".aider.conf.yml" || yaml.Unmarshal(data, &set) != nil {
 		return true
@@ -105,7 +105,7 @@ func IsSteering(name string, data []byte) bool {
 
 // WithProtocol returns the program with the settings to start it with another protocol than its
 // default.
-func (p CLIProgram) WithProtocol(protocol string) CLIProgram {
+func (p CLIAgentProgram) WithProtocol(protocol string) CLIAgentProgram {
 	if p.Speaks == "acp" && protocol != "acp" {
 		p.Args = nil // they start the default protocol
 	}

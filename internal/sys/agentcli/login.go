@@ -14,32 +14,32 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
 // maxLogin limits the size of a login file that is copied.
 const maxLogin = 1 << 20
 
-// ProgramLogin is a user's login, and its copy in a home of the program. The record of the copied files
+// AgentProgramLogin is a user's login, and its copy in a home of the program. The record of the copied files
 // is beside the home, where no process in the sandbox can write.
-type ProgramLogin struct {
-	Program CLIProgram
+type AgentProgramLogin struct {
+	Program CLIAgentProgram
 	Home    string // home of the program
 	User    string // home of the user
 }
 
-// RenewedFile is the result of writing a renewed login file back to the user.
-type RenewedFile struct {
+// RenewedLoginFile is the result of writing a renewed login file back to the user.
+type RenewedLoginFile struct {
 	File string
 	Kept string // why the user's own file was not replaced; empty: it was
 }
 
 // CopyFiles copies the login files that are missing in the home or that the user changed since the last
 // copy. It reports whether it copied any, and returns the secrets of all files.
-func (l ProgramLogin) CopyFiles() (copied bool, secrets []string, err error) {
+func (l AgentProgramLogin) CopyFiles() (copied bool, secrets []string, err error) {
 	root, err := os.OpenRoot(l.Home)
 	if err != nil {
-		return false, nil, disk.WrapError("open the home of "+l.Program.Name, err)
+		return false, nil, filewrite.WrapError("open the home of "+l.Program.Name, err)
 	}
 	defer root.Close() //nolint:errcheck // what was written is synced
 	was := l.readCopiedSums()
@@ -49,12 +49,12 @@ func (l ProgramLogin) CopyFiles() (copied bool, secrets []string, err error) {
 			continue // it does not exist or cannot be used
 		}
 		own, err := readRegularFile(root, name)
-		secrets = append(secrets, slices.Concat(longTexts(theirs), longTexts(own))...)
+		secrets = append(secrets, slices.Concat(possibleSecrets(theirs), possibleSecrets(own))...)
 		if err == nil && was[name] == sha256Hex(theirs) { // the home's file is the same or newer
 			continue
 		}
 		if err := writeInHome(root, name, theirs); err != nil {
-			return copied, secrets, disk.WrapError("copy the login of "+l.Program.Name, err)
+			return copied, secrets, filewrite.WrapError("copy the login of "+l.Program.Name, err)
 		}
 		was[name], copied = sha256Hex(theirs), true
 	}
@@ -66,8 +66,8 @@ func (l ProgramLogin) CopyFiles() (copied bool, secrets []string, err error) {
 
 // WriteBack writes renewed login files back to the user. Otherwise, a vendor that accepts a refresh
 // token only once would log the user out. A file is replaced only if the user's file is still the
-// copied one and only tokens and times changed, see [checkRenewed].
-func (l ProgramLogin) WriteBack() (all []RenewedFile, secrets []string, err error) {
+// copied one and only tokens and times changed, see [checkRenewedLogin].
+func (l AgentProgramLogin) WriteBack() (all []RenewedLoginFile, secrets []string, err error) {
 	root, err := os.OpenRoot(l.Home)
 	if err != nil {
 		return nil, nil, nil // the program was never run
@@ -80,17 +80,17 @@ func (l ProgramLogin) WriteBack() (all []RenewedFile, secrets []string, err erro
 			continue
 		}
 		theirs, _, _ := l.readUserFile(name)
-		if err == nil && slices.Equal(longTexts(own), longTexts(theirs)) {
+		if err == nil && slices.Equal(possibleSecrets(own), possibleSecrets(theirs)) {
 			continue // the program wrote something else there
 		}
-		r := RenewedFile{File: name}
+		r := RenewedLoginFile{File: name}
 		if err == nil {
 			err = l.replaceUserFile(name, was[name], own)
 		}
 		if err != nil {
 			r.Kept, was[name] = err.Error(), "-" // reported once, then copied again
 		} else {
-			was[name], secrets = sha256Hex(own), append(secrets, longTexts(own)...)
+			was[name], secrets = sha256Hex(own), append(secrets, possibleSecrets(own)...)
 		}
 		all = append(all, r)
 	}
@@ -104,7 +104,7 @@ func (l ProgramLogin) WriteBack() (all []RenewedFile, secrets []string, err erro
 var errChanged = errors.New("yours was changed meanwhile, and is newer")
 
 // replaceUserFile replaces the user's file with the renewed one.
-func (l ProgramLogin) replaceUserFile(name, was string, own []byte) error {
+func (l AgentProgramLogin) replaceUserFile(name, was string, own []byte) error {
 	theirs, at, err := l.readUserFile(name)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (l ProgramLogin) replaceUserFile(name, was string, own []byte) error {
 	if sha256Hex(theirs) != was {
 		return errChanged
 	}
-	if err := checkRenewed(theirs, own); err != nil {
+	if err := checkRenewedLogin(theirs, own); err != nil {
 		return err
 	}
 	f, err := os.Open(at)
@@ -134,11 +134,11 @@ func (l ProgramLogin) replaceUserFile(name, was string, own []byte) error {
 	if theirs, _, err := l.readUserFile(name); err != nil || sha256Hex(theirs) != was {
 		return errChanged
 	}
-	return disk.ReplaceWithMode(at, own, now.Mode().Perm())
+	return filewrite.ReplaceFileWithMode(at, own, now.Mode().Perm())
 }
 
 // readUserFile reads a file of the user's login, and returns its location.
-func (l ProgramLogin) readUserFile(name string) (data []byte, at string, err error) {
+func (l AgentProgramLogin) readUserFile(name string) (data []byte, at string, err error) {
 	if at, err = filepath.EvalSymlinks(filepath.Join(l.User, name)); err != nil {
 		return nil, "", err
 	}
@@ -203,20 +203,20 @@ func writeInHome(root *os.Root, name string, data []byte) error {
 	return root.Rename(temp, name)
 }
 
-// recordPath returns the path of the record of copied files.
-func (l ProgramLogin) recordPath() string { return l.Home + ".login" }
+// copiedFilesRecordPath returns the path of the record of copied files.
+func (l AgentProgramLogin) copiedFilesRecordPath() string { return l.Home + ".login" }
 
 // readCopiedSums returns the checksums of the copied files.
-func (l ProgramLogin) readCopiedSums() map[string]string {
+func (l AgentProgramLogin) readCopiedSums() map[string]string {
 	was := map[string]string{}
-	if data, err := os.ReadFile(l.recordPath()); err == nil {
+	if data, err := os.ReadFile(l.copiedFilesRecordPath()); err == nil {
 		_ = json.Unmarshal(data, &was) // if unreadable, all are copied again
 	}
 	return was
 }
 
-func (l ProgramLogin) saveCopiedSums(was map[string]string) error {
-	return disk.ReplaceFile(l.recordPath(), encodeJSON(was))
+func (l AgentProgramLogin) saveCopiedSums(was map[string]string) error {
+	return filewrite.ReplaceFile(l.copiedFilesRecordPath(), encodeJSON(was))
 }
 
 func sha256Hex(data []byte) string {

@@ -57,7 +57,7 @@ func TestRenew(t *testing.T) {
 				write(t, from, c.user)
 			}
 			all, secrets, err := l.WriteBack()
-			if err != nil || (len(all) == 0) != c.same || len(all) > 0 && all[0] != (agentcli.RenewedFile{File: ".claude/.credentials.json", Kept: c.kept}) {
+			if err != nil || (len(all) == 0) != c.same || len(all) > 0 && all[0] != (agentcli.RenewedLoginFile{File: ".claude/.credentials.json", Kept: c.kept}) {
 				t.Fatalf("%+v %v", all, err)
 			}
 			want := c.was
@@ -89,9 +89,9 @@ func TestRenew(t *testing.T) {
 }
 
 // loggedIn returns a login that was copied into a home, and both files.
-func loggedIn(t *testing.T, text string, mode os.FileMode) (l agentcli.ProgramLogin, from, own string) {
+func loggedIn(t *testing.T, text string, mode os.FileMode) (l agentcli.AgentProgramLogin, from, own string) {
 	t.Helper()
-	l = agentcli.ProgramLogin{Program: agentcli.CLIProgram{Name: "claude", Login: []string{".claude/.credentials.json"}}, Home: filepath.Join(t.TempDir(), "home"), User: t.TempDir()}
+	l = agentcli.AgentProgramLogin{Program: agentcli.CLIAgentProgram{Name: "claude", Login: []string{".claude/.credentials.json"}}, Home: filepath.Join(t.TempDir(), "home"), User: t.TempDir()}
 	from = write(t, filepath.Join(l.User, ".claude/.credentials.json"), text)
 	if err := os.Chmod(from, mode); err != nil {
 		t.Fatal(err)

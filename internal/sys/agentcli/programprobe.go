@@ -15,55 +15,55 @@ const (
 	maxModelName = 100 // bytes of a model's name
 )
 
-// programProbe has the commands that print a program's flags and models.
-type programProbe struct {
+// programProbeCommands has the commands that print a program's flags and models.
+type programProbeCommands struct {
 	help    []string // prints the flags for a prompt
 	starts  []string // words of the help text that a prompt needs
 	resumes string   // word of the help text that is missing if the program cannot resume
 	models  []string // prints the program's models; nil: no command does
 }
 
-// probe returns the probe of a format, or of a name for programs that speak text.
-func (p CLIProgram) probe() programProbe {
+// programProbe returns the probe of a format, or of a name for programs that speak text.
+func (p CLIAgentProgram) programProbe() programProbeCommands {
 	switch p.Speaks {
 	case "aider":
-		return programProbe{help: []string{"--help"}, starts: []string{"--message-file", "--yes-always"}, resumes: "--restore-chat-history"}
+		return programProbeCommands{help: []string{"--help"}, starts: []string{"--message-file", "--yes-always"}, resumes: "--restore-chat-history"}
 	case "amp":
-		return programProbe{help: []string{"--help"}, starts: []string{"--stream-json"}, resumes: "threads"}
+		return programProbeCommands{help: []string{"--help"}, starts: []string{"--stream-json"}, resumes: "threads"}
 	case "claude":
-		return programProbe{
+		return programProbeCommands{
 			help: []string{"--help"}, starts: []string{"--input-format", "--output-format", "--strict-mcp-config"}, resumes: "--resume",
 			models: []string{
 				"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--setting-sources", "", "--strict-mcp-config",
 			},
 		}
 	case "codex":
-		return programProbe{help: []string{"exec", "--help"}, starts: []string{"--json"}, resumes: "resume", models: []string{"debug", "models"}}
+		return programProbeCommands{help: []string{"exec", "--help"}, starts: []string{"--json"}, resumes: "resume", models: []string{"debug", "models"}}
 	case "copilot":
-		return programProbe{help: []string{"--help"}, starts: []string{"--output-format", "--allow-all-tools"}, resumes: "--resume"}
+		return programProbeCommands{help: []string{"--help"}, starts: []string{"--output-format", "--allow-all-tools"}, resumes: "--resume"}
 	case "gemini":
-		return programProbe{help: []string{"--help"}, starts: []string{"--output-format", "--approval-mode", "--skip-trust"}, resumes: "--resume"}
+		return programProbeCommands{help: []string{"--help"}, starts: []string{"--output-format", "--approval-mode", "--skip-trust"}, resumes: "--resume"}
 	case "goose":
-		return programProbe{help: []string{"run", "--help"}, starts: []string{"--output-format"}, resumes: "--resume"}
+		return programProbeCommands{help: []string{"run", "--help"}, starts: []string{"--output-format"}, resumes: "--resume"}
 	case "opencode":
-		return programProbe{help: []string{"run", "--help"}, starts: []string{"--format"}, resumes: "--session", models: []string{"models"}}
+		return programProbeCommands{help: []string{"run", "--help"}, starts: []string{"--format"}, resumes: "--session", models: []string{"models"}}
 	case "crush":
-		return programProbe{
+		return programProbeCommands{
 			help: []string{"run", "--help"}, starts: []string{"--quiet", "--data-dir"}, resumes: "--continue", models: []string{"models"},
 		}
 	default:
-		return programProbe{}
+		return programProbeCommands{}
 	}
 }
 
 // HelpArgs returns the arguments that print the flags for a prompt; nil if unknown.
-func (p CLIProgram) HelpArgs() []string { return p.probe().help }
+func (p CLIAgentProgram) HelpArgs() []string { return p.programProbe().help }
 
 // MissingFlags returns the words that Nexus needs and that the help text lacks, and whether the program
 // can resume a conversation.
-func (p CLIProgram) MissingFlags(help string) (missing []string, resumes bool) {
+func (p CLIAgentProgram) MissingFlags(help string) (missing []string, resumes bool) {
 	words := strings.FieldsFunc(help, func(r rune) bool { return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	ask := p.probe()
+	ask := p.programProbe()
 	for _, flag := range ask.starts {
 		if !slices.Contains(words, flag) {
 			missing = append(missing, flag)
@@ -74,8 +74,8 @@ func (p CLIProgram) MissingFlags(help string) (missing []string, resumes bool) {
 
 // ModelArgs returns the arguments and the input with which the program prints its models; nil if
 // it cannot.
-func (p CLIProgram) ModelArgs() (args []string, stdin []byte) {
-	args = p.probe().models
+func (p CLIAgentProgram) ModelArgs() (args []string, stdin []byte) {
+	args = p.programProbe().models
 	if args != nil && p.Speaks == "claude" {
 		stdin = append(encodeJSON(map[string]any{
 			"type": "control_request", "request_id": "models", "request": map[string]any{"subtype": "initialize"},
@@ -84,20 +84,20 @@ func (p CLIProgram) ModelArgs() (args []string, stdin []byte) {
 	return args, stdin
 }
 
-// ParseModels parses the output of the command of [CLIProgram.ModelArgs].
-func (p CLIProgram) ParseModels(said []byte) []string {
+// ParseModels parses the output of the command of [CLIAgentProgram.ModelArgs].
+func (p CLIAgentProgram) ParseModels(said []byte) []string {
 	switch p.Speaks {
 	case "claude":
-		return claudeModels(said)
+		return parseClaudeModels(said)
 	case "codex":
-		return codexModels(said)
+		return parseCodexModels(said)
 	default:
-		return listedModels(said)
+		return parseModelLines(said)
 	}
 }
 
-// claudeModels parses the response to the request that begins a conversation.
-func claudeModels(said []byte) []string {
+// parseClaudeModels parses the response to the request that begins a conversation.
+func parseClaudeModels(said []byte) []string {
 	for line := range strings.Lines(string(said)) {
 		var l struct {
 			Type     string `json:"type"`
@@ -121,8 +121,8 @@ func claudeModels(said []byte) []string {
 	return nil
 }
 
-// codexModels parses the catalog, and skips the models that are not for people.
-func codexModels(said []byte) []string {
+// parseCodexModels parses the catalog, and skips the models that are not for people.
+func parseCodexModels(said []byte) []string {
 	var in struct {
 		Models []struct {
 			Slug       string `json:"slug"`
@@ -141,8 +141,8 @@ func codexModels(said []byte) []string {
 	return ExtractModelNames(all)
 }
 
-// listedModels parses lines of the form provider/model.
-func listedModels(said []byte) []string {
+// parseModelLines parses lines of the form provider/model.
+func parseModelLines(said []byte) []string {
 	form := regexp.MustCompile(`^[A-Za-z0-9._-]+/\S+$`)
 	var all []string
 	for line := range strings.Lines(string(said)) {

@@ -58,9 +58,9 @@ func many() string {
 	return b.String()
 }
 
-func known(t *testing.T, name string) agentcli.CLIProgram {
+func known(t *testing.T, name string) agentcli.CLIAgentProgram {
 	t.Helper()
-	i := slices.IndexFunc(agentcli.KnownPrograms(), func(p agentcli.CLIProgram) bool { return p.Name == name })
+	i := slices.IndexFunc(agentcli.KnownPrograms(), func(p agentcli.CLIAgentProgram) bool { return p.Name == name })
 	if i < 0 {
 		t.Fatal(name)
 	}
@@ -88,7 +88,7 @@ func TestLacks(t *testing.T) {
 		if asked := p.HelpArgs() != nil; asked == (p.Speaks == "acp") { // which says it by its protocol
 			t.Errorf("%s: asked for help: %t", p.Name, asked)
 		}
-		if mine := (agentcli.CLIProgram{Name: "mine", Speaks: "text"}); mine.HelpArgs() != nil {
+		if mine := (agentcli.CLIAgentProgram{Name: "mine", Speaks: "text"}); mine.HelpArgs() != nil {
 			t.Error("a program that nobody knows is asked")
 		}
 	}

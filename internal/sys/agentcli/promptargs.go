@@ -10,7 +10,7 @@ import (
 
 // promptArgs returns the arguments for a prompt of a program with this home. The text of the prompt is
 // not changed.
-func (p CLIProgram) promptArgs(q AgentPrompt, home string) []string {
+func (p CLIAgentProgram) promptArgs(q AgentPrompt, home string) []string {
 	args := slices.Clone(p.Args)
 	for i, a := range args {
 		args[i] = strings.ReplaceAll(a, "{home}", home)
@@ -102,7 +102,7 @@ func crushArgs(q AgentPrompt, home string) []string {
 }
 
 // hasTurnLimit reports whether the program has a flag that limits its turns.
-func (p CLIProgram) hasTurnLimit() bool { return p.Speaks == "claude" || p.Speaks == "goose" }
+func (p CLIAgentProgram) hasTurnLimit() bool { return p.Speaks == "claude" || p.Speaks == "goose" }
 
 // callsPerTurn is the number of tool calls that count as one turn, for programs that print only
 // calls. Models make several calls in a message, and many of them are small.
@@ -110,7 +110,7 @@ const callsPerTurn = 10
 
 // printsSingleCalls reports whether the stream has single calls without the message in which the model
 // made them.
-func (p CLIProgram) printsSingleCalls() bool {
+func (p CLIAgentProgram) printsSingleCalls() bool {
 	return slices.Contains([]string{"codex", "gemini", "opencode"}, p.Speaks)
 }
 
@@ -155,7 +155,7 @@ func conversationArgs(q AgentPrompt, start string, resume ...string) []string {
 }
 
 // promptInput returns the program's input for a prompt, and whether the input stays open for answers.
-func (p CLIProgram) promptInput(q AgentPrompt) (text []byte, open bool) {
+func (p CLIAgentProgram) promptInput(q AgentPrompt) (text []byte, open bool) {
 	switch {
 	case p.Speaks == "claude":
 		return append(encodeJSON(map[string]any{

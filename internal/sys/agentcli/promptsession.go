@@ -27,16 +27,16 @@ type AgentPrompt struct {
 	Spent  nexus.Money // earlier cost of the conversation, as the program counts it
 	Turns  int
 	// Permit returns the reason why a call of the agent is refused, or "".
-	Permit func(ctx context.Context, c stream.AgentCall) (refused string)
+	Permit func(ctx context.Context, c stream.AgentToolCall) (refused string)
 	// Ask asks a person on behalf of the agent, and returns the answer, or the question's fallback
 	// if no person is there. Nil: questions are never asked.
-	Ask func(ctx context.Context, q PersonQuestion) (answer string, err error)
+	Ask func(ctx context.Context, q AgentQuestion) (answer string, err error)
 	// Heard receives the events of the agent. An error stops the agent.
 	Heard func(ctx context.Context, e stream.AgentEvent) error
 }
 
-// PersonQuestion is a question of an agent to a person.
-type PersonQuestion struct {
+// AgentQuestion is a question of an agent to a person.
+type AgentQuestion struct {
 	Text     string
 	Fallback string
 	Personal bool // no model may answer it
@@ -44,14 +44,14 @@ type PersonQuestion struct {
 
 // PromptResult describes how the program ended.
 type PromptResult struct {
-	stream.PromptEnd
+	stream.AgentPromptEnd
 
 	Exit int
 }
 
 // ProgramLaunch describes a program that is ready to run.
 type ProgramLaunch struct {
-	Program CLIProgram
+	Program CLIAgentProgram
 	File    string // path of the program
 	Run     func(context.Context, sandbox.Command) (sandbox.Result, error)
 	Command sandbox.Command // directory and sandbox; Args, Stdin and Stdout are set here
@@ -83,8 +83,8 @@ func (l ProgramLaunch) Prompt(ctx context.Context, q AgentPrompt) (PromptResult,
 		return PromptResult{}, err
 	}
 	defer p.Close() //nolint:errcheck // it is dead then
-	s := &promptSession{
-		ProgramLaunch: l, AgentPrompt: q, process: p, decoder: stream.New(l.Program.Speaks, l.Program.End),
+	s := &cliPromptSession{
+		ProgramLaunch: l, AgentPrompt: q, process: p, decoder: stream.NewDecoder(l.Program.Speaks, l.Program.End),
 		lines: make(chan []byte), open: map[string]bool{},
 	}
 	go s.readLines() // ends with the process; Close waits for that
@@ -114,30 +114,30 @@ func HomeDir(env []string) (dir string) {
 	return dir
 }
 
-// promptSession is a running prompt. One goroutine owns it; another one reads.
-type promptSession struct {
+// cliPromptSession is a running prompt. One goroutine owns it; another one reads.
+type cliPromptSession struct {
 	ProgramLaunch
 	AgentPrompt
 
 	process *sandbox.Process
-	decoder stream.StreamDecoder
+	decoder stream.AgentStreamDecoder
 	lines   chan []byte
 	open    map[string]bool // calls without a result
 	people  int             // questions to people
-	acted   int             // messages with tool calls, or calls; see [CLIProgram.printsSingleCalls]
+	acted   int             // messages with tool calls, or calls; see [CLIAgentProgram.printsSingleCalls]
 	worked  bool            // it printed something that may be about its work
 	done    bool
 }
 
 // readLines sends the lines of the program to the channel.
-func (s *promptSession) readLines() {
+func (s *cliPromptSession) readLines() {
 	defer close(s.lines)
-	ReadLines(s.process, func(line []byte) { s.lines <- line })
+	ForEachLine(s.process, func(line []byte) { s.lines <- line })
 }
 
-// ReadLines calls each for every line until the end, including a last line without a line feed. A
+// ForEachLine calls each for every line until the end, including a last line without a line feed. A
 // line longer than 32 MiB is replaced by a line that reports it.
-func ReadLines(from io.Reader, each func(line []byte)) {
+func ForEachLine(from io.Reader, each func(line []byte)) {
 	r := bufio.NewReaderSize(from, 64<<10)
 	for {
 		var line []byte
@@ -165,7 +165,7 @@ func ReadLines(from io.Reader, each func(line []byte)) {
 }
 
 // handleLines handles the program's lines until the prompt is done or fails.
-func (s *promptSession) handleLines(ctx context.Context) error {
+func (s *cliPromptSession) handleLines(ctx context.Context) error {
 	for {
 		wait, stop := s.silenceTimer()
 		select {
@@ -191,7 +191,7 @@ func (s *promptSession) handleLines(ctx context.Context) error {
 
 // silenceTimer returns a channel that fires after the program has been silent for too long, and a
 // function that stops the timer.
-func (s *promptSession) silenceTimer() (<-chan time.Time, func()) {
+func (s *cliPromptSession) silenceTimer() (<-chan time.Time, func()) {
 	limit := s.Silence
 	switch {
 	case s.done:
@@ -206,7 +206,7 @@ func (s *promptSession) silenceTimer() (<-chan time.Time, func()) {
 	return t.C, func() { t.Stop() }
 }
 
-func (s *promptSession) handleLine(ctx context.Context, line []byte) error {
+func (s *cliPromptSession) handleLine(ctx context.Context, line []byte) error {
 	formless := slices.Contains([]string{"aider", "crush", "text"}, s.Program.Speaks)
 	s.worked = s.worked || formless || bytes.HasPrefix(line, []byte("{"))
 	for _, e := range s.decoder.DecodeLine(line) {
@@ -239,21 +239,21 @@ func (s *promptSession) handleLine(ctx context.Context, line []byte) error {
 	return s.limitError()
 }
 
-// limitExceededError is returned if the agent exceeded a limit of the prompt.
-type limitExceededError struct {
-	fault nexus.AgentFault
+// promptLimitError is returned if the agent exceeded a limit of the prompt.
+type promptLimitError struct {
+	fault nexus.AgentProgramFault
 	why   string
 }
 
 // Error implements error.
-func (e *limitExceededError) Error() string { return e.why }
+func (e *promptLimitError) Error() string { return e.why }
 
-// costReporter is a decoder that knows the cost of the prompt before its end.
-type costReporter interface{ Cost() nexus.Money }
+// costReportingDecoder is a decoder that knows the cost of the prompt before its end.
+type costReportingDecoder interface{ Cost() nexus.Money }
 
 // limitError returns an error if the agent reached a limit, because most programs have no limit of
 // their own. An agent that is already done may still report that.
-func (s *promptSession) limitError() error {
+func (s *cliPromptSession) limitError() error {
 	if s.done {
 		return nil
 	}
@@ -262,17 +262,17 @@ func (s *promptSession) limitError() error {
 		most, what = most*callsPerTurn, "tool calls"
 	}
 	if !s.Program.hasTurnLimit() && most > 0 && s.acted > most {
-		return &limitExceededError{nexus.FaultTurns, fmt.Sprintf("it did more than %d %s", most, what)}
+		return &promptLimitError{nexus.FaultTurns, fmt.Sprintf("it did more than %d %s", most, what)}
 	}
-	if c, ok := s.decoder.(costReporter); ok && s.Money > 0 && c.Cost() > s.Money {
-		return &limitExceededError{nexus.FaultBudget, "it cost more than was set aside for it"}
+	if c, ok := s.decoder.(costReportingDecoder); ok && s.Money > 0 && c.Cost() > s.Money {
+		return &promptLimitError{nexus.FaultBudget, "it cost more than was set aside for it"}
 	}
 	return nil
 }
 
 // handleRequest answers a request of the agent: for permission of a call, or for the answer of a
 // person.
-func (s *promptSession) handleRequest(ctx context.Context, e stream.AgentEvent) error {
+func (s *cliPromptSession) handleRequest(ctx context.Context, e stream.AgentEvent) error {
 	c := e.Calls[0]
 	refused := s.Permit(ctx, c)
 	if refused == "" && c.Tool == AskTool {
@@ -287,7 +287,7 @@ func (s *promptSession) handleRequest(ctx context.Context, e stream.AgentEvent) 
 
 // answerPermission sends the decision about a call. A program that does not read it counts as silent from
 // then on.
-func (s *promptSession) answerPermission(id string, input json.RawMessage, refused string) {
+func (s *cliPromptSession) answerPermission(id string, input json.RawMessage, refused string) {
 	decision := map[string]any{"behavior": "allow", "updatedInput": input}
 	if refused != "" {
 		decision = map[string]any{"behavior": "deny", "message": refused}
@@ -298,10 +298,10 @@ func (s *promptSession) answerPermission(id string, input json.RawMessage, refus
 }
 
 // promptResult returns how the program ended, after it is dead.
-func (s *promptSession) promptResult(err error) (PromptResult, error) {
+func (s *cliPromptSession) promptResult(err error) (PromptResult, error) {
 	r, broken := s.process.Result()
-	e := PromptResult{PromptEnd: s.decoder.Close(r.Exit, string(r.Stderr)), Exit: r.Exit}
-	over, isOver := errors.AsType[*limitExceededError](err)
+	e := PromptResult{AgentPromptEnd: s.decoder.Close(r.Exit, string(r.Stderr)), Exit: r.Exit}
+	over, isOver := errors.AsType[*promptLimitError](err)
 	switch {
 	case errors.Is(err, errHeard):
 		return e, err
@@ -327,11 +327,11 @@ func (s *promptSession) promptResult(err error) (PromptResult, error) {
 // isWaitingForLogin reports whether a silent program that printed about a login waits for a person to
 // log in. While it works, such words may be about the task: for example, a server that it started
 // prints them.
-func (s *promptSession) isWaitingForLogin(stderr []byte) bool {
+func (s *cliPromptSession) isWaitingForLogin(stderr []byte) bool {
 	return !s.worked || stream.ClassifyFault(string(stderr)) == nexus.FaultLogin
 }
 
-func (s *promptSession) silenceLimit() time.Duration {
+func (s *cliPromptSession) silenceLimit() time.Duration {
 	if len(s.open) > 0 {
 		return s.Working
 	}

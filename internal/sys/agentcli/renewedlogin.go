@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// checkRenewed returns an error unless a login is the old one with new tokens. Any process in the
+// checkRenewedLogin returns an error unless a login is the old one with new tokens. Any process in the
 // agent's sandbox may write to the file: with the login of another account, that account's owner
 // would see everything that the person does later.
 //
 // The documents must have the same fields. Tokens and times may differ; the account, the
 // permissions, and everything else must be the same. A token that names its account (a JSON Web
 // Token) must still name it.
-func checkRenewed(was, is []byte) error {
+func checkRenewedLogin(was, is []byte) error {
 	var a, b map[string]any
 	if json.Unmarshal(was, &a) != nil || json.Unmarshal(is, &b) != nil {
 		return errors.New("it is not a JSON object")

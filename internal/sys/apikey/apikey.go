@@ -62,8 +62,8 @@ type SystemKeyring interface {
 	Remove(provider string) (bool, error)
 }
 
-// Store describes the places of keys. A place whose field is empty is not searched.
-type Store struct {
+// KeyStore describes the places of keys. A place whose field is empty is not searched.
+type KeyStore struct {
 	Env     func(string) string
 	File    string             // path of the key file
 	Keyring SystemKeyring      // nil: there is none
@@ -72,25 +72,25 @@ type Store struct {
 
 // Find returns the key of a provider, whose variable may be "". It returns the zero Key if there
 // is none.
-func (s Store) Find(provider, variable string) (APIKey, error) {
+func (s KeyStore) Find(provider, variable string) (APIKey, error) {
 	if variable != "" && s.Env != nil {
 		if v := strings.TrimSpace(s.Env(variable)); v != "" {
-			return s.learnKey(APIKey{provider, sourceEnvironment, variable, v}), nil
+			return s.registerKeySecret(APIKey{provider, sourceEnvironment, variable, v}), nil
 		}
 	}
-	kept, err := readFile(s.File)
+	kept, err := readKeyFile(s.File)
 	if err != nil {
 		return APIKey{}, err
 	}
 	if v := kept[provider]; v != "" {
-		return s.learnKey(APIKey{provider, SourceFile, s.File, v}), nil
+		return s.registerKeySecret(APIKey{provider, SourceFile, s.File, v}), nil
 	}
 	return s.findInKeyring(provider), nil
 }
 
 // findInKeyring returns the key in the keyring. A keyring that does not answer counts as having no
 // key.
-func (s Store) findInKeyring(provider string) APIKey {
+func (s KeyStore) findInKeyring(provider string) APIKey {
 	if s.Keyring == nil {
 		return APIKey{}
 	}
@@ -98,10 +98,10 @@ func (s Store) findInKeyring(provider string) APIKey {
 	if err != nil || v == "" {
 		return APIKey{}
 	}
-	return s.learnKey(APIKey{provider, SourceKeyring, keyringService, v})
+	return s.registerKeySecret(APIKey{provider, SourceKeyring, keyringService, v})
 }
 
-func (s Store) learnKey(k APIKey) APIKey {
+func (s KeyStore) registerKeySecret(k APIKey) APIKey {
 	if s.Learn != nil {
 		s.Learn(k.value)
 	}
@@ -110,8 +110,8 @@ func (s Store) learnKey(k APIKey) APIKey {
 
 // List returns every key of the providers in all places, by provider and in the order of the
 // search. The map has the providers' variables. Providers that only the file names are listed too.
-func (s Store) List(variables map[string]string) ([]APIKey, error) {
-	kept, err := readFile(s.File)
+func (s KeyStore) List(variables map[string]string) ([]APIKey, error) {
+	kept, err := readKeyFile(s.File)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +121,11 @@ func (s Store) List(variables map[string]string) ([]APIKey, error) {
 	for _, provider := range slices.Compact(names) {
 		if name := variables[provider]; name != "" && s.Env != nil {
 			if v := strings.TrimSpace(s.Env(name)); v != "" {
-				all = append(all, s.learnKey(APIKey{provider, sourceEnvironment, name, v}))
+				all = append(all, s.registerKeySecret(APIKey{provider, sourceEnvironment, name, v}))
 			}
 		}
 		if v := kept[provider]; v != "" {
-			all = append(all, s.learnKey(APIKey{provider, SourceFile, s.File, v}))
+			all = append(all, s.registerKeySecret(APIKey{provider, SourceFile, s.File, v}))
 		}
 		if k := s.findInKeyring(provider); k.value != "" {
 			all = append(all, k)
@@ -135,15 +135,15 @@ func (s Store) List(variables map[string]string) ([]APIKey, error) {
 }
 
 // Set stores the key of a provider in the file or the keyring.
-func (s Store) Set(provider, value string, to KeySource) error {
-	if err := checkKey(provider, value); err != nil {
+func (s KeyStore) Set(provider, value string, to KeySource) error {
+	if err := checkProviderKey(provider, value); err != nil {
 		return err
 	}
 	if s.Learn != nil {
 		s.Learn(value)
 	}
 	if to != SourceKeyring {
-		return changeFile(s.File, func(kept map[string]string) bool {
+		return changeKeyFile(s.File, func(kept map[string]string) bool {
 			kept[provider] = value
 			return true
 		})
@@ -165,9 +165,9 @@ func (s Store) Set(provider, value string, to KeySource) error {
 
 // Remove deletes the key of a provider from the file and the keyring, and returns the sources that
 // had it.
-func (s Store) Remove(provider string) ([]KeySource, error) {
+func (s KeyStore) Remove(provider string) ([]KeySource, error) {
 	var from []KeySource
-	err := changeFile(s.File, func(kept map[string]string) bool {
+	err := changeKeyFile(s.File, func(kept map[string]string) bool {
 		if _, ok := kept[provider]; !ok {
 			return false
 		}
@@ -194,8 +194,8 @@ func (s Store) Remove(provider string) ([]KeySource, error) {
 	return from, nil
 }
 
-// checkKey returns an error if a provider's name or its key is invalid.
-func checkKey(provider, value string) error {
+// checkProviderKey returns an error if a provider's name or its key is invalid.
+func checkProviderKey(provider, value string) error {
 	if err := CheckProvider(provider); err != nil {
 		return err
 	}

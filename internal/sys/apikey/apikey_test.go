@@ -19,9 +19,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
-func store(t *testing.T, env map[string]string) Store {
+func store(t *testing.T, env map[string]string) KeyStore {
 	t.Helper()
-	return Store{Env: func(name string) string { return env[name] }, File: filepath.Join(t.TempDir(), "nexus", "keys.toml")}
+	return KeyStore{Env: func(name string) string { return env[name] }, File: filepath.Join(t.TempDir(), "nexus", "keys.toml")}
 }
 
 // fake is a keyring in memory.
@@ -239,7 +239,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%v", err)
 		}
 		for provider, value := range kept {
-			if err == nil && checkKey(provider, value) != nil {
+			if err == nil && checkProviderKey(provider, value) != nil {
 				t.Errorf("%q = %q", provider, value)
 			}
 		}
@@ -266,7 +266,7 @@ func TestSilentRing(t *testing.T) {
 	defer l.Close()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+path)
 	ring := withTimeout(desktopKeyring{}, 50*time.Millisecond)
-	s := Store{Env: func(string) string { return "" }, File: filepath.Join(t.TempDir(), "keys"), Keyring: ring}
+	s := KeyStore{Env: func(string) string { return "" }, File: filepath.Join(t.TempDir(), "keys"), Keyring: ring}
 	if k, err := s.Find("openai", "OPENAI_API_KEY"); err != nil || k.Value() != "" {
 		t.Errorf("%v %v", k, err)
 	}

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// mine is always true: the owner is unknown on this system, and the system's own rules apply.
-func mine(fs.FileInfo) bool { return true }
+// isOwnedByUser is always true: the owner is unknown on this system, and the system's own rules apply.
+func isOwnedByUser(fs.FileInfo) bool { return true }
 
 func openFile(path string) (*os.File, error) { return os.Open(path) }

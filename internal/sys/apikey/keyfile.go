@@ -17,9 +17,9 @@ import (
 // maxFile limits the size of a key file, in bytes; real ones are smaller.
 const maxFile = 256 << 10
 
-// readFile returns the keys of a file by provider, and none if there is no file. All checks are
+// readKeyFile returns the keys of a file by provider, and none if there is no file. All checks are
 // made on the open file, so that nobody can exchange it in between.
-func readFile(path string) (map[string]string, error) {
+func readKeyFile(path string) (map[string]string, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -31,7 +31,7 @@ func readFile(path string) (map[string]string, error) {
 		return nil, unsafeFileError(path, "it cannot be opened: "+systemReason(err), "Make it a plain file that you can read, or remove it.")
 	}
 	defer func() { _ = f.Close() }() // only read
-	if err := checkDir(filepath.Dir(path)); err != nil {
+	if err := checkKeyFileDir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
@@ -68,7 +68,7 @@ func parseKeyFile(path string, data []byte) (map[string]string, error) {
 	}
 	for provider, value := range kept {
 		kept[provider] = strings.TrimSpace(value)
-		if checkKey(provider, kept[provider]) != nil {
+		if checkProviderKey(provider, kept[provider]) != nil {
 			return nil, invalidFileError(path)
 		}
 	}
@@ -94,8 +94,8 @@ func systemReason(err error) string {
 	return err.Error()
 }
 
-// checkDir returns an error if other users can list the directory or exchange files in it.
-func checkDir(dir string) error {
+// checkKeyFileDir returns an error if other users can list the directory or exchange files in it.
+func checkKeyFileDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
 	case err != nil:
@@ -112,9 +112,9 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// changeFile reads the file, calls change with its keys, and replaces the file atomically if
+// changeKeyFile reads the file, calls change with its keys, and replaces the file atomically if
 // change returns true. An unreadable file is never overwritten.
-func changeFile(path string, change func(map[string]string) bool) error {
+func changeKeyFile(path string, change func(map[string]string) bool) error {
 	if path == "" {
 		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "there is no place for a key file", Hint: "Set HOME or XDG_CONFIG_HOME."}
 	}
@@ -122,15 +122,15 @@ func changeFile(path string, change func(map[string]string) bool) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return storageError(path, err)
 	}
-	if err := checkDir(dir); err != nil {
+	if err := checkKeyFileDir(dir); err != nil {
 		return err
 	}
-	unlock, err := lockFile(path + ".lock")
+	unlock, err := lockKeyFile(path + ".lock")
 	if err != nil {
 		return storageError(path, err)
 	}
 	defer unlock()
-	kept, err := readFile(path)
+	kept, err := readKeyFile(path)
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,8 @@ package apikey
 
 import "github.com/gofrs/flock"
 
-// lockFile prevents other processes from changing the file until unlock is called.
-func lockFile(path string) (unlock func(), err error) {
+// lockKeyFile prevents other processes from changing the file until unlock is called.
+func lockKeyFile(path string) (unlock func(), err error) {
 	l := flock.New(path, flock.SetPermissions(0o600))
 	if err := l.Lock(); err != nil {
 		return nil, err

@@ -31,8 +31,8 @@ type Client struct {
 	HTTP        *http.Client
 }
 
-// New returns a client of a bot. An empty base means [Official].
-func New(base, token string, timeout time.Duration) *Client {
+// NewClient returns a client of a bot. An empty base means [Official].
+func NewClient(base, token string, timeout time.Duration) *Client {
 	return &Client{
 		Base: strings.TrimRight(cmp.Or(base, Official), "/"), Token: token,
 		HTTP: webhookpost.NewClient(timeout), // the address contains the token: no redirects
@@ -56,8 +56,8 @@ func IsFinal(err error) bool {
 		!slices.Contains([]int{http.StatusTooManyRequests, http.StatusConflict, http.StatusRequestTimeout}, e.Code)
 }
 
-// answerEnvelope is the outer object of every response.
-type answerEnvelope struct {
+// botResponseEnvelope is the outer object of every response.
+type botResponseEnvelope struct {
 	OK          bool            `json:"ok"`
 	Result      json.RawMessage `json:"result"`
 	Description string          `json:"description"`
@@ -69,7 +69,7 @@ type answerEnvelope struct {
 
 // ParseResult returns the result in a response of the server, or its [*Error].
 func ParseResult(status int, body []byte) (json.RawMessage, error) {
-	var e answerEnvelope
+	var e botResponseEnvelope
 	if err := json.Unmarshal(body, &e); err != nil {
 		return nil, &Error{Code: max(status, 500), Text: "the server's answer cannot be read"}
 	}

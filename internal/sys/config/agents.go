@@ -7,9 +7,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 )
 
-// AgentSettings configures a third-party agent program. For a program that Nexus knows, the known value
+// AgentProgramSettings configures a third-party agent program. For a program that Nexus knows, the known value
 // applies to every empty field.
-type AgentSettings struct {
+type AgentProgramSettings struct {
 	Command string
 	Args    []string
 	Speaks  string // format of its stream, or acp
@@ -24,48 +24,48 @@ type AgentSettings struct {
 }
 
 func agentKeys() []SettingKey {
-	agents := func(c *Config) *map[string]AgentSettings { return &c.Agents }
+	agents := func(c *Config) *map[string]AgentProgramSettings { return &c.Agents }
 	const runs = "it decides what runs with your login"
 	return []SettingKey{
-		mapFieldKey("roles.*.agent", kind.AgentChain(),
+		newMapFieldKey("roles.*.agent", kind.AgentChainKind(),
 			"agent program that does the sessions of this role instead of a model: aider, amp, claude, codex, copilot, crush, gemini, "+
 				"goose, opencode, or one of agents; or a list of up to three: the next one works while those before it have no quota; "+
 				"after agents, a list may name models, as provider/model, which cost money",
 			roleMap, func(r *RoleSettings) *string { return &r.Agent }).withProjectDenied(runs),
-		mapFieldKey("agents.*.command", kind.TextLine(),
+		newMapFieldKey("agents.*.command", kind.TextLineKind(),
 			"program of this agent, which runs in the sandbox",
-			agents, func(a *AgentSettings) *string { return &a.Command }).withProjectDenied(runs),
-		mapFieldKey("agents.*.args", kind.TextList(),
+			agents, func(a *AgentProgramSettings) *string { return &a.Command }).withProjectDenied(runs),
+		newMapFieldKey("agents.*.args", kind.TextListKind(),
 			"its first arguments; for an agent that speaks text, all of them, with {prompt} for the prompt, which it "+
 				"reads from its input otherwise; {home} is its home",
-			agents, func(a *AgentSettings) *[]string { return &a.Args }).withProjectDenied(runs),
-		mapFieldKey("agents.*.speaks", kind.OneOf(append(stream.FormatNames(), "acp")...),
+			agents, func(a *AgentProgramSettings) *[]string { return &a.Args }).withProjectDenied(runs),
+		newMapFieldKey("agents.*.speaks", kind.OneOfKind(append(stream.FormatNames(), "acp")...),
 			"format of its output; text: any output, and its exit code says whether it is done; acp: the Agent Client Protocol, "+
 				"in which it asks Nexus to write files and run commands",
-			agents, func(a *AgentSettings) *string { return &a.Speaks }).withProjectDenied(runs),
-		mapFieldKey("agents.*.model", kind.TextLine(),
+			agents, func(a *AgentProgramSettings) *string { return &a.Speaks }).withProjectDenied(runs),
+		newMapFieldKey("agents.*.model", kind.TextLineKind(),
 			"model, as the program names it; if not set, the program chooses",
-			agents, func(a *AgentSettings) *string { return &a.Model }).withProjectDenied(runs),
-		mapFieldKey("agents.*.mode", kind.TextLine(),
+			agents, func(a *AgentProgramSettings) *string { return &a.Model }).withProjectDenied(runs),
+		newMapFieldKey("agents.*.mode", kind.TextLineKind(),
 			"mode, as the program names it, if it speaks acp; if not set, the program chooses",
-			agents, func(a *AgentSettings) *string { return &a.Mode }).withProjectDenied(runs),
-		mapFieldKey("agents.*.end", kind.TextLine(),
+			agents, func(a *AgentProgramSettings) *string { return &a.Mode }).withProjectDenied(runs),
+		newMapFieldKey("agents.*.end", kind.TextLineKind(),
 			"text in a line of its output that says that it is done, if it speaks text and does not exit by itself; if not set, its exit says that",
-			agents, func(a *AgentSettings) *string { return &a.End }).withProjectDenied(runs),
-		mapFieldKey("agents.*.env", kind.NameValueTable(`^[A-Za-z_][A-Za-z0-9_]*$`),
+			agents, func(a *AgentProgramSettings) *string { return &a.End }).withProjectDenied(runs),
+		newMapFieldKey("agents.*.env", kind.NameValueTableKind(`^[A-Za-z_][A-Za-z0-9_]*$`),
 			"environment variables for it and for the commands that it runs; ${NAME} inserts one of yours",
-			agents, func(a *AgentSettings) *[]string { return &a.Env }).withProjectDenied(runs),
-		mapFieldKey("agents.*.hosts", hostListKind(egress.ParseRule),
+			agents, func(a *AgentProgramSettings) *[]string { return &a.Env }).withProjectDenied(runs),
+		newMapFieldKey("agents.*.hosts", hostListKind(egress.ParseAllowedHost),
 			"hosts that it may reach, as in network.allow; network.deny applies too",
-			agents, func(a *AgentSettings) *[]string { return &a.Hosts }).withProjectDenied("it opens the network"),
-		mapFieldKey("agents.*.login", kind.TextList(),
+			agents, func(a *AgentProgramSettings) *[]string { return &a.Hosts }).withProjectDenied("it opens the network"),
+		newMapFieldKey("agents.*.login", kind.TextListKind(),
 			"files below your home that hold its login; it gets a copy",
-			agents, func(a *AgentSettings) *[]string { return &a.Login }).withProjectDenied(runs),
-		mapFieldKey("agents.*.billing", kind.OneOf("subscription", "use"),
+			agents, func(a *AgentProgramSettings) *[]string { return &a.Login }).withProjectDenied(runs),
+		newMapFieldKey("agents.*.billing", kind.OneOfKind("subscription", "use"),
 			"subscription: its calls cost nothing, and only its quota limits it; use: they count against the budget",
-			agents, func(a *AgentSettings) *string { return &a.Billing }).withProjectDenied("it decides what counts against the budget"),
-		mapFieldKey("agents.*.budget", kind.DollarAmount(),
+			agents, func(a *AgentProgramSettings) *string { return &a.Billing }).withProjectDenied("it decides what counts against the budget"),
+		newMapFieldKey("agents.*.budget", kind.DollarAmountKind(),
 			"maximum dollars per prompt, reserved for it, if use is paid; 0: 2 dollars",
-			agents, func(a *AgentSettings) *nexus.Money { return &a.Budget }).withProjectDenied("it decides what is spent"),
+			agents, func(a *AgentProgramSettings) *nexus.Money { return &a.Budget }).withProjectDenied("it decides what is spent"),
 	}
 }

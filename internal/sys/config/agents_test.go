@@ -18,7 +18,7 @@ func TestProjectNamesNoAgent(t *testing.T) {
 		"roles.coder.agent = 'claude'\n":                  "may not set roles.coder.agent",
 		"models.strong = 'gemini/gemini-3-pro-preview'\n": "",
 	} {
-		_, _, err := config.Load(sources(t, mine, project))
+		_, _, err := config.LoadSources(sources(t, mine, project))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", project, err, want)
 		}

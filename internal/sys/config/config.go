@@ -14,42 +14,42 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Config is the complete configuration. The zero Config is not usable; start with [Default] or
-// [Load].
+// Config is the complete configuration. The zero Config is not usable; start with [DefaultConfig] or
+// [LoadSources].
 type Config struct {
 	Limits      nexus.Limits
 	Models      map[nexus.Tier]string // provider/model, or up to three separated by commas; a tier without one gets a model of the providers that have a key
 	Roles       map[nexus.Role]RoleSettings
-	Agents      map[string]AgentSettings // third-party agent programs
-	Providers   map[string]ProviderEndpoint
+	Agents      map[string]AgentProgramSettings // third-party agent programs
+	Providers   map[string]ProviderSettings
 	Pricing     map[string]TokenPrice // by provider/model; overrides the built-in table
 	ModelList   string                // URL of the public list of models
 	Telemetry   TelemetrySettings
-	Routing     RoutingSettings
+	Routing     StartTierSettings
 	Gates       GateSettings
 	Interview   string // when questions are asked about a goal before planning: vague, never or always
 	Oversize    string // how tasks of a plan file that are too large are handled: ask, split or refuse
 	Independent string // when an agent that does not see the change writes checks of it: auto, always or off
 	Checks      string // when testers write checks for criteria without one: auto, always or off
 	Mutation    MutationSettings
-	Done        nexus.DoneRules
+	Done        nexus.DefinitionOfDone
 	Personas    []string // reviewers of a change; empty: one reviewer, for everything
 	MapTokens   int      // limit of the repository map in prompts; 0: no map
 	Docs        int      // limit of the documents about the code, in tokens; 0: none
 	Memory      MemorySettings
 	Lessons     LessonSettings
-	Policy      PolicyRules                       // for every role, in addition to the role's own
+	Policy      CommandPolicySettings             // for every role, in addition to the role's own
 	Servers     map[string]MCPServerSettings      // of the Model Context Protocol
 	Allowed     []string                          // actions that clients of nexus mcp may do without asking a person for each call
 	Editors     []string                          // the same for clients of nexus acp
 	Hooks       map[string]HookSettings           // commands that run at points of a run
 	Plugins     map[string]PluginSettings         // programs that answer questions
-	Steps       map[string]PipelineStep           // steps on the work after it is written
+	Steps       map[string]PipelineStepSettings   // steps on the work after it is written
 	Preset      string                            // sets the values that nothing else sets; see [PresetNames]
 	Languages   map[string]LanguageServerSettings // language servers
-	Network     NetworkAccess
-	Worktree    WorktreeEnvironment
-	Channels    QuestionChannels
+	Network     NetworkAccessSettings
+	Worktree    WorktreeEnvironmentSettings
+	Channels    QuestionChannelSettings
 	Notify      NotificationSettings // notifications for people
 	Forbidden   []string             // phrases that no goal may contain
 	Patience    time.Duration        // how long a question waits for an answer; 0: forever
@@ -80,21 +80,21 @@ type RoleSettings struct {
 	Tier   nexus.Tier
 	Effort string // reasoning effort of its models
 	Agent  string // agent programs for its sessions, separated by commas, and models as fallback; empty: a model
-	Policy PolicyRules
+	Policy CommandPolicySettings
 }
 
-// PolicyRules adds to the rules for the commands of agents. An entry is the first words of a simple
+// CommandPolicySettings adds to the rules for the commands of agents. An entry is the first words of a simple
 // command, such as "make deploy".
-type PolicyRules struct {
+type CommandPolicySettings struct {
 	Allow []string // programs that the built-in rules do not have
 	Ask   []string
 	Deny  []string
 	Show  []string // files that agents may read although they may contain secrets
 }
 
-// NetworkAccess configures the network access of commands. Gates and roles that are not listed have
+// NetworkAccessSettings configures the network access of commands. Gates and roles that are not listed have
 // none.
-type NetworkAccess struct {
+type NetworkAccessSettings struct {
 	Mode     string // off or list
 	Allow    []string
 	Presets  []string
@@ -105,17 +105,17 @@ type NetworkAccess struct {
 }
 
 // RolePolicy returns the rules for a role: the common ones and its own.
-func (c Config) RolePolicy(role nexus.Role) PolicyRules {
+func (c Config) RolePolicy(role nexus.Role) CommandPolicySettings {
 	own := c.Roles[role].Policy
-	return PolicyRules{
+	return CommandPolicySettings{
 		Allow: slices.Concat(c.Policy.Allow, own.Allow),
 		Ask:   slices.Concat(c.Policy.Ask, own.Ask),
 		Deny:  slices.Concat(c.Policy.Deny, own.Deny),
 	}
 }
 
-// RoutingSettings configures the tier in which work on a task starts.
-type RoutingSettings struct {
+// StartTierSettings configures the tier in which work on a task starts.
+type StartTierSettings struct {
 	Order []string                        // strategies in the order in which they are asked
 	Tiers map[nexus.Complexity]nexus.Tier // first tier by complexity
 	Kinds map[nexus.TaskKind]nexus.Tier   // first tier by kind of task
@@ -123,8 +123,8 @@ type RoutingSettings struct {
 	Strategy string // order of writing code and tests; auto chooses for each task
 }
 
-// ProviderEndpoint is a server of models.
-type ProviderEndpoint struct {
+// ProviderSettings is a server of models.
+type ProviderSettings struct {
 	Kind    string // API that it speaks: anthropic, openai, responses or gemini; or bridge
 	Dir     string // of a bridge: directory of its requests and responses
 	Server  string // server software, if the URL does not show it
@@ -167,13 +167,13 @@ func precheckNames() []string {
 
 // GateSettings configure the commands that judge the work.
 type GateSettings struct {
-	Commands map[string]string          // by gate's name; empty: turned off; absent: detected
-	Order    []string                   // gates that run first, in this order
-	UI       []string                   // patterns of user interface files; a change without any is not judged by the gate e2e; empty: the built-in patterns
-	Linger   time.Duration              // how long a test runner may run on silently after it reported its results; 0: forever
-	Related  string                     // when the tests related to a change run alone: "task", "deferred" or "off"
-	Packages map[string]PackageSettings // differences in packages of the repository, by name or directory
-	Fix      string                     // files that formatters and linters fix before the gates: "changed", or "off"
+	Commands map[string]string                    // by gate's name; empty: turned off; absent: detected
+	Order    []string                             // gates that run first, in this order
+	UI       []string                             // patterns of user interface files; a change without any is not judged by the gate e2e; empty: the built-in patterns
+	Linger   time.Duration                        // how long a test runner may run on silently after it reported its results; 0: forever
+	Related  string                               // when the tests related to a change run alone: "task", "deferred" or "off"
+	Packages map[string]RepositoryPackageSettings // differences in packages of the repository, by name or directory
+	Fix      string                               // files that formatters and linters fix before the gates: "changed", or "off"
 }
 
 // MutationSettings configures the check whether tests detect faults in the code.
@@ -190,8 +190,8 @@ const (
 	WatchNever  = "never"
 )
 
-// Default returns the documented defaults.
-func Default() Config {
+// DefaultConfig returns the documented defaults.
+func DefaultConfig() Config {
 	limits := nexus.DefaultLimits()
 	limits.Review.People = nexus.ReviewNone
 	limits.Points = nexus.CheckpointPolicy{On: nexus.CheckpointReasons(), Every: 2 * time.Hour, Keep: 50, Age: 30 * 24 * time.Hour}
@@ -200,7 +200,7 @@ func Default() Config {
 		Limits:   limits,
 		Discover: DiscoverySettings{Tasks: "tasks"},
 		Improve:  ImproveSettings{Budget: 10 * nexus.Dollar, Lines: 200, Waiting: 5},
-		Routing: RoutingSettings{
+		Routing: StartTierSettings{
 			Order: []string{"manual", "adaptive", "keyword"},
 			Tiers: map[nexus.Complexity]nexus.Tier{
 				nexus.Simple: nexus.Fast, nexus.Medium: nexus.Balanced, nexus.Complex: nexus.Strong, nexus.Expert: nexus.Strong,
@@ -208,11 +208,11 @@ func Default() Config {
 			Strategy: "auto",
 		},
 		Mutation:  MutationSettings{Mode: "warn", Sample: 4},
-		Done:      nexus.DefaultDone(),
+		Done:      nexus.DefaultDefinitionOfDone(),
 		MapTokens: 2_000, Docs: 1_500, Memory: MemorySettings{Tokens: 1_000, Approve: "person"}, Checks: "auto", Independent: "auto", Oversize: "ask", Interview: "vague",
 		Lessons:   LessonSettings{Enabled: true, Sample: 5},
 		ModelList: "https://models.dev/api.json",
-		Network:   NetworkAccess{Mode: "off"}, Sandbox: "auto",
+		Network:   NetworkAccessSettings{Mode: "off"}, Sandbox: "auto",
 		Gates:    GateSettings{Linger: 10 * time.Second, Related: "task", Fix: "changed"},
 		Prefix:   "nexus",
 		Patience: 10 * time.Minute, Preset: "balanced",

@@ -35,11 +35,11 @@ func sources(t *testing.T, user, project string) config.SettingSources {
 }
 
 func TestNothingSetIsTheDefaults(t *testing.T) {
-	c, o, err := config.Load(sources(t, "", ""))
+	c, o, err := config.LoadSources(sources(t, "", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(config.Default(), c); d != "" {
+	if d := cmp.Diff(config.DefaultConfig(), c); d != "" {
 		t.Error(d)
 	}
 	if len(o) != 0 {
@@ -53,7 +53,7 @@ func TestEveryLayerWinsOverTheOnesBefore(t *testing.T) {
 		"limits.turns = 30\nlimits.rounds = 30\nlimits.same = 5\n")
 	s.Environ = []string{"NEXUS_LIMITS_ROUNDS=40", "NEXUS_LIMITS_SAME=6", "PATH=/bin", "NEXUS_LIMITS_TURNS="}
 	s.Flags = map[string]string{"limits.same": "7"}
-	c, o, err := config.Load(s)
+	c, o, err := config.LoadSources(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,11 +111,11 @@ linger = "2m"
 [plan]
 depth = 2
 `, "")
-	c, o, err := config.Load(s)
+	c, o, err := config.LoadSources(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.Default()
+	want := config.DefaultConfig()
 	want.Sandbox, want.Land, want.Target, want.StatusFile = "bwrap", true, "main", "/tmp/status.json"
 	want.Limits.Parallel = 8
 	want.Limits.TurnTime = 90 * time.Second
@@ -123,7 +123,7 @@ depth = 2
 	want.Limits.RunMoney, want.Limits.DayMoney = 5*nexus.Dollar/2, 10*nexus.Dollar
 	want.Models = map[nexus.Tier]string{nexus.Strong: "anthropic/claude-opus-5-5"}
 	want.Roles = map[nexus.Role]config.RoleSettings{nexus.Reviewer: {Model: "openai/gpt-4.1", Tier: nexus.Strong}}
-	want.Providers = map[string]config.ProviderEndpoint{"local": {Kind: "openai", BaseURL: "http://127.0.0.1:11434/v1", KeyEnv: "LOCAL_KEY"}}
+	want.Providers = map[string]config.ProviderSettings{"local": {Kind: "openai", BaseURL: "http://127.0.0.1:11434/v1", KeyEnv: "LOCAL_KEY"}}
 	want.Pricing = map[string]config.TokenPrice{"openai/gpt-4.1": {Input: 2 * nexus.Dollar, Output: 8 * nexus.Dollar, CacheRead: 37_500_000}}
 	want.Gates = config.GateSettings{
 		Linger:   2 * time.Minute,
@@ -166,13 +166,13 @@ func TestEnvironmentFillsNames(t *testing.T) {
 		"NEXUS_LIMITS_GATE_TIME=3m", "NEXUS_LAND=true", "NEXUS_BUDGET_RUN=$3",
 		"NEXUS_URL=https://repository.example.com", "NEXUS_USERNAME=u", "BROKEN",
 	}
-	c, _, err := config.Load(s)
+	c, _, err := config.LoadSources(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.Default()
+	want := config.DefaultConfig()
 	want.Roles = map[nexus.Role]config.RoleSettings{nexus.Reviewer: {Model: "anthropic/claude-haiku-5-5"}}
-	want.Providers = map[string]config.ProviderEndpoint{"local": {Kind: "openai", BaseURL: "http://x/v1"}}
+	want.Providers = map[string]config.ProviderSettings{"local": {Kind: "openai", BaseURL: "http://x/v1"}}
 	want.Limits.PerTier[nexus.Fast] = 2
 	want.Gates = config.GateSettings{Commands: map[string]string{"lint": "", "docs": "make docs"}, Order: []string{"test", "build"}, Linger: 10 * time.Second, Related: "task", Fix: "changed"}
 	want.Limits.GateTime, want.Land, want.Limits.RunMoney = 3*time.Minute, true, 3*nexus.Dollar
@@ -230,7 +230,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := sources(t, tt.user, tt.project)
 			s.Environ, s.Flags = tt.environ, tt.flags
-			_, _, err := config.Load(s)
+			_, _, err := config.LoadSources(s)
 			if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
 				t.Fatalf("error is %v", err)
 			}
@@ -243,7 +243,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 
 func TestAllMistakesAtOnce(t *testing.T) {
 	s := sources(t, "a = 1\nlimits.turns = 'x'\n", "b = 1\n")
-	_, _, err := config.Load(s)
+	_, _, err := config.LoadSources(s)
 	for _, want := range []string{"unknown key a", "limits.turns wants", "unknown key b"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v lacks %q", err, want)
@@ -252,14 +252,14 @@ func TestAllMistakesAtOnce(t *testing.T) {
 }
 
 func TestProjectMayTighten(t *testing.T) {
-	c, _, err := config.Load(sources(t, "budget.run = 9\nsandbox = 'off'\n", "budget.run = 1\nbudget.task = 0.5\nsandbox = 'bwrap'\n"))
+	c, _, err := config.LoadSources(sources(t, "budget.run = 9\nsandbox = 'off'\n", "budget.run = 1\nbudget.task = 0.5\nsandbox = 'bwrap'\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.Limits.RunMoney != nexus.Dollar || c.Limits.TaskMoney != nexus.Dollar/2 || c.Sandbox != "bwrap" {
 		t.Errorf("run %s, task %s, sandbox %s", c.Limits.RunMoney, c.Limits.TaskMoney, c.Sandbox)
 	}
-	if config.Default().Limits.RunMoney != 5*nexus.Dollar {
+	if config.DefaultConfig().Limits.RunMoney != 5*nexus.Dollar {
 		t.Error("loading changed the defaults")
 	}
 }
@@ -273,11 +273,11 @@ func TestPolicyOfAllLayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Environ = []string{"NEXUS_POLICY_DENY=curl -X, wget"}
-	c, o, err := config.Load(s)
+	c, o, err := config.LoadSources(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.PolicyRules{Allow: []string{"frob"}, Deny: []string{"terraform", "make deploy", "npm publish", "curl -X", "wget"}}
+	want := config.CommandPolicySettings{Allow: []string{"frob"}, Deny: []string{"terraform", "make deploy", "npm publish", "curl -X", "wget"}}
 	if d := cmp.Diff(want, c.RolePolicy(nexus.Coder)); d != "" {
 		t.Error(d)
 	}
@@ -295,7 +295,7 @@ func TestPolicyOfAllLayers(t *testing.T) {
 		"policy.deny = ['']":           "not the plain words",
 		"policy.deny = 'make'":         "wants a list of commands",
 	} {
-		if _, _, err := config.Load(sources(t, "", project)); err == nil || !strings.Contains(err.Error(), says) {
+		if _, _, err := config.LoadSources(sources(t, "", project)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", project, err)
 		}
 	}
@@ -312,7 +312,7 @@ func TestStrangeFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{pipe: "not a regular file", dir: "not a regular file", large: "larger than"} {
-		if _, _, err := config.Load(config.SettingSources{Project: path}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := config.LoadSources(config.SettingSources{Project: path}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
@@ -320,7 +320,7 @@ func TestStrangeFiles(t *testing.T) {
 
 func TestSchemaAgreesWithTheKeys(t *testing.T) {
 	var s jsonschema.Schema
-	if err := json.Unmarshal(config.Schema(), &s); err != nil {
+	if err := json.Unmarshal(config.SettingsSchema(), &s); err != nil {
 		t.Fatal(err)
 	}
 	r, err := s.Resolve(nil)
@@ -351,7 +351,7 @@ func TestSchemaAgreesWithTheKeys(t *testing.T) {
 
 func TestReferenceNamesEveryKey(t *testing.T) {
 	text := config.ReferencePage()
-	for _, k := range slices.Concat(config.Keys(), config.MemberKeys()) {
+	for _, k := range slices.Concat(config.AllSettingKeys(), config.MemberKeys()) {
 		if k.Doc == "" || k.Type == "" || !strings.Contains(text, "`"+k.Name+"`") {
 			t.Errorf("%s is not documented", k.Name)
 		}
@@ -367,7 +367,7 @@ func FuzzLoad(f *testing.F) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, o, err := config.Load(config.SettingSources{Project: path, Environ: []string{variable}, Flags: map[string]string{flag: value}})
+		c, o, err := config.LoadSources(config.SettingSources{Project: path, Environ: []string{variable}, Flags: map[string]string{flag: value}})
 		if err != nil {
 			if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
 				t.Fatalf("uncoded error: %v", err)
@@ -450,7 +450,7 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 		default:
 			value, want = "word", `"word"`
 		}
-		c, o, err := config.Load(config.SettingSources{Flags: map[string]string{name: value}})
+		c, o, err := config.LoadSources(config.SettingSources{Flags: map[string]string{name: value}})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -464,7 +464,7 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 		if d := cmp.Diff([]string{name + " = " + want}, changed); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
-		if cmp.Equal(c, config.Default()) {
+		if cmp.Equal(c, config.DefaultConfig()) {
 			t.Errorf("%s changes nothing", name)
 		}
 	}
@@ -474,7 +474,7 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 // is measured against it.
 func TestPreset(t *testing.T) {
 	s := sources(t, "preset = 'aggressive'\nlimits.parallel = 3\n", "budget.run = 10\n")
-	c, o, err := config.Load(s)
+	c, o, err := config.LoadSources(s)
 	if err != nil {
 		t.Fatal(err) // 10 dollars are fewer than the preset's 20
 	}
@@ -485,16 +485,16 @@ func TestPreset(t *testing.T) {
 		t.Errorf("the day's budget comes from %v", got)
 	}
 	s.Flags = map[string]string{"preset": "conservative"}
-	if _, _, err = config.Load(s); err == nil || !strings.Contains(err.Error(), "may not raise budget.run above $2.00") {
+	if _, _, err = config.LoadSources(s); err == nil || !strings.Contains(err.Error(), "may not raise budget.run above $2.00") {
 		t.Errorf("a project raises what the user lowered: %v", err)
 	}
-	if _, _, err = config.Load(sources(t, "", "preset = 'aggressive'\n")); err == nil || !strings.Contains(err.Error(), "may not set preset") {
+	if _, _, err = config.LoadSources(sources(t, "", "preset = 'aggressive'\n")); err == nil || !strings.Contains(err.Error(), "may not set preset") {
 		t.Error(err)
 	}
 	for _, preset := range config.PresetNames() {
 		s := sources(t, "", "")
 		s.Environ = []string{"NEXUS_PRESET=" + preset}
-		if c, _, err := config.Load(s); err != nil || c.Preset != preset {
+		if c, _, err := config.LoadSources(s); err != nil || c.Preset != preset {
 			t.Errorf("%s: %v", preset, err)
 		}
 	}
@@ -511,14 +511,14 @@ func TestProjectMayNotLetLessWait(t *testing.T) {
 		{"approval = 'commits'", "approval = 'none'", false},
 		{"preset = 'conservative'", "approval = 'destructive'", false},
 	} {
-		if _, _, err := config.Load(sources(t, c.user, c.project)); (err == nil) != c.good {
+		if _, _, err := config.LoadSources(sources(t, c.user, c.project)); (err == nil) != c.good {
 			t.Errorf("%s, then %s: %v", c.user, c.project, err)
 		}
 	}
 }
 
 func TestTierWithoutAModel(t *testing.T) {
-	c, o, err := config.Load(sources(t, "models.fast = 'a/small'\n", ""))
+	c, o, err := config.LoadSources(sources(t, "models.fast = 'a/small'\n", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -529,7 +529,7 @@ func TestTierWithoutAModel(t *testing.T) {
 	if got := o.OriginOf("models.strong"); got.Layer != config.LayerNearest || got.Where != "models.fast" {
 		t.Error(got)
 	}
-	c, _, err = config.Load(sources(t, "models.balanced = 'a/large'\n", ""))
+	c, _, err = config.LoadSources(sources(t, "models.balanced = 'a/large'\n", ""))
 	if err != nil || c.Models[nexus.Fast] != "" || c.Models[nexus.Strong] != "a/large" {
 		t.Errorf("%v (%v)", c.Models, err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// WorktreeEnvironment configures the contents of worktrees besides the files of their commit.
-type WorktreeEnvironment struct {
+// WorktreeEnvironmentSettings configures the contents of worktrees besides the files of their commit.
+type WorktreeEnvironmentSettings struct {
 	Commands  map[string]string // install and init; empty: turned off; absent: as detected
 	Link      []string          // patterns of ignored paths of the checkout that worktrees get
 	EnvFiles  []string          // files of the checkout with variables for commands
@@ -21,18 +21,18 @@ type WorktreeEnvironment struct {
 func environmentKeys() []SettingKey {
 	const secrets = "it decides which of your secrets agents can read"
 	command := func(name, doc string) SettingKey {
-		return mapEntryKey("environment."+name, kind.CommandLine(), doc, name, func(c *Config) *map[string]string { return &c.Worktree.Commands })
+		return newMapEntryKey("environment."+name, kind.CommandLineKind(), doc, name, func(c *Config) *map[string]string { return &c.Worktree.Commands })
 	}
 	return []SettingKey{
 		command("install", "command that installs the dependencies of a worktree, instead of the ecosystem's own; it runs in the sandbox, once for each content of the lock files; false: only what your checkout has installed is used. The project's needs nexus trust"),
 		command("init", "command that runs in the sandbox after the dependencies are installed; its files that git ignores are copied to every worktree. The project's needs nexus trust, with the scripts that it names"),
-		singleKey("environment.link", pathPatternsKind(), "paths in your checkout, as patterns, that git ignores and that are copied to worktrees; never .env or other files with keys. The project's needs nexus trust",
+		newSingleKey("environment.link", pathPatternsKind(), "paths in your checkout, as patterns, that git ignores and that are copied to worktrees; never .env or other files with keys. The project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Worktree.Link }).withMergedLayers(),
-		singleKey("environment.env_files", pathPatternsKind(), "files in your checkout whose variables the commands of agents and gates get; the files themselves stay hidden",
+		newSingleKey("environment.env_files", pathPatternsKind(), "files in your checkout whose variables the commands of agents and gates get; the files themselves stay hidden",
 			func(c *Config) *[]string { return &c.Worktree.EnvFiles }).withProjectDenied(secrets),
-		singleKey("environment.variables", kind.CheckedList("list of variables", func(names []string) (any, error) {
+		newSingleKey("environment.variables", kind.CheckedListKind("list of variables", func(names []string) (any, error) {
 			for _, n := range names {
-				if _, err := kind.VarName().Parse(n); err != nil {
+				if _, err := kind.VariableNameKind().Parse(n); err != nil {
 					return nil, err
 				}
 			}
@@ -44,7 +44,7 @@ func environmentKeys() []SettingKey {
 
 // pathPatternsKind returns the kind that reads patterns of paths below the root.
 func pathPatternsKind() kind.Kind {
-	return kind.CheckedList("list of paths", func(names []string) (any, error) {
+	return kind.CheckedListKind("list of paths", func(names []string) (any, error) {
 		for i, n := range names {
 			if err := kind.CheckPlainText(n); err != nil {
 				return nil, err
@@ -62,7 +62,7 @@ func pathPatternsKind() kind.Kind {
 }
 
 // ProjectEnvironment returns the environment settings of the project's own file.
-func ProjectEnvironment(root string) (WorktreeEnvironment, error) {
-	c, _, err := Load(SettingSources{Project: filepath.Join(root, "nexus.toml")})
+func ProjectEnvironment(root string) (WorktreeEnvironmentSettings, error) {
+	c, _, err := LoadSources(SettingSources{Project: filepath.Join(root, "nexus.toml")})
 	return c.Worktree, err
 }

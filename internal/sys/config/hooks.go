@@ -25,22 +25,22 @@ func hookKeys() []SettingKey {
 		names[i] = string(p)
 	}
 	return []SettingKey{
-		mapFieldKey("hooks.*.on", kind.NameList(names...),
+		newMapFieldKey("hooks.*.on", kind.NameListKind(names...),
 			"points of a run at which the command runs; for run.start and run.land it runs before them, and may refuse",
 			hooks, func(h *HookSettings) *[]string { return &h.On }),
-		mapFieldKey("hooks.*.command", kind.TextList(),
+		newMapFieldKey("hooks.*.command", kind.TextListKind(),
 			"program and arguments; no shell reads them. A hook from the project's file needs nexus trust",
 			hooks, func(h *HookSettings) *[]string { return &h.Command }),
-		mapFieldKey("hooks.*.timeout", kind.Duration(),
+		newMapFieldKey("hooks.*.timeout", kind.DurationKind(),
 			"time after which it is killed with everything that it started; 0s: 30 seconds",
 			hooks, func(h *HookSettings) *time.Duration { return &h.Timeout }),
-		mapFieldKey("hooks.*.env", kind.NameValueTable(`^[A-Za-z_][A-Za-z0-9_]*$`),
+		newMapFieldKey("hooks.*.env", kind.NameValueTableKind(`^[A-Za-z_][A-Za-z0-9_]*$`),
 			"environment variables for it; ${NAME} inserts one of yours, but not in the project's file",
 			hooks, func(h *HookSettings) *[]string { return &h.Env }),
-		mapFieldKey("hooks.*.network", kind.TextList(),
+		newMapFieldKey("hooks.*.network", kind.TextListKind(),
 			"hosts, as in network.allow, and presets that it may reach through the proxy; network.deny applies too",
 			hooks, func(h *HookSettings) *[]string { return &h.Network }).withProjectDenied("it opens the network"),
-		mapFieldKey("hooks.*.sandbox", kind.OneOf("on", "off"),
+		newMapFieldKey("hooks.*.sandbox", kind.OneOfKind("on", "off"),
 			"off: it runs as you would run it, with your files and your network, once you agreed to it with nexus trust",
 			hooks, func(h *HookSettings) *string { return &h.Sandbox }).withProjectDenied("it decides what runs outside the sandbox"),
 	}

@@ -17,23 +17,23 @@ type ImproveSettings struct {
 func improveKeys() []SettingKey {
 	const yours = "it decides how much happens without you"
 	return []SettingKey{
-		singleKey("improve.budget", kind.DollarAmount(),
+		newSingleKey("improve.budget", kind.DollarAmountKind(),
 			"dollars that nexus improve may spend, over all its cycles; each piece of work may spend "+
 				"budget.run of it; the project's file may lower it, not raise it",
 			func(c *Config) *nexus.Money { return &c.Improve.Budget }).withLowerOnly(),
-		singleKey("improve.lines", kind.WholeNumber(0, 1_000_000),
+		newSingleKey("improve.lines", kind.WholeNumberKind(0, 1_000_000),
 			"lines that a result of nexus improve may add and remove; a larger one is left to a "+
 				"person; 0: any number",
 			func(c *Config) *int { return &c.Improve.Lines }).withProjectDenied(yours),
-		singleKey("improve.waiting", kind.WholeNumber(0, 1000),
+		newSingleKey("improve.waiting", kind.WholeNumberKind(0, 1000),
 			"results of nexus improve that may wait for a person, before it takes nothing "+
 				"up any more; 0: any number",
 			func(c *Config) *int { return &c.Improve.Waiting }).withProjectDenied(yours),
-		singleKey("improve.pulls", kind.Boolean(),
+		newSingleKey("improve.pulls", kind.BooleanKind(),
 			"push the branches of nexus improve that wait for a person to the remote origin, on GitHub "+
 				"or GitLab, and open one pull request for each; a token is needed",
 			func(c *Config) *bool { return &c.Improve.Pulls }).withProjectDenied("it pushes to a server in your name"),
-		singleKey("improve.quiet", kind.TextLine(),
+		newSingleKey("improve.quiet", kind.TextLineKind(),
 			"hours in which nexus improve starts nothing and lands nothing, in the local "+
 				"time zone, such as `09:00-18:00 Mon-Fri`; several are separated by semicolons",
 			func(c *Config) *string { return &c.Improve.Quiet }).withProjectDenied(yours),

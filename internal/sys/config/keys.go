@@ -30,31 +30,31 @@ type SettingKey struct {
 	least bool                                // the project's file may only lower it
 	adds  bool                                // the values of all layers are combined
 	set   func(c *Config, name string, v any) // v was read by kind; name replaces the "*"
-	get   func(c Config) []keyValue
+	get   func(c Config) []settingKeyValue
 }
 
 // valueSchema returns the JSON Schema of the key's values.
 func (k SettingKey) valueSchema() map[string]any { return k.kind.Schema }
 
-// keyValue is one value of a key. A key with "*" has several.
-type keyValue struct {
+// settingKeyValue is one value of a key. A key with "*" has several.
+type settingKeyValue struct {
 	name  string
 	value any
 }
 
 var collectedKeys = sync.OnceValue(collectKeys)
 
-// Keys returns every setting in the order of the documentation. All callers share the slice, and must
+// AllSettingKeys returns every setting in the order of the documentation. All callers share the slice, and must
 // not change it: a command reads its settings several times.
-func Keys() []SettingKey { return collectedKeys() }
+func AllSettingKeys() []SettingKey { return collectedKeys() }
 
-// MemberKeys returns the keys that sources can set: those of [Keys], with the members of each family in
+// MemberKeys returns the keys that sources can set: those of [AllSettingKeys], with the members of each family in
 // place of the family.
 func MemberKeys() []SettingKey { return collectedMembers() }
 
 var collectedMembers = sync.OnceValue(func() []SettingKey {
 	var all []SettingKey
-	for _, k := range Keys() {
+	for _, k := range AllSettingKeys() {
 		if len(k.Members) == 0 {
 			all = append(all, k)
 		}
@@ -73,13 +73,13 @@ func collectKeys() []SettingKey {
 		keys []SettingKey
 	}{
 		{"Runs", runKeys()},
-		{"Money and limits", slices.Concat(limitKeys(), boundKeys())},
-		{"Models and tiers", slices.Concat(modelKeys(), routingKeys())},
+		{"Money and limits", slices.Concat(limitKeys(), resourceBoundKeys())},
+		{"Models and tiers", slices.Concat(modelKeys(), startTierKeys())},
 		{"Agent programs", agentKeys()},
 		{"Gates and the definition of done", slices.Concat(gateKeys(), packageKeys(), definitionOfDoneKeys())},
-		{"Plans, backlog and checkpoints", slices.Concat(planKeys(), pointKeys())},
+		{"Plans, backlog and checkpoints", slices.Concat(planKeys(), checkpointKeys())},
 		{"What agents may do", slices.Concat(policyKeys(), networkKeys(), environmentKeys())},
-		{"Programs of yours", slices.Concat(serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys())},
+		{"Programs of yours", slices.Concat(mcpServerKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageServerKeys())},
 		{"Questions, notifications and telemetry", slices.Concat(channelKeys(), notifyKeys(), telemetryKeys())},
 		{"Memory, lessons and improvement", slices.Concat(memoryKeys(), lessonKeys(), improveKeys())},
 	} {
@@ -88,7 +88,7 @@ func collectKeys() []SettingKey {
 			keys = append(keys, k)
 		}
 	}
-	d := Default()
+	d := DefaultConfig()
 	for i := range keys {
 		keys[i].derive(d)
 		for j := range keys[i].Members {
@@ -130,33 +130,33 @@ func limitKeys() []SettingKey {
 	const told = "it decides when you are alerted"
 	const lower = "the project's file may lower it, not raise it"
 	return []SettingKey{
-		singleKey("limits.parallel", kind.WholeNumber(1, 256), "maximum number of attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
-		singleKey("limits.turns", kind.WholeNumber(1, 10_000), "model calls in a session", func(c *Config) *int { return &c.Limits.Turns }),
-		singleKey("limits.rounds", kind.WholeNumber(1, 10_000), "times an agent may write, over all attempts of a task", func(c *Config) *int { return &c.Limits.Rounds }),
+		newSingleKey("limits.parallel", kind.WholeNumberKind(1, 256), "maximum number of attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
+		newSingleKey("limits.turns", kind.WholeNumberKind(1, 10_000), "model calls in a session", func(c *Config) *int { return &c.Limits.Turns }),
+		newSingleKey("limits.rounds", kind.WholeNumberKind(1, 10_000), "times an agent may write, over all attempts of a task", func(c *Config) *int { return &c.Limits.Rounds }),
 		familyKey("limits.per_tier.*", "attempts of a task at a tier; 0: none",
 			tierAttemptsKey("limits.per_tier.fast", nexus.Fast),
 			tierAttemptsKey("limits.per_tier.balanced", nexus.Balanced),
 			tierAttemptsKey("limits.per_tier.strong", nexus.Strong)),
-		singleKey("run.batch", kind.WholeNumber(1, 4), "maximum number of small tasks of one kind that one coder's session does one after the other, each with its own worktree, gates, review and commit (docs/plan.md); 1: each task has its own session", func(c *Config) *int { return &c.Limits.Batch }),
-		singleKey("limits.same", kind.WholeNumber(1, 100), "equal failures, or equal trees, that end a repair", func(c *Config) *int { return &c.Limits.Same }),
-		singleKey("limits.review_rounds", kind.WholeNumber(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
-		singleKey("limits.losses", kind.WholeNumber(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
-		singleKey("acceptance.checks", kind.OneOf("auto", "always", "off"), "whether a tester names a test for each criterion without a check; it must fail without the work and pass with it. auto: a tester that works on the task anyway names it, or one extra session if no command of the task's own shows it; always: one session for every task with such a criterion", func(c *Config) *string { return &c.Checks }),
-		singleKey("acceptance.independent", kind.OneOf("auto", "always", "off"), "whether a criterion that only tests of the change itself show gets a check by a session that sees the goal and the code before the change, and nothing of the change; it must fail without the change and pass with it. auto: where the change edits code that exists; always: for every such criterion", func(c *Config) *string { return &c.Independent }),
-		singleKey("acceptance.fixes", kind.WholeNumber(0, 20), "rounds of extra tasks that fix criteria whose check fails on the combined result of all tasks; 0: none", func(c *Config) *int { return &c.Limits.Fixes }),
-		singleKey("limits.turn_time", kind.Duration(), "longest silence of the model in a turn; only content counts, not a ping or an empty chunk; raise it for models that think long without output; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
-		singleKey("limits.gate_time", kind.Duration(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
-		singleKey("limits.task_time", kind.Duration(), "all attempts of a task together, and one session of any role; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
-		singleKey("limits.run_time", kind.Duration(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
-		singleKey("alerts.stuck", kind.Duration(), "silence of an attempt after which people are alerted; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Alerts.Stuck }).withProjectDenied(told),
-		singleKey("alerts.denied", kind.OneOf("tell", "pause", "stop"), "action of an alert about refused calls besides notifying: pause pauses the run until nexus resume if somebody is there, and otherwise stops it; stop ends it with code 5",
+		newSingleKey("run.batch", kind.WholeNumberKind(1, 4), "maximum number of small tasks of one kind that one coder's session does one after the other, each with its own worktree, gates, review and commit (docs/plan.md); 1: each task has its own session", func(c *Config) *int { return &c.Limits.Batch }),
+		newSingleKey("limits.same", kind.WholeNumberKind(1, 100), "equal failures, or equal trees, that end a repair", func(c *Config) *int { return &c.Limits.Same }),
+		newSingleKey("limits.review_rounds", kind.WholeNumberKind(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
+		newSingleKey("limits.losses", kind.WholeNumberKind(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
+		newSingleKey("acceptance.checks", kind.OneOfKind("auto", "always", "off"), "whether a tester names a test for each criterion without a check; it must fail without the work and pass with it. auto: a tester that works on the task anyway names it, or one extra session if no command of the task's own shows it; always: one session for every task with such a criterion", func(c *Config) *string { return &c.Checks }),
+		newSingleKey("acceptance.independent", kind.OneOfKind("auto", "always", "off"), "whether a criterion that only tests of the change itself show gets a check by a session that sees the goal and the code before the change, and nothing of the change; it must fail without the change and pass with it. auto: where the change edits code that exists; always: for every such criterion", func(c *Config) *string { return &c.Independent }),
+		newSingleKey("acceptance.fixes", kind.WholeNumberKind(0, 20), "rounds of extra tasks that fix criteria whose check fails on the combined result of all tasks; 0: none", func(c *Config) *int { return &c.Limits.Fixes }),
+		newSingleKey("limits.turn_time", kind.DurationKind(), "longest silence of the model in a turn; only content counts, not a ping or an empty chunk; raise it for models that think long without output; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
+		newSingleKey("limits.gate_time", kind.DurationKind(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
+		newSingleKey("limits.task_time", kind.DurationKind(), "all attempts of a task together, and one session of any role; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
+		newSingleKey("limits.run_time", kind.DurationKind(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
+		newSingleKey("alerts.stuck", kind.DurationKind(), "silence of an attempt after which people are alerted; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Alerts.Stuck }).withProjectDenied(told),
+		newSingleKey("alerts.denied", kind.OneOfKind("tell", "pause", "stop"), "action of an alert about refused calls besides notifying: pause pauses the run until nexus resume if somebody is there, and otherwise stops it; stop ends it with code 5",
 			func(c *Config) *nexus.AlertReaction { return &c.Limits.Alerts.Denied }).withProjectDenied(told),
-		singleKey("budget.run", kind.DollarAmount(), "dollars that a run may spend; "+lower, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).withLowerOnly(),
-		singleKey("budget.task", kind.DollarAmount(), "dollars that one task may spend; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).withLowerOnly(),
-		singleKey("budget.day", kind.DollarAmount(), "dollars that all runs of a day (UTC) may spend, in all repositories together; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).withLowerOnly(),
-		mapKey("budget.roles.*", kind.DollarAmount(), "dollars that all sessions of this role may spend in a run; 0: no cap", func(c *Config) *map[nexus.Role]nexus.Money { return &c.Limits.RoleMoney }),
-		mapKey("budget.providers.*", kind.DollarAmount(), "dollars that a run may spend at this provider; 0: no cap", func(c *Config) *map[string]nexus.Money { return &c.Limits.ProviderMoney }),
-		singleKey("budget.tokens", kind.WholeNumber64(), "tokens that a run may use of models without a known price, which are not counted in dollars; 0: such models are refused",
+		newSingleKey("budget.run", kind.DollarAmountKind(), "dollars that a run may spend; "+lower, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).withLowerOnly(),
+		newSingleKey("budget.task", kind.DollarAmountKind(), "dollars that one task may spend; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).withLowerOnly(),
+		newSingleKey("budget.day", kind.DollarAmountKind(), "dollars that all runs of a day (UTC) may spend, in all repositories together; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).withLowerOnly(),
+		newMapKey("budget.roles.*", kind.DollarAmountKind(), "dollars that all sessions of this role may spend in a run; 0: no cap", func(c *Config) *map[nexus.Role]nexus.Money { return &c.Limits.RoleMoney }),
+		newMapKey("budget.providers.*", kind.DollarAmountKind(), "dollars that a run may spend at this provider; 0: no cap", func(c *Config) *map[string]nexus.Money { return &c.Limits.ProviderMoney }),
+		newSingleKey("budget.tokens", kind.WholeNumber64Kind(), "tokens that a run may use of models without a known price, which are not counted in dollars; 0: such models are refused",
 			func(c *Config) *int64 { return &c.Limits.RunTokens }).withProjectDenied("it allows models without a known price"),
 	}
 }
@@ -169,40 +169,40 @@ func modelKeys() []SettingKey {
 			tierModelKey("models.fast", nexus.Fast),
 			tierModelKey("models.balanced", nexus.Balanced),
 			tierModelKey("models.strong", nexus.Strong)),
-		singleKey("models.list", kind.WebAddress(), "where nexus models refresh fetches the public list of models from", func(c *Config) *string { return &c.ModelList }).withProjectDenied(price),
-		mapFieldKey("roles.*.model", kind.ModelName(), "model of this role, as provider/model", roleMap, func(r *RoleSettings) *string { return &r.Model }),
-		mapFieldKey("roles.*.tier", kind.OneOf("fast", "balanced", "strong"), "tier of this role; coder and tester have none: they work at the tier of their task", roleMap, func(r *RoleSettings) *nexus.Tier { return &r.Tier }),
-		mapFieldKey("roles.*.effort", kind.OneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"), "reasoning effort of models in this role; a model without this level gets the next lower one, and a model without the setting ignores it", roleMap, func(r *RoleSettings) *string { return &r.Effort }),
-		mapFieldKey("providers.*.kind", kind.OneOf("anthropic", "openai", "responses", "gemini", "bridge"), "API that the endpoint speaks: Messages, Chat Completions, Responses, generateContent; bridge: requests are files that a person or a program answers", providerMap, func(p *ProviderEndpoint) *string { return &p.Kind }).withProjectDenied(key),
-		mapFieldKey("providers.*.base_url", kind.WebAddress(), "address of the endpoint; without one, the provider's own", providerMap, func(p *ProviderEndpoint) *string { return &p.BaseURL }).withProjectDenied(key),
-		mapFieldKey("providers.*.dir", kind.TextLine(), "directory of a bridge, where requests are written and answers awaited", providerMap, func(p *ProviderEndpoint) *string { return &p.Dir }).withProjectDenied("it decides where files are written"),
-		mapFieldKey("providers.*.server", kind.TextLine(), "server software, if the address does not show it: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providerMap, func(p *ProviderEndpoint) *string { return &p.Server }).withProjectDenied(key),
-		mapFieldKey("providers.*.key_env", kind.VarName(), "environment variable that holds the key", providerMap, func(p *ProviderEndpoint) *string { return &p.KeyEnv }).withProjectDenied(key),
-		mapFieldKey("providers.*.percent", kind.WholeNumber(0, 10_000), "price in percent of the list price, such as 110 if regional data storage costs 10 % more; 0 means 100", providerMap, func(p *ProviderEndpoint) *int { return &p.Percent }).withProjectDenied(price),
+		newSingleKey("models.list", kind.WebAddressKind(), "where nexus models refresh fetches the public list of models from", func(c *Config) *string { return &c.ModelList }).withProjectDenied(price),
+		newMapFieldKey("roles.*.model", kind.ModelNameKind(), "model of this role, as provider/model", roleMap, func(r *RoleSettings) *string { return &r.Model }),
+		newMapFieldKey("roles.*.tier", kind.OneOfKind("fast", "balanced", "strong"), "tier of this role; coder and tester have none: they work at the tier of their task", roleMap, func(r *RoleSettings) *nexus.Tier { return &r.Tier }),
+		newMapFieldKey("roles.*.effort", kind.OneOfKind("none", "minimal", "low", "medium", "high", "xhigh", "max"), "reasoning effort of models in this role; a model without this level gets the next lower one, and a model without the setting ignores it", roleMap, func(r *RoleSettings) *string { return &r.Effort }),
+		newMapFieldKey("providers.*.kind", kind.OneOfKind("anthropic", "openai", "responses", "gemini", "bridge"), "API that the endpoint speaks: Messages, Chat Completions, Responses, generateContent; bridge: requests are files that a person or a program answers", providerMap, func(p *ProviderSettings) *string { return &p.Kind }).withProjectDenied(key),
+		newMapFieldKey("providers.*.base_url", kind.WebAddressKind(), "address of the endpoint; without one, the provider's own", providerMap, func(p *ProviderSettings) *string { return &p.BaseURL }).withProjectDenied(key),
+		newMapFieldKey("providers.*.dir", kind.TextLineKind(), "directory of a bridge, where requests are written and answers awaited", providerMap, func(p *ProviderSettings) *string { return &p.Dir }).withProjectDenied("it decides where files are written"),
+		newMapFieldKey("providers.*.server", kind.TextLineKind(), "server software, if the address does not show it: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providerMap, func(p *ProviderSettings) *string { return &p.Server }).withProjectDenied(key),
+		newMapFieldKey("providers.*.key_env", kind.VariableNameKind(), "environment variable that holds the key", providerMap, func(p *ProviderSettings) *string { return &p.KeyEnv }).withProjectDenied(key),
+		newMapFieldKey("providers.*.percent", kind.WholeNumberKind(0, 10_000), "price in percent of the list price, such as 110 if regional data storage costs 10 % more; 0 means 100", providerMap, func(p *ProviderSettings) *int { return &p.Percent }).withProjectDenied(price),
 		familyKey("pricing.*.*", "dollars for a million tokens of this provider/model",
-			mapFieldKey("pricing.*.input", kind.DollarAmount(), "input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Input }).withProjectDenied(price),
-			mapFieldKey("pricing.*.output", kind.DollarAmount(), "output", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Output }).withProjectDenied(price),
-			mapFieldKey("pricing.*.cache_read", kind.DollarAmount(), "read from the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheRead }).withProjectDenied(price),
-			mapFieldKey("pricing.*.cache_write", kind.DollarAmount(), "written to the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheWrite }).withProjectDenied(price)),
+			newMapFieldKey("pricing.*.input", kind.DollarAmountKind(), "input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Input }).withProjectDenied(price),
+			newMapFieldKey("pricing.*.output", kind.DollarAmountKind(), "output", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Output }).withProjectDenied(price),
+			newMapFieldKey("pricing.*.cache_read", kind.DollarAmountKind(), "read from the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheRead }).withProjectDenied(price),
+			newMapFieldKey("pricing.*.cache_write", kind.DollarAmountKind(), "written to the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheWrite }).withProjectDenied(price)),
 	}
 }
 
-func routingKeys() []SettingKey {
-	tiers := kind.OneOf("fast", "balanced", "strong")
+func startTierKeys() []SettingKey {
+	tiers := kind.OneOfKind("fast", "balanced", "strong")
 	complexity := func(c nexus.Complexity) SettingKey {
-		return mapEntryKey("routing."+string(c), tiers, "", c, func(c *Config) *map[nexus.Complexity]nexus.Tier { return &c.Routing.Tiers })
+		return newMapEntryKey("routing."+string(c), tiers, "", c, func(c *Config) *map[nexus.Complexity]nexus.Tier { return &c.Routing.Tiers })
 	}
 	sort := func(k nexus.TaskKind) SettingKey {
-		return mapEntryKey("routing.kinds."+string(k), tiers, "", k,
+		return newMapEntryKey("routing.kinds."+string(k), tiers, "", k,
 			func(c *Config) *map[nexus.TaskKind]nexus.Tier { return &c.Routing.Kinds })
 	}
 	return []SettingKey{
-		singleKey("routing.order", kind.NameList("manual", "adaptive", "model", "keyword"), "sources of a task's complexity; the first that answers wins: the plan (manual), "+
+		newSingleKey("routing.order", kind.NameListKind("manual", "adaptive", "model", "keyword"), "sources of a task's complexity; the first that answers wins: the plan (manual), "+
 			"earlier runs, from ten attempts on (adaptive), a model asked once for all tasks (model), keywords in its text (keyword)",
 			func(c *Config) *[]string { return &c.Routing.Order }),
 		familyKey("routing.*", "tier where tasks of a complexity start", complexity(nexus.Simple), complexity(nexus.Medium), complexity(nexus.Complex), complexity(nexus.Expert)),
 		familyKey("routing.kinds.*", "tier where tasks of a kind start, whatever their complexity", sort(nexus.CodeTask), sort(nexus.TestTask), sort(nexus.DocsTask)),
-		singleKey("routing.strategy", kind.OneOf("auto", string(nexus.TDDStrict), string(nexus.TDDLite), string(nexus.TDDSimple), string(nexus.TestAfter)),
+		newSingleKey("routing.strategy", kind.OneOfKind("auto", string(nexus.TDDStrict), string(nexus.TDDLite), string(nexus.TDDSimple), string(nexus.TestAfter)),
 			"order in which code and tests are written, if the plan does not say; auto: tests first, by another agent, for complex tasks and those that touch security or a public API; no tests for pure renames; code first for the rest",
 			func(c *Config) *string { return &c.Routing.Strategy }),
 	}
@@ -210,19 +210,19 @@ func routingKeys() []SettingKey {
 
 func gateKeys() []SettingKey {
 	return []SettingKey{
-		singleKey("review.personas", kind.NameList(ReviewPersonas()...), "reviewers of a change, in parallel, each for one kind of problem and with its own cost; if empty, one reviewer looks for everything",
+		newSingleKey("review.personas", kind.NameListKind(ReviewPersonas()...), "reviewers of a change, in parallel, each for one kind of problem and with its own cost; if empty, one reviewer looks for everything",
 			func(c *Config) *[]string { return &c.Personas }),
-		singleKey("gates.order", kind.NameList(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
-		singleKey("gates.ui", kind.TextList(), "patterns of user interface files; the gate e2e judges only changes to these. A pattern without a slash matches file names, ** stands for any directories, * alone for any file; []: pages, styles, templates, components, their tests and libraries", func(c *Config) *[]string { return &c.Gates.UI }),
-		singleKey("mutation.mode", kind.OneOf("off", "warn", "block"), "whether to insert faults into new lines and see if tests catch them: warn lists those that no test catches, block sends the work back to fix them", func(c *Config) *string { return &c.Mutation.Mode }),
-		singleKey("mutation.sample", kind.WholeNumber(1, 1000), "maximum number of faults tried per tree", func(c *Config) *int { return &c.Mutation.Sample }),
-		singleKey("mutation.time", kind.Duration(), "total time for the faults; 0s: derived from how long the tests take, 30s to 20m", func(c *Config) *time.Duration { return &c.Mutation.Time }),
-		singleKey("gates.linger", kind.Duration(), "how long a test runner may be silent after it reported all results, before it counts as hanging and is killed; 0s: forever",
+		newSingleKey("gates.order", kind.NameListKind(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
+		newSingleKey("gates.ui", kind.TextListKind(), "patterns of user interface files; the gate e2e judges only changes to these. A pattern without a slash matches file names, ** stands for any directories, * alone for any file; []: pages, styles, templates, components, their tests and libraries", func(c *Config) *[]string { return &c.Gates.UI }),
+		newSingleKey("mutation.mode", kind.OneOfKind("off", "warn", "block"), "whether to insert faults into new lines and see if tests catch them: warn lists those that no test catches, block sends the work back to fix them", func(c *Config) *string { return &c.Mutation.Mode }),
+		newSingleKey("mutation.sample", kind.WholeNumberKind(1, 1000), "maximum number of faults tried per tree", func(c *Config) *int { return &c.Mutation.Sample }),
+		newSingleKey("mutation.time", kind.DurationKind(), "total time for the faults; 0s: derived from how long the tests take, 30s to 20m", func(c *Config) *time.Duration { return &c.Mutation.Time }),
+		newSingleKey("gates.linger", kind.DurationKind(), "how long a test runner may be silent after it reported all results, before it counts as hanging and is killed; 0s: forever",
 			func(c *Config) *time.Duration { return &c.Gates.Linger }),
-		singleKey("gates.related", kind.OneOf("task", "deferred", "off"), "when to run only the tests that a change affects: task, before all tests each time; "+
+		newSingleKey("gates.related", kind.OneOfKind("task", "deferred", "off"), "when to run only the tests that a change affects: task, before all tests each time; "+
 			"deferred, instead of all tests until the work lands; off, never: then also the gates of all packages judge each change, not only those of the packages that it touches and of all that need them", func(c *Config) *string { return &c.Gates.Related }),
-		singleKey("gates.fix", kind.OneOf("changed", "off"), "changed: the project's formatters and linters fix the files of a change before they check them", func(c *Config) *string { return &c.Gates.Fix }),
-		mapKey("gates.*", kind.CommandLine(), "command of a gate, such as build, lint or test, or of one of your own; it runs in the sandbox and passes when it exits 0; false turns the gate off; if not set, it is detected. "+
+		newSingleKey("gates.fix", kind.OneOfKind("changed", "off"), "changed: the project's formatters and linters fix the files of a change before they check them", func(c *Config) *string { return &c.Gates.Fix }),
+		newMapKey("gates.*", kind.CommandLineKind(), "command of a gate, such as build, lint or test, or of one of your own; it runs in the sandbox and passes when it exits 0; false turns the gate off; if not set, it is detected. "+
 			"secrets: a command runs in addition to the search for secrets in added lines; false turns both off", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
 }
@@ -232,25 +232,25 @@ func ReviewPersonas() []string {
 	return []string{"correctness", "security", "tests", "maintainability"}
 }
 
-// pointKeys returns the keys of checkpoints.
-func pointKeys() []SettingKey {
+// checkpointKeys returns the keys of checkpoints.
+func checkpointKeys() []SettingKey {
 	return []SettingKey{
-		singleKey("checkpoint.age", kind.Duration(), "age at which nexus clean removes an automatic checkpoint; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),
+		newSingleKey("checkpoint.age", kind.DurationKind(), "age at which nexus clean removes an automatic checkpoint; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),
 	}
 }
 
 func planKeys() []SettingKey {
 	return []SettingKey{
-		singleKey("backlog.active", kind.WholeNumber(1, 100), "backlog items in progress at once", func(c *Config) *int { return &c.Limits.Items }),
-		singleKey("discover.strategies", kind.TextList(), "strategies of nexus discover, such as todo, or -todo to leave one out; []: all but issues and ideas",
+		newSingleKey("backlog.active", kind.WholeNumberKind(1, 100), "backlog items in progress at once", func(c *Config) *int { return &c.Limits.Items }),
+		newSingleKey("discover.strategies", kind.TextListKind(), "strategies of nexus discover, such as todo, or -todo to leave one out; []: all but issues and ideas",
 			func(c *Config) *[]string { return &c.Discover.Strategies }),
-		singleKey("discover.tasks", kind.TextLine(), "folder of tasks, below the root of the repository: pending, completed and logs are in it",
+		newSingleKey("discover.tasks", kind.TextLineKind(), "folder of tasks, below the root of the repository: pending, completed and logs are in it",
 			func(c *Config) *string { return &c.Discover.Tasks }),
-		singleKey("interview.when", kind.OneOf("vague", "never", "always"), "when nexus run and nexus plan first ask the person at the terminal about a goal. vague: if its text leaves open what to build. If nobody is there, the planner states its assumptions", func(c *Config) *string { return &c.Interview }),
-		singleKey("replan.rounds", kind.WholeNumber(0, 100), "percent of limits.rounds after which Nexus decides how a task continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),
-		singleKey("plan.oversize", kind.OneOf("ask", "split", "refuse"), "what to do with tasks of a plan file that are too large. ask: ask a person, refuse the plan if nobody is there; split: split them by files, layers or time, without a model; refuse: refuse the plan", func(c *Config) *string { return &c.Oversize }),
-		singleKey("plan.depth", kind.WholeNumber(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
-		singleKey("plan.second_look", kind.OneOf(string(nexus.LookAuto), string(nexus.LookNever), string(nexus.LookAlways)),
+		newSingleKey("interview.when", kind.OneOfKind("vague", "never", "always"), "when nexus run and nexus plan first ask the person at the terminal about a goal. vague: if its text leaves open what to build. If nobody is there, the planner states its assumptions", func(c *Config) *string { return &c.Interview }),
+		newSingleKey("replan.rounds", kind.WholeNumberKind(0, 100), "percent of limits.rounds after which Nexus decides how a task continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),
+		newSingleKey("plan.oversize", kind.OneOfKind("ask", "split", "refuse"), "what to do with tasks of a plan file that are too large. ask: ask a person, refuse the plan if nobody is there; split: split them by files, layers or time, without a model; refuse: refuse the plan", func(c *Config) *string { return &c.Oversize }),
+		newSingleKey("plan.depth", kind.WholeNumberKind(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
+		newSingleKey("plan.second_look", kind.OneOfKind(string(nexus.LookAuto), string(nexus.LookNever), string(nexus.LookAlways)),
 			"whether a second model checks that a plan covers its goal. auto: if the goal says more than one thing; what is missing goes back to the planner once and is then reported",
 			func(c *Config) *nexus.CoverageCheckMode { return &c.Limits.SecondLook }),
 	}
@@ -260,57 +260,57 @@ func policyKeys() []SettingKey {
 	const open = "it lets agents run commands that a built-in rule asks about"
 	const of = ", given by their first words"
 	return []SettingKey{
-		singleKey("policy.allow", kind.CommandPrefixes(), "commands that run although a built-in rule asks about them"+of+"; what the built-in rules deny stays denied",
+		newSingleKey("policy.allow", kind.CommandPrefixesKind(), "commands that run although a built-in rule asks about them"+of+"; what the built-in rules deny stays denied",
 			func(c *Config) *[]string { return &c.Policy.Allow }).withProjectDenied(open).withMergedLayers(),
-		singleKey("policy.ask", kind.CommandPrefixes(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).withMergedLayers(),
-		singleKey("policy.deny", kind.CommandPrefixes(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).withMergedLayers(),
-		singleKey("policy.show", pathPatternsKind(), "files and directories, as patterns, that agents may see although their names suggest secrets or they contain some; keys in them stay masked",
+		newSingleKey("policy.ask", kind.CommandPrefixesKind(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).withMergedLayers(),
+		newSingleKey("policy.deny", kind.CommandPrefixesKind(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).withMergedLayers(),
+		newSingleKey("policy.show", pathPatternsKind(), "files and directories, as patterns, that agents may see although their names suggest secrets or they contain some; keys in them stay masked",
 			func(c *Config) *[]string { return &c.Policy.Show }).withProjectDenied("it decides which of your secrets agents can read").withMergedLayers(),
-		singleKey("goals.deny", kind.PhraseList(), "phrases that no goal and no text of a plan file may contain, as consecutive words; * stands for up to twelve words; each file may add", func(c *Config) *[]string { return &c.Forbidden }).withMergedLayers(),
-		mapFieldKey("roles.*.allow", kind.CommandPrefixes(), "policy.allow for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Allow }).withProjectDenied(open).withMergedLayers(),
-		mapFieldKey("roles.*.ask", kind.CommandPrefixes(), "policy.ask for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Ask }).withMergedLayers(),
-		mapFieldKey("roles.*.deny", kind.CommandPrefixes(), "policy.deny for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Deny }).withMergedLayers(),
+		newSingleKey("goals.deny", kind.PhraseListKind(), "phrases that no goal and no text of a plan file may contain, as consecutive words; * stands for up to twelve words; each file may add", func(c *Config) *[]string { return &c.Forbidden }).withMergedLayers(),
+		newMapFieldKey("roles.*.allow", kind.CommandPrefixesKind(), "policy.allow for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Allow }).withProjectDenied(open).withMergedLayers(),
+		newMapFieldKey("roles.*.ask", kind.CommandPrefixesKind(), "policy.ask for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Ask }).withMergedLayers(),
+		newMapFieldKey("roles.*.deny", kind.CommandPrefixesKind(), "policy.deny for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Deny }).withMergedLayers(),
 	}
 }
 
 func runKeys() []SettingKey {
 	const guards = "it guards your own checkout and machine"
 	var levels, sets []string
-	for _, a := range nexus.Approvals() {
+	for _, a := range nexus.ApprovalModes() {
 		levels = append(levels, string(a))
 	}
 	for _, p := range PresetNames() {
 		sets = append(sets, describePreset(p))
 	}
 	return []SettingKey{
-		singleKey("ui.watch", kind.OneOf(WatchAuto, WatchAlways, WatchNever), "whether nexus run and nexus resume show the run on the whole screen: auto, when its first tasks start, on a terminal of at least 60 columns and 15 lines; always, from the start, with the run in the background, as --watch does; never, as lines",
+		newSingleKey("ui.watch", kind.OneOfKind(WatchAuto, WatchAlways, WatchNever), "whether nexus run and nexus resume show the run on the whole screen: auto, when its first tasks start, on a terminal of at least 60 columns and 15 lines; always, from the start, with the run in the background, as --watch does; never, as lines",
 			func(c *Config) *string { return &c.Watch }).withProjectDenied("it decides what your terminal shows"),
-		mapKey("keys.*", kind.TextLine(), "key for an action of the terminal interface, such as approve, skip or palette (docs/run-and-watch.md lists them); none: no key",
+		newMapKey("keys.*", kind.TextLineKind(), "key for an action of the terminal interface, such as approve, skip or palette (docs/run-and-watch.md lists them); none: no key",
 			func(c *Config) *map[string]string { return &c.Keys }).withProjectDenied("it decides what your keys do"),
-		singleKey("preset", kind.OneOf(PresetNames()...), "defaults for settings that you did not set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
+		newSingleKey("preset", kind.OneOfKind(PresetNames()...), "defaults for settings that you did not set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
 			withProjectDenied("it decides what is spent and what happens without you"),
-		singleKey("approval", kind.OneOf(levels...), "actions that wait for a person: none; commands that policy asks about; and publishing; and the plan and every command. "+
-			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
-		singleKey("review.people", kind.OneOf(reviewPeopleWords()...), "changes that need a person's review before they land: none; those with a risky file; all. The project's file may require more, not less",
-			func(c *Config) *nexus.ReviewRequirement { return &c.Limits.Review.People }),
-		singleKey("review.resolve_fixed", kind.Boolean(), "resolve a person's comment of the kind must once a fix that changed its lines is accepted by gates and reviewers; otherwise a person resolves it", func(c *Config) *bool { return &c.Limits.Review.Fixed }).
+		newSingleKey("approval", kind.OneOfKind(levels...), "actions that wait for a person: none; commands that policy asks about; and publishing; and the plan and every command. "+
+			"The project's file may let more wait, not less", func(c *Config) *nexus.ApprovalMode { return &c.Limits.Approval }),
+		newSingleKey("review.people", kind.OneOfKind(reviewPeopleWords()...), "changes that need a person's review before they land: none; those with a risky file; all. The project's file may require more, not less",
+			func(c *Config) *nexus.PersonReviewRequirement { return &c.Limits.Review.People }),
+		newSingleKey("review.resolve_fixed", kind.BooleanKind(), "resolve a person's comment of the kind must once a fix that changed its lines is accepted by gates and reviewers; otherwise a person resolves it", func(c *Config) *bool { return &c.Limits.Review.Fixed }).
 			withProjectDenied("it decides what lands without you"),
-		singleKey("questions.timeout", kind.Duration(), "how long a question waits for an answer before its fallback applies, which is never a yes to a command or to publishing; 0s: forever", func(c *Config) *time.Duration { return &c.Patience }).withProjectDenied("it decides how long a run waits for you"),
-		singleKey("step", kind.Boolean(), "work on one task at a time, and ask a person before each starts", func(c *Config) *bool { return &c.Limits.Step }),
-		singleKey("precheck.strict", kind.Boolean(), "treat notices of nexus doctor as blockers", func(c *Config) *bool { return &c.Precheck.Strict }).withProjectDenied(guards),
-		singleKey("precheck.skip", kind.NameList(precheckNames()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).withProjectDenied(guards),
-		singleKey("sandbox", kind.OneOf("auto", "native", "bwrap", "landlock", "off"), "sandbox for agents and gates; the project's file may not turn it off", func(c *Config) *string { return &c.Sandbox }),
+		newSingleKey("questions.timeout", kind.DurationKind(), "how long a question waits for an answer before its fallback applies, which is never a yes to a command or to publishing; 0s: forever", func(c *Config) *time.Duration { return &c.Patience }).withProjectDenied("it decides how long a run waits for you"),
+		newSingleKey("step", kind.BooleanKind(), "work on one task at a time, and ask a person before each starts", func(c *Config) *bool { return &c.Limits.Step }),
+		newSingleKey("precheck.strict", kind.BooleanKind(), "treat notices of nexus doctor as blockers", func(c *Config) *bool { return &c.Precheck.Strict }).withProjectDenied(guards),
+		newSingleKey("precheck.skip", kind.NameListKind(precheckNames()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).withProjectDenied(guards),
+		newSingleKey("sandbox", kind.OneOfKind("auto", "native", "bwrap", "landlock", "off"), "sandbox for agents and gates; the project's file may not turn it off", func(c *Config) *string { return &c.Sandbox }),
 		familyKey("context.*", "maximum size in tokens of a part of the prompts; 0: none",
-			singleKey("context.map", kind.WholeNumber(0, 100_000), "map of the code for planner, coders, testers and subagents, at most a 16th of the model's context", func(c *Config) *int { return &c.MapTokens }),
-			singleKey("context.docs", kind.WholeNumber(0, 100_000), "sections from .nexus/docs that planner, coders and testers get at the start of a session", func(c *Config) *int { return &c.Docs }),
-			singleKey("context.memory", kind.WholeNumber(0, 100_000), "the repository's memory for planner, coders and testers; 0: also nothing is proposed for it", func(c *Config) *int { return &c.Memory.Tokens })),
-		singleKey("land", kind.Boolean(), "move the target branch to the result at the end of a run; if the branch moved meanwhile, merge and check again", func(c *Config) *bool { return &c.Land }).
+			newSingleKey("context.map", kind.WholeNumberKind(0, 100_000), "map of the code for planner, coders, testers and subagents, at most a 16th of the model's context", func(c *Config) *int { return &c.MapTokens }),
+			newSingleKey("context.docs", kind.WholeNumberKind(0, 100_000), "sections from .nexus/docs that planner, coders and testers get at the start of a session", func(c *Config) *int { return &c.Docs }),
+			newSingleKey("context.memory", kind.WholeNumberKind(0, 100_000), "the repository's memory for planner, coders and testers; 0: also nothing is proposed for it", func(c *Config) *int { return &c.Memory.Tokens })),
+		newSingleKey("land", kind.BooleanKind(), "move the target branch to the result at the end of a run; if the branch moved meanwhile, merge and check again", func(c *Config) *bool { return &c.Land }).
 			withProjectDenied("you decide when your branch moves"),
-		singleKey("git.prefix", kind.TextLine(), "prefix of the branches with the results of runs: PREFIX/RUN. No branch may be called PREFIX itself", func(c *Config) *string { return &c.Prefix }),
-		singleKey("git.protected", kind.TextList(), "patterns of branches that no run moves, such as `release/*`", func(c *Config) *[]string { return &c.Protected }).
+		newSingleKey("git.prefix", kind.TextLineKind(), "prefix of the branches with the results of runs: PREFIX/RUN. No branch may be called PREFIX itself", func(c *Config) *string { return &c.Prefix }),
+		newSingleKey("git.protected", kind.TextListKind(), "patterns of branches that no run moves, such as `release/*`", func(c *Config) *[]string { return &c.Protected }).
 			withProjectDenied("you decide when your branch moves"),
-		singleKey("target", kind.TextLine(), "target branch of runs; the default is the branch that is checked out", func(c *Config) *string { return &c.Target }),
-		singleKey("status_file", kind.TextLine(), "file with the current status of the run", func(c *Config) *string { return &c.StatusFile }).
+		newSingleKey("target", kind.TextLineKind(), "target branch of runs; the default is the branch that is checked out", func(c *Config) *string { return &c.Target }),
+		newSingleKey("status_file", kind.TextLineKind(), "file with the current status of the run", func(c *Config) *string { return &c.StatusFile }).
 			withProjectDenied("it decides which file is overwritten"),
 	}
 }
@@ -318,17 +318,17 @@ func runKeys() []SettingKey {
 // These functions make the keys of the table. None is inlined: every line of the table would have
 // its own copies of a key's functions, which were 0.3 MB of the program.
 
-// singleKey makes the key of a single value; at returns its address.
-func singleKey[T any](name string, k kind.Kind, doc string, at func(*Config) *T) SettingKey {
+// newSingleKey makes the key of a single value; at returns its address.
+func newSingleKey[T any](name string, k kind.Kind, doc string, at func(*Config) *T) SettingKey {
 	return SettingKey{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
 		set: func(c *Config, _ string, v any) { kind.StoreValue(at(c), v) },
-		get: func(c Config) []keyValue { return []keyValue{{name, *at(&c)}} },
+		get: func(c Config) []settingKeyValue { return []settingKeyValue{{name, *at(&c)}} },
 	}
 }
 
-// mapKey makes the key of the values of a map.
-func mapKey[K ~string, V any](name string, k kind.Kind, doc string, at func(*Config) *map[K]V) SettingKey {
+// newMapKey makes the key of the values of a map.
+func newMapKey[K ~string, V any](name string, k kind.Kind, doc string, at func(*Config) *map[K]V) SettingKey {
 	return SettingKey{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
 		set: func(c *Config, of string, v any) {
@@ -336,25 +336,27 @@ func mapKey[K ~string, V any](name string, k kind.Kind, doc string, at func(*Con
 			kind.StoreValue(&x, v)
 			storeMapEntry(at(c), K(of), x)
 		},
-		get: func(c Config) []keyValue {
+		get: func(c Config) []settingKeyValue {
 			m := *at(&c)
-			var all []keyValue
+			var all []settingKeyValue
 			for _, of := range slices.Sorted(maps.Keys(m)) {
-				all = append(all, keyValue{fillWildcard(name, string(of)), m[of]})
+				all = append(all, settingKeyValue{fillWildcard(name, string(of)), m[of]})
 			}
 			return all
 		},
 	}
 }
 
-// mapFieldKey makes the key of one field in the values of a map.
-func mapFieldKey[K ~string, S, T any](name string, k kind.Kind, doc string, at func(*Config) *map[K]S, field func(*S) *T) SettingKey {
+// newMapFieldKey makes the key of one field in the values of a map.
+func newMapFieldKey[K ~string, S, T any](name string, k kind.Kind, doc string, at func(*Config) *map[K]S, field func(*S) *T) SettingKey {
 	return SettingKey{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
 		set: func(c *Config, of string, v any) {
 			changeMapEntry(at(c), K(of), func(x *S) { kind.StoreValue(field(x), v) })
 		},
-		get: func(c Config) []keyValue { return mapFieldValues(*at(&c), name, func(x *S) any { return *field(x) }) },
+		get: func(c Config) []settingKeyValue {
+			return mapFieldValues(*at(&c), name, func(x *S) any { return *field(x) })
+		},
 	}
 }
 
@@ -366,11 +368,11 @@ func changeMapEntry[K ~string, S any](m *map[K]S, of K, how func(*S)) {
 }
 
 // mapFieldValues returns one field of all values of a map.
-func mapFieldValues[K ~string, S any](m map[K]S, name string, field func(*S) any) []keyValue {
-	var all []keyValue
+func mapFieldValues[K ~string, S any](m map[K]S, name string, field func(*S) any) []settingKeyValue {
+	var all []settingKeyValue
 	for _, of := range slices.Sorted(maps.Keys(m)) {
 		x := m[of]
-		all = append(all, keyValue{fillWildcard(name, string(of)), field(&x)})
+		all = append(all, settingKeyValue{fillWildcard(name, string(of)), field(&x)})
 	}
 	return all
 }
@@ -380,14 +382,14 @@ func familyKey(name, doc string, members ...SettingKey) SettingKey {
 	return SettingKey{Name: name, Doc: doc, Values: members[0].Values, Trusted: members[0].Trusted, Members: members, kind: members[0].kind}
 }
 
-// mapEntryKey makes the key of one known entry of a map.
-func mapEntryKey[K ~string, V any](name string, k kind.Kind, doc string, of K, at func(*Config) *map[K]V) SettingKey {
-	key := mapKey(name, k, doc, at)
+// newMapEntryKey makes the key of one known entry of a map.
+func newMapEntryKey[K ~string, V any](name string, k kind.Kind, doc string, of K, at func(*Config) *map[K]V) SettingKey {
+	key := newMapKey(name, k, doc, at)
 	set := key.set
 	key.set = func(c *Config, _ string, v any) { set(c, string(of), v) }
-	key.get = func(c Config) []keyValue {
+	key.get = func(c Config) []settingKeyValue {
 		if v, ok := (*at(&c))[of]; ok {
-			return []keyValue{{name, v}}
+			return []settingKeyValue{{name, v}}
 		}
 		return nil
 	}
@@ -395,16 +397,16 @@ func mapEntryKey[K ~string, V any](name string, k kind.Kind, doc string, of K, a
 }
 
 func tierAttemptsKey(name string, t nexus.Tier) SettingKey {
-	return mapEntryKey(name, kind.WholeNumber(0, 1000), "", t, func(c *Config) *map[nexus.Tier]int { return &c.Limits.PerTier })
+	return newMapEntryKey(name, kind.WholeNumberKind(0, 1000), "", t, func(c *Config) *map[nexus.Tier]int { return &c.Limits.PerTier })
 }
 
 func tierModelKey(name string, t nexus.Tier) SettingKey {
-	return mapEntryKey(name, kind.ModelChain(), "", t,
+	return newMapEntryKey(name, kind.ModelChainKind(), "", t,
 		func(c *Config) *map[nexus.Tier]string { return &c.Models })
 }
 
 func roleMap(c *Config) *map[nexus.Role]RoleSettings     { return &c.Roles }
-func providerMap(c *Config) *map[string]ProviderEndpoint { return &c.Providers }
+func providerMap(c *Config) *map[string]ProviderSettings { return &c.Providers }
 func pricingMap(c *Config) *map[string]TokenPrice        { return &c.Pricing }
 
 func (k SettingKey) withProjectDenied(why string) SettingKey { k.Trusted = why; return k }
@@ -424,7 +426,7 @@ func storeMapEntry[K comparable, V any](m *map[K]V, k K, v V) {
 // reviewPeopleWords returns the values with which some changes wait for a person.
 func reviewPeopleWords() []string {
 	var words []string
-	for _, l := range nexus.ReviewLevels() {
+	for _, l := range nexus.PersonReviewRequirements() {
 		words = append(words, string(l))
 	}
 	return words

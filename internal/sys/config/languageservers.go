@@ -9,12 +9,12 @@ type LanguageServerSettings struct {
 	Off        bool
 }
 
-func languageKeys() []SettingKey {
+func languageServerKeys() []SettingKey {
 	all := func(c *Config) *map[string]LanguageServerSettings { return &c.Languages }
 	return []SettingKey{
-		mapFieldKey("lsp.*.command", kind.TextList(), "program and arguments of this language server, which runs in the sandbox of an attempt and may not write to its tree; gopls, typescript, pyright, rust-analyzer, clangd and others are known without it", all,
+		newMapFieldKey("lsp.*.command", kind.TextListKind(), "program and arguments of this language server, which runs in the sandbox of an attempt and may not write to its tree; gopls, typescript, pyright, rust-analyzer, clangd and others are known without it", all,
 			func(l *LanguageServerSettings) *[]string { return &l.Command }).withProjectDenied("it runs a program"),
-		mapFieldKey("lsp.*.extensions", kind.TextList(), "extensions of its files, such as .go", all, func(l *LanguageServerSettings) *[]string { return &l.Extensions }),
-		mapFieldKey("lsp.*.off", kind.Boolean(), "it is not used", all, func(l *LanguageServerSettings) *bool { return &l.Off }),
+		newMapFieldKey("lsp.*.extensions", kind.TextListKind(), "extensions of its files, such as .go", all, func(l *LanguageServerSettings) *[]string { return &l.Extensions }),
+		newMapFieldKey("lsp.*.off", kind.BooleanKind(), "it is not used", all, func(l *LanguageServerSettings) *bool { return &l.Off }),
 	}
 }

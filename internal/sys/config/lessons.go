@@ -10,9 +10,9 @@ type LessonSettings struct {
 
 func lessonKeys() []SettingKey {
 	return []SettingKey{
-		singleKey("lessons.enabled", kind.Boolean(), "let new runs learn from earlier ones; nexus memory lists the lessons",
+		newSingleKey("lessons.enabled", kind.BooleanKind(), "let new runs learn from earlier ones; nexus memory lists the lessons",
 			func(c *Config) *bool { return &c.Lessons.Enabled }),
-		singleKey("lessons.sample", kind.WholeNumber(1, 1_000), "minimum number of tasks for a lesson; estimates have their own minimum",
+		newSingleKey("lessons.sample", kind.WholeNumberKind(1, 1_000), "minimum number of tasks for a lesson; estimates have their own minimum",
 			func(c *Config) *int { return &c.Lessons.Sample }),
 	}
 }

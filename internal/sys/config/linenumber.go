@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// findLine returns the line on which a file sets path, or 0 if unknown. It reads only headers and
+// findSettingLine returns the line on which a file sets path, or 0 if unknown. It reads only headers and
 // keys, so a text of several lines may mislead it.
-func findLine(data []byte, path []string) int {
+func findSettingLine(data []byte, path []string) int {
 	var table []string
 	n := 0
 	for text := range strings.Lines(string(data)) {

@@ -73,17 +73,17 @@ const keyDelimiter = "\x1f"
 // maxFile limits the size of a file, in bytes.
 const maxFile = 1 << 20
 
-// Load reads the sources. All problems together are one [nexus.Error] with
+// LoadSources reads the sources. All problems together are one [nexus.Error] with
 // [nexus.CodeInvalidConfig]: unknown keys, values of the wrong type, settings that their source
 // must not make.
-func Load(s SettingSources) (Config, SettingOrigins, error) {
+func LoadSources(s SettingSources) (Config, SettingOrigins, error) {
 	l := newLoader()
 	l.instead = s.Instead
 	err := errors.Join(
 		l.loadPreset(s),
-		l.loadFile(LayerSystem, s.System),
-		l.loadFile(LayerUser, s.User),
-		l.loadFile(LayerProject, s.Project),
+		l.loadSettingsFile(LayerSystem, s.System),
+		l.loadSettingsFile(LayerUser, s.User),
+		l.loadSettingsFile(LayerProject, s.Project),
 		l.loadEnviron(s.Environ),
 		l.loadFlags(s.Flags, s.Named),
 	)
@@ -138,20 +138,22 @@ type settingsLoader struct {
 }
 
 func newLoader() *settingsLoader {
-	return &settingsLoader{keys: MemberKeys(), merged: koanf.New(keyDelimiter), config: Default(), origins: SettingOrigins{}}
+	return &settingsLoader{keys: MemberKeys(), merged: koanf.New(keyDelimiter), config: DefaultConfig(), origins: SettingOrigins{}}
 }
 
-// layerValues is a checked source in the form that koanf loads.
-type layerValues map[string]any
+// settingLayerValues is a checked source in the form that koanf loads.
+type settingLayerValues map[string]any
 
 // ReadBytes is called by koanf only with a parser, and layers have none.
-func (l layerValues) ReadBytes() ([]byte, error) { return nil, errors.New("a layer has no bytes") }
+func (l settingLayerValues) ReadBytes() ([]byte, error) {
+	return nil, errors.New("a layer has no bytes")
+}
 
 // Read returns the layer.
-func (l layerValues) Read() (map[string]any, error) { return l, nil }
+func (l settingLayerValues) Read() (map[string]any, error) { return l, nil }
 
-// sourceValue is one setting in the form of its source.
-type sourceValue struct {
+// settingSourceValue is one setting in the form of its source.
+type settingSourceValue struct {
 	path   []string
 	raw    any
 	text   bool // raw is text that must be parsed, not a typed value
@@ -159,11 +161,11 @@ type sourceValue struct {
 	named  string // its name in messages, if that is not the key
 }
 
-func (l *settingsLoader) loadFile(of SettingLayer, path string) error {
+func (l *settingsLoader) loadSettingsFile(of SettingLayer, path string) error {
 	if path == "" {
 		return nil
 	}
-	data, err := l.readFile(path)
+	data, err := l.settingsFileText(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -175,15 +177,15 @@ func (l *settingsLoader) loadFile(of SettingLayer, path string) error {
 		return tomlError(path, err)
 	}
 	where := func(p []string) string {
-		if n := findLine(data, p); n > 0 {
+		if n := findSettingLine(data, p); n > 0 {
 			return fmt.Sprintf("%s:%d", path, n)
 		}
 		return path
 	}
-	var all []sourceValue
+	var all []settingSourceValue
 	var bad []error
-	l.walk(tree, nil, func(p []string, v any, err error) {
-		if r, ok := findRemoved(p); ok && err == nil {
+	l.walkSettings(tree, nil, func(p []string, v any, err error) {
+		if r, ok := findRemovedSetting(p); ok && err == nil {
 			l.warnRemoved(where(p), r)
 			return
 		}
@@ -191,13 +193,13 @@ func (l *settingsLoader) loadFile(of SettingLayer, path string) error {
 			bad = append(bad, fmt.Errorf("%s: %w", where(p), err))
 			return
 		}
-		all = append(all, sourceValue{path: p, raw: v, origin: SettingOrigin{of, where(p)}})
+		all = append(all, settingSourceValue{path: p, raw: v, origin: SettingOrigin{of, where(p)}})
 	})
-	return errors.Join(append(bad, l.apply(all))...)
+	return errors.Join(append(bad, l.applyLayer(all))...)
 }
 
-// readFile returns the text of a file.
-func (l *settingsLoader) readFile(path string) ([]byte, error) {
+// settingsFileText returns the text of a file.
+func (l *settingsLoader) settingsFileText(path string) ([]byte, error) {
 	if text, ok := l.instead[path]; ok {
 		return []byte(text), nil
 	}
@@ -249,9 +251,9 @@ func tomlError(path string, err error) error {
 	return fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "toml: "))
 }
 
-// walk calls yield for every value of the tree that has a key or had one, in the order of the names, and
+// walkSettings calls yield for every value of the tree that has a key or had one, in the order of the names, and
 // with an error for every unknown key.
-func (l *settingsLoader) walk(tree map[string]any, at []string, yield func(path []string, v any, err error)) {
+func (l *settingsLoader) walkSettings(tree map[string]any, at []string, yield func(path []string, v any, err error)) {
 	names := make([]string, 0, len(tree))
 	for name := range tree {
 		names = append(names, name)
@@ -263,7 +265,7 @@ func (l *settingsLoader) walk(tree map[string]any, at []string, yield func(path 
 			continue // for editors
 		}
 		_, known := l.findKey(path)
-		if _, removed := findRemoved(path); known || removed {
+		if _, removed := findRemovedSetting(path); known || removed {
 			yield(path, v, nil)
 			continue
 		}
@@ -274,7 +276,7 @@ func (l *settingsLoader) walk(tree map[string]any, at []string, yield func(path 
 		case !isTable:
 			yield(path, nil, fmt.Errorf("%s is a section, not a value", formatKeyPath(path)))
 		default:
-			l.walk(sub, path, yield)
+			l.walkSettings(sub, path, yield)
 		}
 	}
 }
@@ -282,28 +284,28 @@ func (l *settingsLoader) walk(tree map[string]any, at []string, yield func(path 
 // loadEnviron applies the environment variables that name a key. Other programs use the prefix too, so
 // a variable is refused only if it begins like one of ours or is almost spelled like one.
 func (l *settingsLoader) loadEnviron(environ []string) error {
-	var all []sourceValue
+	var all []settingSourceValue
 	var bad []error
 	k := koanf.New(keyDelimiter)
 	err := k.Load(env.Provider(keyDelimiter, env.Opt{
 		Prefix: envPrefix, EnvironFunc: func() []string { return wellFormedVariables(environ) },
 		TransformFunc: func(name, text string) (string, any) {
 			if r, ok := findRemovedVariable(name); ok {
-				l.warnRemoved("environment", r.ofVariable(name))
+				l.warnRemoved("environment", r.underVariableName(name))
 				return "", nil
 			}
 			switch path, err := l.pathOfVariable(name); {
 			case err != nil:
 				bad = append(bad, err)
 			case path != nil:
-				all = append(all, sourceValue{path: path, raw: text, text: true, origin: SettingOrigin{LayerEnv, name}})
+				all = append(all, settingSourceValue{path: path, raw: text, text: true, origin: SettingOrigin{LayerEnv, name}})
 			}
 			return "", nil // koanf merges the values that apply passes to it
 		},
 	}), nil)
-	slices.SortStableFunc(all, func(a, b sourceValue) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
+	slices.SortStableFunc(all, func(a, b settingSourceValue) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
 	slices.SortStableFunc(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
-	return errors.Join(errors.Join(bad...), err, l.apply(all))
+	return errors.Join(errors.Join(bad...), err, l.applyLayer(all))
 }
 
 // wellFormedVariables drops the variables that set nothing: an empty variable counts as unset.
@@ -315,7 +317,7 @@ func wellFormedVariables(environ []string) []string {
 }
 
 func (l *settingsLoader) loadFlags(flags, named map[string]string) error {
-	var all []sourceValue
+	var all []settingSourceValue
 	var bad []error
 	for name, text := range flags {
 		path := strings.Split(name, ".")
@@ -323,15 +325,15 @@ func (l *settingsLoader) loadFlags(flags, named map[string]string) error {
 			bad = append(bad, fmt.Errorf("flag: %w", l.unknownKeyError(path)))
 			continue
 		}
-		all = append(all, sourceValue{path: path, raw: text, text: true, origin: SettingOrigin{LayerFlag, name}, named: named[name]})
+		all = append(all, settingSourceValue{path: path, raw: text, text: true, origin: SettingOrigin{LayerFlag, name}, named: named[name]})
 	}
-	slices.SortStableFunc(all, func(a, b sourceValue) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
+	slices.SortStableFunc(all, func(a, b settingSourceValue) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
 	slices.SortStableFunc(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
-	return errors.Join(errors.Join(bad...), l.apply(all))
+	return errors.Join(errors.Join(bad...), l.applyLayer(all))
 }
 
-// apply checks the values of one layer and merges them over the earlier ones.
-func (l *settingsLoader) apply(all []sourceValue) error {
+// applyLayer checks the values of one layer and merges them over the earlier ones.
+func (l *settingsLoader) applyLayer(all []settingSourceValue) error {
 	var bad []error
 	for _, v := range all {
 		if err := l.applyValue(v); err != nil {
@@ -346,7 +348,7 @@ func (l *settingsLoader) apply(all []sourceValue) error {
 	return errors.Join(bad...)
 }
 
-func (l *settingsLoader) applyValue(v sourceValue) error {
+func (l *settingsLoader) applyValue(v settingSourceValue) error {
 	k, _ := l.findKey(v.path)
 	name := formatKeyPath(v.path)
 	of, err := k.wildcardName(v.path)
@@ -376,7 +378,7 @@ func (l *settingsLoader) applyValue(v sourceValue) error {
 		more, _ := x.([]string)
 		x = slices.Concat(before, slices.DeleteFunc(more, func(s string) bool { return slices.Contains(before, s) }))
 	}
-	if err := l.merged.Load(layerValues(nestValue(v.path, x)), nil); err != nil {
+	if err := l.merged.Load(settingLayerValues(nestValue(v.path, x)), nil); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	k.set(&l.config, of, l.merged.Get(strings.Join(v.path, keyDelimiter)))
@@ -393,7 +395,7 @@ func (l *settingsLoader) agentOfModel(name string, x any) string {
 		maker, _, _ := strings.Cut(strings.TrimSpace(one), "/")
 		_, set := l.config.Agents[maker]
 		_, provides := l.config.Providers[maker]
-		if (set || agentcli.IsKnown(maker) && maker != "gemini") && !provides { // gemini is a provider first
+		if (set || agentcli.IsKnownProgram(maker) && maker != "gemini") && !provides { // gemini is a provider first
 			return maker
 		}
 	}
@@ -419,10 +421,10 @@ func (l *settingsLoader) checkProjectMaySet(k SettingKey, name string, x any) er
 		return fmt.Errorf("the project's file may not change %s%s, which is yours; %s", section, entry, elsewhere)
 	}
 	if name == "approval" {
-		return checkApproval(l.config.Limits.Approval, x)
+		return refuseLessApproval(l.config.Limits.Approval, x)
 	}
 	if name == "review.people" {
-		return checkReviewPeople(l.config.Limits.Review.People, x)
+		return refuseFewerReviews(l.config.Limits.Review.People, x)
 	}
 	if !k.least {
 		return nil

@@ -29,26 +29,26 @@ func ConsentNames() []string {
 	return []string{"plan", "run", "quick", "add", "resume", "answer", "approve", "land"}
 }
 
-// EditorConsents returns the actions for which a person can agree beforehand for clients of nexus
+// EditorConsentNames returns the actions for which a person can agree beforehand for clients of nexus
 // acp. Only a person may answer questions there.
-func EditorConsents() []string { return []string{"plan", "run", "quick", "resume", "land"} }
+func EditorConsentNames() []string { return []string{"plan", "run", "quick", "resume", "land"} }
 
-func serverKeys() []SettingKey {
+func mcpServerKeys() []SettingKey {
 	servers := func(c *Config) *map[string]MCPServerSettings { return &c.Servers }
 	return []SettingKey{
-		singleKey("mcp.serve.allow", kind.NameList(ConsentNames()...), "actions that a client of nexus mcp may take without a person's consent to each call; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Allowed }).withProjectDenied("it decides who may spend, land and answer for you"),
-		singleKey("acp.serve.allow", kind.NameList(EditorConsents()...), "actions that a client of nexus acp may take without a person's consent each time; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Editors }).withProjectDenied("it decides who may spend and land"),
-		mapFieldKey("mcp.servers.*.command", kind.TextLine(), "program of this MCP server; it runs in the sandbox, without a network unless network is set; a program from the project's file needs nexus trust", servers, func(s *MCPServerSettings) *string { return &s.Command }),
-		mapFieldKey("mcp.servers.*.args", kind.TextList(), "its arguments", servers, func(s *MCPServerSettings) *[]string { return &s.Args }),
-		mapFieldKey("mcp.servers.*.env", kind.NameValueTable(`^[A-Za-z_][A-Za-z0-9_]*$`), "environment variables for it; ${NAME} inserts one of yours, but not in the project's file", servers, func(s *MCPServerSettings) *[]string { return &s.Env }),
-		mapFieldKey("mcp.servers.*.cwd", kind.TextLine(), "directory in the worktree to run it in", servers, func(s *MCPServerSettings) *string { return &s.Cwd }),
-		mapFieldKey("mcp.servers.*.url", kind.WebAddress(), "address of a server that is reached over HTTP: https, or http on this machine", servers, func(s *MCPServerSettings) *string { return &s.URL }),
-		mapFieldKey("mcp.servers.*.headers", kind.NameValueTable(`^[A-Za-z0-9-]+$`), "HTTP headers to send; ${NAME} inserts one of your variables, but not in the project's file", servers, func(s *MCPServerSettings) *[]string { return &s.Headers }),
-		mapFieldKey("mcp.servers.*.roles", kind.NameList("planner", "coder", "tester", "reviewer", "merger"), "roles that may use its tools; default: coder and tester", servers, func(s *MCPServerSettings) *[]string { return &s.Roles }),
-		mapFieldKey("mcp.servers.*.tools", kind.TextList(), "tools to offer; default: all", servers, func(s *MCPServerSettings) *[]string { return &s.Tools }),
-		mapFieldKey("mcp.servers.*.timeout", kind.Duration(), "longest time of a call without progress; 0s: one minute", servers, func(s *MCPServerSettings) *time.Duration { return &s.Timeout }),
-		mapFieldKey("mcp.servers.*.network", kind.TextList(), "hosts, as in network.allow, and presets that its program may reach through the proxy; network.deny applies too", servers, func(s *MCPServerSettings) *[]string { return &s.Network }).withProjectDenied("it opens the network"),
-		mapFieldKey("mcp.servers.*.writes", kind.Boolean(), "it may write to the worktree, for roles that may write all of it", servers, func(s *MCPServerSettings) *bool { return &s.Writes }),
+		newSingleKey("mcp.serve.allow", kind.NameListKind(ConsentNames()...), "actions that a client of nexus mcp may take without a person's consent to each call; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Allowed }).withProjectDenied("it decides who may spend, land and answer for you"),
+		newSingleKey("acp.serve.allow", kind.NameListKind(EditorConsentNames()...), "actions that a client of nexus acp may take without a person's consent each time; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Editors }).withProjectDenied("it decides who may spend and land"),
+		newMapFieldKey("mcp.servers.*.command", kind.TextLineKind(), "program of this MCP server; it runs in the sandbox, without a network unless network is set; a program from the project's file needs nexus trust", servers, func(s *MCPServerSettings) *string { return &s.Command }),
+		newMapFieldKey("mcp.servers.*.args", kind.TextListKind(), "its arguments", servers, func(s *MCPServerSettings) *[]string { return &s.Args }),
+		newMapFieldKey("mcp.servers.*.env", kind.NameValueTableKind(`^[A-Za-z_][A-Za-z0-9_]*$`), "environment variables for it; ${NAME} inserts one of yours, but not in the project's file", servers, func(s *MCPServerSettings) *[]string { return &s.Env }),
+		newMapFieldKey("mcp.servers.*.cwd", kind.TextLineKind(), "directory in the worktree to run it in", servers, func(s *MCPServerSettings) *string { return &s.Cwd }),
+		newMapFieldKey("mcp.servers.*.url", kind.WebAddressKind(), "address of a server that is reached over HTTP: https, or http on this machine", servers, func(s *MCPServerSettings) *string { return &s.URL }),
+		newMapFieldKey("mcp.servers.*.headers", kind.NameValueTableKind(`^[A-Za-z0-9-]+$`), "HTTP headers to send; ${NAME} inserts one of your variables, but not in the project's file", servers, func(s *MCPServerSettings) *[]string { return &s.Headers }),
+		newMapFieldKey("mcp.servers.*.roles", kind.NameListKind("planner", "coder", "tester", "reviewer", "merger"), "roles that may use its tools; default: coder and tester", servers, func(s *MCPServerSettings) *[]string { return &s.Roles }),
+		newMapFieldKey("mcp.servers.*.tools", kind.TextListKind(), "tools to offer; default: all", servers, func(s *MCPServerSettings) *[]string { return &s.Tools }),
+		newMapFieldKey("mcp.servers.*.timeout", kind.DurationKind(), "longest time of a call without progress; 0s: one minute", servers, func(s *MCPServerSettings) *time.Duration { return &s.Timeout }),
+		newMapFieldKey("mcp.servers.*.network", kind.TextListKind(), "hosts, as in network.allow, and presets that its program may reach through the proxy; network.deny applies too", servers, func(s *MCPServerSettings) *[]string { return &s.Network }).withProjectDenied("it opens the network"),
+		newMapFieldKey("mcp.servers.*.writes", kind.BooleanKind(), "it may write to the worktree, for roles that may write all of it", servers, func(s *MCPServerSettings) *bool { return &s.Writes }),
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // user's own is not the project's to change: its headers are keys.
 func TestServers(t *testing.T) {
 	const user = "[mcp.servers.github]\nurl = 'https://mcp.example.org'\nheaders = {Authorization = 'Bearer ${TOKEN}', X-A = 'b'}\n"
-	c, o, err := config.Load(sources(t, user, "[mcp.servers.docs]\ncommand = 'docs'\nargs = ['--all', '']\nenv = {B = '2', A = '1'}\nroles = ['reviewer']\ntools = ['a/b']\ntimeout = '2m'\nwrites = true\n"))
+	c, o, err := config.LoadSources(sources(t, user, "[mcp.servers.docs]\ncommand = 'docs'\nargs = ['--all', '']\nenv = {B = '2', A = '1'}\nroles = ['reviewer']\ntools = ['a/b']\ntimeout = '2m'\nwrites = true\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,11 +30,11 @@ func TestServers(t *testing.T) {
 	if d := cmp.Diff([]string{"docs"}, o.ProjectEntries(config.ServerSection)); d != "" {
 		t.Error(d)
 	}
-	if _, _, err := config.Load(sources(t, "", "mcp.serve.allow = ['run']")); err == nil || !strings.Contains(err.Error(), "may not set mcp.serve.allow") {
+	if _, _, err := config.LoadSources(sources(t, "", "mcp.serve.allow = ['run']")); err == nil || !strings.Contains(err.Error(), "may not set mcp.serve.allow") {
 		t.Errorf("a project allows to spend: %v", err)
 	}
 	for _, project := range []string{"mcp.servers.github.url = 'https://evil.example.org'", "mcp.servers.github.timeout = '1s'"} {
-		if _, _, err := config.Load(sources(t, user, project)); err == nil || !strings.Contains(err.Error(), "may not change mcp.servers.github") {
+		if _, _, err := config.LoadSources(sources(t, user, project)); err == nil || !strings.Contains(err.Error(), "may not change mcp.servers.github") {
 			t.Errorf("%s: %v", project, err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestServers(t *testing.T) {
 // the sandbox, gives none a network, and does not change those of the user.
 func TestHooks(t *testing.T) {
 	const user = "[hooks.mine]\non = ['run.end']\ncommand = ['notify', 'done']\nsandbox = 'off'\n"
-	c, o, err := config.Load(sources(t, user, "[hooks.theirs]\non = ['run.land', 'task.done']\ncommand = ['sh', 'a.sh']\ntimeout = '5s'\n"))
+	c, o, err := config.LoadSources(sources(t, user, "[hooks.theirs]\non = ['run.land', 'task.done']\ncommand = ['sh', 'a.sh']\ntimeout = '5s'\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestHooks(t *testing.T) {
 		"plugins.theirs.network = ['example.org']": "opens the network",
 		"plugins.theirs.kinds = ['boss']":          "not one of router",
 	} {
-		if _, _, err := config.Load(sources(t, user, project)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := config.LoadSources(sources(t, user, project)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", project, err)
 		}
 	}

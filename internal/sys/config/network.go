@@ -14,26 +14,26 @@ import (
 func networkKeys() []SettingKey {
 	const host = `hosts as "name", "name:port", "*.name" or an address`
 	return []SettingKey{
-		singleKey("network.mode", kind.OneOf("off", "list"), "off: commands reach only their own loopback; list: commands of network.gates and network.roles reach the hosts on the list, through a proxy",
+		newSingleKey("network.mode", kind.OneOfKind("off", "list"), "off: commands reach only their own loopback; list: commands of network.gates and network.roles reach the hosts on the list, through a proxy",
 			func(c *Config) *string { return &c.Network.Mode }).withProjectDenied("you decide whether anything leaves this machine"),
-		singleKey("network.allow", hostListKind(egress.ParseRule), host+"; default port: 443; a private address needs its port. Each file may add; the project's needs nexus trust",
+		newSingleKey("network.allow", hostListKind(egress.ParseAllowedHost), host+"; default port: 443; a private address needs its port. Each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Allow }).withMergedLayers(),
-		singleKey("network.presets", kind.NameList(egress.PresetNames()...), "hosts of package registries, by ecosystem; each file may add; the project's needs nexus trust",
+		newSingleKey("network.presets", kind.NameListKind(egress.PresetNames()...), "hosts of package registries, by ecosystem; each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Presets }).withMergedLayers(),
-		singleKey("network.deny", hostListKind(egress.ParseDenial), host+`, or "*", that are always refused, on every port if none is given; each file may add`,
+		newSingleKey("network.deny", hostListKind(egress.ParseDeniedHost), host+`, or "*", that are always refused, on every port if none is given; each file may add`,
 			func(c *Config) *[]string { return &c.Network.Deny }).withMergedLayers(),
-		singleKey("network.gates", kind.NameList(), "gates whose commands may use the network, such as one that installs; each file may add; the project's needs nexus trust",
+		newSingleKey("network.gates", kind.NameListKind(), "gates whose commands may use the network, such as one that installs; each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Gates }).withMergedLayers(),
-		singleKey("network.roles", kind.NameList(), "roles whose commands may use the network; each file may add; the project's needs nexus trust",
+		newSingleKey("network.roles", kind.NameListKind(), "roles whose commands may use the network; each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Roles }).withMergedLayers(),
-		singleKey("network.upstream", kind.Boolean(), "use the proxy that HTTPS_PROXY and HTTP_PROXY name in your environment; the proxy resolves host names, so Nexus cannot check their addresses",
+		newSingleKey("network.upstream", kind.BooleanKind(), "use the proxy that HTTPS_PROXY and HTTP_PROXY name in your environment; the proxy resolves host names, so Nexus cannot check their addresses",
 			func(c *Config) *bool { return &c.Network.Upstream }).withProjectDenied("it decides who resolves names"),
 	}
 }
 
 // hostListKind returns the kind that reads a list of hosts.
 func hostListKind(parse func(string) (egress.HostRule, error)) kind.Kind {
-	return kind.CheckedList("list of hosts", func(names []string) (any, error) {
+	return kind.CheckedListKind("list of hosts", func(names []string) (any, error) {
 		for _, n := range names {
 			if _, err := parse(n); err != nil {
 				return nil, err
@@ -76,11 +76,11 @@ func RequestedNetwork(root string) (string, error) {
 
 // EgressGrant returns the network access that the configuration permits, nil for none; env is the user's
 // environment.
-func (n NetworkAccess) EgressGrant(env func(string) string) (*egress.EgressGrant, error) {
+func (n NetworkAccessSettings) EgressGrant(env func(string) string) (*egress.EgressGrant, error) {
 	if n.Mode != "list" {
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
 	}
-	l, err := egress.ParseList(n.Allow, n.Presets, n.Deny)
+	l, err := egress.ParseHostLists(n.Allow, n.Presets, n.Deny)
 	if err != nil {
 		return nil, err
 	}

@@ -34,11 +34,11 @@ func TestNetwork(t *testing.T) {
 	open, shut := modules[0], modules[1] // of one preset, of which the project refuses a part
 	user := file(t, "[network]\nmode = \"list\"\nallow = [\"a.example\"]\npresets = [\"go\"]\ndeny = [\"evil.example\"]\n")
 	project := file(t, "[network]\nallow = [\"b.example:8443\", \"evil.example\"]\npresets = [\"npm\"]\ngates = [\"install\"]\nroles = [\"tester\"]\ndeny = [\""+shut+"\"]\n")
-	c, _, err := config.Load(config.SettingSources{User: user, Project: project})
+	c, _, err := config.LoadSources(config.SettingSources{User: user, Project: project})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.NetworkAccess{
+	want := config.NetworkAccessSettings{
 		Mode: "list", Allow: []string{"a.example", "b.example:8443", "evil.example"}, Presets: []string{"go", "npm"}, Deny: []string{"evil.example", shut},
 		Gates: []string{"install"}, Roles: []string{"tester"},
 	}
@@ -58,17 +58,17 @@ func TestNetwork(t *testing.T) {
 	if g.GatewayForRole("coder") != nil || g.GatewayForRole("tester") == nil {
 		t.Error("roles")
 	}
-	c, _, err = config.Load(config.SettingSources{Project: project})
+	c, _, err = config.LoadSources(config.SettingSources{Project: project})
 	if g, gErr := c.Network.EgressGrant(os.Getenv); err != nil || gErr != nil || g != nil {
 		t.Errorf("the project's file alone opens the network: %v, %v", err, gErr)
 	}
 	for _, bad := range []string{`mode = "list"`, `upstream = true`} {
-		if _, _, err := config.Load(config.SettingSources{Project: file(t, "[network]\n"+bad)}); err == nil || !strings.Contains(err.Error(), "the project's file may not set") {
+		if _, _, err := config.LoadSources(config.SettingSources{Project: file(t, "[network]\n"+bad)}); err == nil || !strings.Contains(err.Error(), "the project's file may not set") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
 	for _, bad := range []string{`mode = "on"`, `allow = ["*"]`, `allow = ["a b"]`, `allow = "a.example"`, `deny = ["http://x"]`, `presets = ["all"]`, `gates = ["a b"]`, `hosts = []`} {
-		if _, _, err := config.Load(config.SettingSources{User: file(t, "[network]\n"+bad)}); err == nil {
+		if _, _, err := config.LoadSources(config.SettingSources{User: file(t, "[network]\n"+bad)}); err == nil {
 			t.Errorf("%s is taken", bad)
 		}
 	}

@@ -19,9 +19,9 @@ const RoleInstruction = "what your role says"
 // BeforeLand is the time of a command that runs only on the result that is about to land.
 const BeforeLand = "before-land"
 
-// PipelineStep is a step on the work on tasks of some kinds once it is written; see docs/gates.md. It runs
+// PipelineStepSettings is a step on the work on tasks of some kinds once it is written; see docs/gates.md. It runs
 // a command, asks a reviewer, or has an editor change files.
-type PipelineStep struct {
+type PipelineStepSettings struct {
 	Types    []string // kinds of tasks; empty: all
 	Run      string   // command line
 	Ask      string   // instruction for a reviewer of the change
@@ -31,22 +31,22 @@ type PipelineStep struct {
 	Optional bool     // its result is only reported
 }
 
-// NamedStep is a step with its name.
-type NamedStep struct {
+// NamedPipelineStep is a step with its name.
+type NamedPipelineStep struct {
 	Name string
-	PipelineStep
+	PipelineStepSettings
 }
 
 // GateName returns the gate name of a step's command.
-func (s NamedStep) GateName() string { return nexus.StepGate + s.Name }
+func (s NamedPipelineStep) GateName() string { return nexus.StepGate + s.Name }
 
 // AppliesTo reports whether a step applies to tasks of a kind; the zero kind is code.
-func (s NamedStep) AppliesTo(k nexus.TaskKind) bool {
+func (s NamedPipelineStep) AppliesTo(k nexus.TaskKind) bool {
 	return len(s.Types) == 0 || slices.Contains(s.Types, string(cmp.Or(k, nexus.CodeTask)))
 }
 
 // Summary describes a step in one line.
-func (s NamedStep) Summary() string {
+func (s NamedPipelineStep) Summary() string {
 	who := "an editor"
 	if s.Role != "" {
 		who = "the role " + s.Role + " edits"
@@ -75,10 +75,10 @@ func (s NamedStep) Summary() string {
 }
 
 // PipelineSteps returns the steps, sorted by name. An invalid step is an error.
-func (c Config) PipelineSteps() ([]NamedStep, error) {
-	var all []NamedStep
+func (c Config) PipelineSteps() ([]NamedPipelineStep, error) {
+	var all []NamedPipelineStep
 	for _, name := range slices.Sorted(maps.Keys(c.Steps)) {
-		s := NamedStep{name, c.Steps[name]}
+		s := NamedPipelineStep{name, c.Steps[name]}
 		if why := s.check(c); why != "" {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("pipeline.%s: %s", name, why),
@@ -91,14 +91,14 @@ func (c Config) PipelineSteps() ([]NamedStep, error) {
 }
 
 // check returns why a step is invalid as declared, or "".
-func (s NamedStep) check(c Config) string {
+func (s NamedPipelineStep) check(c Config) string {
 	switch {
 	case s.Run+s.Ask+s.Edit+s.Role == "":
 		return "it has neither a command (run) nor something that a reviewer looks for (ask), " +
 			"nor something for an editor to do (edit), nor a role"
 	case s.Role != "" && s.Run != "":
 		return "it has both run and role, and no role runs a command of the pipeline; make two steps of it"
-	case s.Role != "" && !kind.IsName(s.Role):
+	case s.Role != "" && !kind.IsSettingName(s.Role):
 		return fmt.Sprintf("%q is no name of a role; use letters, digits, - and _", s.Role)
 	case s.Role != "" && s.When == BeforeLand:
 		return "a role takes part before the work lands, so when has no effect; remove it"
@@ -121,14 +121,14 @@ func (s NamedStep) check(c Config) string {
 }
 
 func pipelineKeys() []SettingKey {
-	steps := func(c *Config) *map[string]PipelineStep { return &c.Steps }
-	required := mapFieldKey("pipeline.*.required", kind.Boolean(),
+	steps := func(c *Config) *map[string]PipelineStepSettings { return &c.Steps }
+	required := newMapFieldKey("pipeline.*.required", kind.BooleanKind(),
 		"false: a failure of its command is reported, but the work can land; a failed change of an editor is undone; "+
 			"the default is true",
-		steps, func(s *PipelineStep) *bool { return &s.Optional })
+		steps, func(s *PipelineStepSettings) *bool { return &s.Optional })
 	set, get := required.set, required.get
 	required.set = func(c *Config, of string, v any) { set(c, of, v == false) }
-	required.get = func(c Config) []keyValue {
+	required.get = func(c Config) []settingKeyValue {
 		all := get(c)
 		for i := range all {
 			all[i].value = all[i].value == false
@@ -136,26 +136,26 @@ func pipelineKeys() []SettingKey {
 		return all
 	}
 	return []SettingKey{
-		mapFieldKey("pipeline.*.run", kind.TextLine(),
+		newMapFieldKey("pipeline.*.run", kind.TextLineKind(),
 			"command of this step, run by sh in the sandbox as gates are, for tasks of its types (docs/gates.md); it passes when it exits 0",
-			steps, func(s *PipelineStep) *string { return &s.Run }),
-		mapFieldKey("pipeline.*.ask", kind.TextLine(),
+			steps, func(s *PipelineStepSettings) *string { return &s.Run }),
+		newMapFieldKey("pipeline.*.ask", kind.TextLineKind(),
 			"instructions for an additional reviewer of these tasks, instead of a command. A step with ask from the project's file needs nexus trust",
-			steps, func(s *PipelineStep) *string { return &s.Ask }),
-		mapFieldKey("pipeline.*.edit", kind.TextLine(),
+			steps, func(s *PipelineStepSettings) *string { return &s.Ask }),
+		newMapFieldKey("pipeline.*.edit", kind.TextLineKind(),
 			"instructions for the role editor, which changes the work on these tasks once it is green; gates and reviewers check its change, too. "+
 				"A step with edit from the project's file needs nexus trust",
-			steps, func(s *PipelineStep) *string { return &s.Edit }),
-		mapFieldKey("pipeline.*.role", kind.TextLine(),
+			steps, func(s *PipelineStepSettings) *string { return &s.Edit }),
+		newMapFieldKey("pipeline.*.role", kind.TextLineKind(),
 			"the project's own role that does this step: .nexus/roles/NAME.md, or an agent of .claude/agents. "+
 				"A role that writes nothing reviews the change; any other role edits it; "+
 				"ask or edit may give it more instructions. Its file needs nexus trust",
-			steps, func(s *PipelineStep) *string { return &s.Role }),
-		mapFieldKey("pipeline.*.types", kind.NameList(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),
-			"kinds of tasks that the step is for; if empty, all", steps, func(s *PipelineStep) *[]string { return &s.Types }),
-		mapFieldKey("pipeline.*.when", kind.OneOf("after-gates", BeforeLand),
+			steps, func(s *PipelineStepSettings) *string { return &s.Role }),
+		newMapFieldKey("pipeline.*.types", kind.NameListKind(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),
+			"kinds of tasks that the step is for; if empty, all", steps, func(s *PipelineStepSettings) *[]string { return &s.Types }),
+		newMapFieldKey("pipeline.*.when", kind.OneOfKind("after-gates", BeforeLand),
 			"after-gates: the command runs after the gates of each round, and when work lands; before-land: only when it lands",
-			steps, func(s *PipelineStep) *string { return &s.When }),
+			steps, func(s *PipelineStepSettings) *string { return &s.When }),
 		required,
 	}
 }

@@ -55,15 +55,15 @@ func describePreset(preset string) string {
 func (l *settingsLoader) loadPreset(s SettingSources) error {
 	look := newLoader()
 	look.instead = s.Instead
-	_ = look.loadFile(LayerSystem, s.System)
-	_ = look.loadFile(LayerUser, s.User)
+	_ = look.loadSettingsFile(LayerSystem, s.System)
+	_ = look.loadSettingsFile(LayerUser, s.User)
 	_ = look.loadEnviron(s.Environ)
 	_ = look.loadFlags(s.Flags, nil)
-	var all []sourceValue
+	var all []settingSourceValue
 	for name, text := range presetValues(look.config.Preset) {
-		all = append(all, sourceValue{path: strings.Split(name, "."), raw: text, text: true, origin: SettingOrigin{LayerPreset, look.config.Preset}})
+		all = append(all, settingSourceValue{path: strings.Split(name, "."), raw: text, text: true, origin: SettingOrigin{LayerPreset, look.config.Preset}})
 	}
-	return l.apply(all)
+	return l.applyLayer(all)
 }
 
 // fillMissingTiers gives a tier without a model the model of the nearest weaker tier. So a weaker
@@ -82,21 +82,21 @@ func (l *settingsLoader) fillMissingTiers() {
 	}
 }
 
-// checkApproval refuses a project's setting that lets more happen without a person.
-func checkApproval(before nexus.Approval, to any) error {
+// refuseLessApproval refuses a project's setting that lets more happen without a person.
+func refuseLessApproval(before nexus.ApprovalMode, to any) error {
 	now, _ := to.(string)
-	if a := nexus.Approval(now); !a.NeedsApproval(before) {
+	if a := nexus.ApprovalMode(now); !a.NeedsApproval(before) {
 		return fmt.Errorf("the project's file may not ask for less approval than %s: approval = %s", before, kind.QuoteForeign(now))
 	}
 	return nil
 }
 
-// checkReviewPeople refuses a project's setting with which changes land without the person who
+// refuseFewerReviews refuses a project's setting with which changes land without the person who
 // wants to review them.
-func checkReviewPeople(before nexus.ReviewRequirement, to any) error {
+func refuseFewerReviews(before nexus.PersonReviewRequirement, to any) error {
 	now, _ := to.(string)
-	levels := nexus.ReviewLevels()
-	if slices.Index(levels, nexus.ReviewRequirement(now)) < slices.Index(levels, before) {
+	levels := nexus.PersonReviewRequirements()
+	if slices.Index(levels, nexus.PersonReviewRequirement(now)) < slices.Index(levels, before) {
 		return fmt.Errorf("the project's file may not let fewer changes wait for a person than %s: review.people = %s", before, kind.QuoteForeign(now))
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 // TestWhatPresetsSay holds what each of them lets happen without a person: they are promises of the documentation.
 func TestWhatPresetsSay(t *testing.T) {
 	type says struct {
-		Approval nexus.Approval
+		Approval nexus.ApprovalMode
 		Parallel int
 		Run, Day nexus.Money
 		Denied   nexus.AlertReaction
@@ -26,7 +26,7 @@ func TestWhatPresetsSay(t *testing.T) {
 	} {
 		s := sources(t, "", "")
 		s.Environ = []string{"NEXUS_PRESET=" + preset}
-		c, _, err := config.Load(s)
+		c, _, err := config.LoadSources(s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -107,8 +107,8 @@ func (r RemovedSetting) String() string {
 	return fmt.Sprintf("%s is no longer a setting and has no effect: %s. Now: %s. Remove it", r.Name, r.Reason, r.Instead)
 }
 
-// findRemoved returns the removed setting of a path.
-func findRemoved(path []string) (RemovedSetting, bool) {
+// findRemovedSetting returns the removed setting of a path.
+func findRemovedSetting(path []string) (RemovedSetting, bool) {
 	for _, r := range RemovedSettings() {
 		if matchesKeyPattern(strings.Split(r.Name, "."), path) {
 			return r, true
@@ -143,8 +143,8 @@ func (l *settingsLoader) warnRemoved(where string, r RemovedSetting) {
 	}
 }
 
-// ofVariable returns the setting under the name of the variable that set it.
-func (r RemovedSetting) ofVariable(name string) RemovedSetting {
+// underVariableName returns the setting under the name of the variable that set it.
+func (r RemovedSetting) underVariableName(name string) RemovedSetting {
 	r.Name = name
 	return r
 }

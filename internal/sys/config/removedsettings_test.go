@@ -18,7 +18,7 @@ func removedExample(r config.RemovedSetting) string {
 }
 
 func TestRemovedSettingsWarn(t *testing.T) {
-	want, _, err := config.Load(sources(t, "", ""))
+	want, _, err := config.LoadSources(sources(t, "", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestRemovedSettingsWarn(t *testing.T) {
 				"config.toml:1": sources(t, name+" = "+value+"\n", ""),
 				"nexus.toml:1":  sources(t, "", name+" = "+value+"\n"),
 			} {
-				c, _, err := config.Load(s)
+				c, _, err := config.LoadSources(s)
 				if err != nil {
 					t.Errorf("%s = %s in %s: %v", name, value, where, err)
 					continue
@@ -45,7 +45,7 @@ func TestRemovedSettingsWarn(t *testing.T) {
 		}
 		s := sources(t, "", "")
 		s.Environ = []string{variableOf(name) + "=1"}
-		if c, _, err := config.Load(s); err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "environment: "+variableOf(name)) {
+		if c, _, err := config.LoadSources(s); err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "environment: "+variableOf(name)) {
 			t.Errorf("%s: %v, warnings %q", variableOf(name), err, c.Warnings)
 		}
 		if _, _, err := config.FindKey(name); err == nil || !strings.Contains(err.Error(), "no longer a setting") {

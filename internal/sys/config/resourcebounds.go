@@ -15,17 +15,17 @@ type ResourceBounds struct {
 	Processes int           // processes and threads
 }
 
-func boundKeys() []SettingKey {
+func resourceBoundKeys() []SettingKey {
 	const why = "it decides how much of your machine is used"
 	const each = " of a command, a gate, or an agent program with all that it starts; a process that uses more is killed, and the result says so"
 	return []SettingKey{
-		singleKey("limits.memory", kind.ByteSize(), "memory"+each+"; 0: three quarters of the machine's",
+		newSingleKey("limits.memory", kind.ByteSizeKind(), "memory"+each+"; 0: three quarters of the machine's",
 			func(c *Config) *int64 { return &c.Bounds.Memory }).withProjectDenied(why),
-		singleKey("limits.cpu", kind.Duration(), "processor time"+each+"; 0s: no cap",
+		newSingleKey("limits.cpu", kind.DurationKind(), "processor time"+each+"; 0s: no cap",
 			func(c *Config) *time.Duration { return &c.Bounds.CPU }).withProjectDenied(why),
-		singleKey("limits.disk", kind.ByteSize(), "bytes that may be added to the disk by a command, a gate, or an agent program; a process that writes more is killed, and the result says so; 0: 8G",
+		newSingleKey("limits.disk", kind.ByteSizeKind(), "bytes that may be added to the disk by a command, a gate, or an agent program; a process that writes more is killed, and the result says so; 0: 8G",
 			func(c *Config) *int64 { return &c.Bounds.Disk }).withProjectDenied(why),
-		singleKey("limits.processes", kind.WholeNumber(0, 1_000_000), "processes and threads"+each+"; 0: 512 and 128 for each processor",
+		newSingleKey("limits.processes", kind.WholeNumberKind(0, 1_000_000), "processes and threads"+each+"; 0: 512 and 128 for each processor",
 			func(c *Config) *int { return &c.Bounds.Processes }).withProjectDenied(why),
 	}
 }

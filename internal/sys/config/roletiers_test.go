@@ -16,7 +16,7 @@ func TestNoTierOfWhoWrites(t *testing.T) {
 		if err := os.WriteFile(file, []byte("\nroles."+role+".tier = \"strong\"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := config.Load(config.SettingSources{Project: file})
+		_, _, err := config.LoadSources(config.SettingSources{Project: file})
 		if refused != (err != nil) {
 			t.Errorf("%s: %v", role, err)
 		}

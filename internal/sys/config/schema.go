@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Schema returns the JSON Schema of a settings file, for editors.
-func Schema() json.RawMessage {
+// SettingsSchema returns the JSON Schema of a settings file, for editors.
+func SettingsSchema() json.RawMessage {
 	root := newObjectSchema()
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "nexus.toml"
@@ -79,7 +79,7 @@ a ` + "`*`" + ` stands for a name of yours, which a variable gives in lower case
 commas. An empty variable counts as unset. An unknown key is an error; a key of an earlier version that
 nothing reads now is a warning, which names what applies instead.
 `)
-	keys := Keys()
+	keys := AllSettingKeys()
 	for i := 0; i < len(keys); {
 		n := i
 		for n < len(keys) && keys[n].Group == keys[i].Group {
@@ -110,7 +110,7 @@ func writeSettingGroup(b *strings.Builder, keys []SettingKey) {
 		if rows++; rows == 1 {
 			b.WriteString("\n| key | value | default | variable | meaning |\n|---|---|---|---|---|\n")
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", k.Name, k.Type, codeSpan(k.Default), codeSpan(k.Env), k.describe())
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", k.Name, k.Type, codeSpan(k.Default), codeSpan(k.Env), k.describeKey())
 		if k.hasDocumentedMembers() {
 			families = append(families, k)
 		}
@@ -135,7 +135,7 @@ func writeTableField(b *strings.Builder, k SettingKey) {
 	if k.Env != "" {
 		variable = ", " + codeSpan(k.Env)
 	}
-	fmt.Fprintf(b, "- `%s` (%s%s): %s\n", k.Name, k.Type, variable, k.describe())
+	fmt.Fprintf(b, "- `%s` (%s%s): %s\n", k.Name, k.Type, variable, k.describeKey())
 	if !k.hasDocumentedMembers() {
 		return
 	}
@@ -162,9 +162,9 @@ func (k SettingKey) hasDocumentedMembers() bool {
 	return slices.ContainsFunc(k.Members, func(m SettingKey) bool { return m.Doc != "" })
 }
 
-// describe returns the meaning of the key, with the reason why the project's file must not set it, and the
+// describeKey returns the meaning of the key, with the reason why the project's file must not set it, and the
 // members of its family that need no lines of their own.
-func (k SettingKey) describe() string {
+func (k SettingKey) describeKey() string {
 	doc := k.Doc
 	if len(k.Members) > 0 && !k.hasDocumentedMembers() {
 		var names []string

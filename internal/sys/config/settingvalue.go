@@ -22,7 +22,7 @@ func FindKey(name string) (SettingKey, []string, error) {
 	}
 	l := newLoader()
 	k, ok := l.findKey(path)
-	if r, removed := findRemoved(path); removed { // before a gate of the name timeout
+	if r, removed := findRemovedSetting(path); removed { // before a gate of the name timeout
 		return SettingKey{}, nil, invalidInputError("setting: "+r.String(), "Delete its line from the file that has it; docs/config.md lists the settings.")
 	}
 	if !ok {
@@ -40,7 +40,7 @@ func invalidInputError(message, hint string) error {
 
 // AllowedValues returns the allowed values of a key that has only a few.
 func (k SettingKey) AllowedValues() []string {
-	if k.kind.Description == kind.Boolean().Description {
+	if k.kind.Description == kind.BooleanKind().Description {
 		return []string{"true", "false"}
 	}
 	return k.kind.Values
@@ -52,7 +52,7 @@ func FormatKeyPath(path []string) string { return formatKeyPath(path) }
 // FormatInput returns a value in the syntax of the file. The argument text is in that syntax, or in
 // that of environment variables.
 func (k SettingKey) FormatInput(path []string, text string) (string, error) {
-	raw, err := edit.Read(text)
+	raw, err := edit.ParseValue(text)
 	typed := err == nil && strings.ContainsAny(strings.TrimSpace(text)[:1], `"'[{`)
 	var x any
 	if typed {
@@ -74,13 +74,13 @@ func (k SettingKey) FormatInput(path []string, text string) (string, error) {
 func (k SettingKey) formatParsed(x any) string {
 	switch v := x.(type) {
 	case string:
-		if v == "" && k.kind.Description == kind.CommandLine().Description {
+		if v == "" && k.kind.Description == kind.CommandLineKind().Description {
 			return "false"
 		}
 		return edit.QuoteText(v)
 	case []string:
 		all := make([]string, len(v))
-		table := k.kind.Description == kind.NameValueTable("").Description
+		table := k.kind.Description == kind.NameValueTableKind("").Description
 		for i, one := range v {
 			all[i] = edit.QuoteText(one)
 			if name, value, ok := strings.Cut(one, "="); ok && table {
@@ -102,12 +102,12 @@ func unsandboxedSections() []string {
 	return []string{"mcp", "hooks", "plugins", "pipeline", "lsp", "environment", "network"}
 }
 
-// ConsentReason returns why a person must agree before a value is written to their own file, or
+// ConsentReasonFor returns why a person must agree before a value is written to their own file, or
 // "". Written is empty if the value is removed from the file.
-func ConsentReason(s SettingSources, path []string, written string) string {
+func ConsentReasonFor(s SettingSources, path []string, written string) string {
 	l := newLoader()
 	// Errors in these sources are reported when they are loaded.
-	_ = errors.Join(l.loadPreset(s), l.loadFile(LayerSystem, s.System), l.loadFile(LayerUser, s.User))
+	_ = errors.Join(l.loadPreset(s), l.loadSettingsFile(LayerSystem, s.System), l.loadSettingsFile(LayerUser, s.User))
 	k, _ := l.findKey(path)
 	x, _ := k.kind.Read(parseWritten(cmp.Or(written, k.Default)))
 	name := formatKeyPath(path)
@@ -128,8 +128,8 @@ func ConsentReason(s SettingSources, path []string, written string) string {
 	}
 	if name == "preset" {
 		preset, _ := x.(string)
-		to := cmp.Or(presetValues(preset)["approval"], string(Default().Limits.Approval))
-		if checkApproval(l.config.Limits.Approval, to) != nil {
+		to := cmp.Or(presetValues(preset)["approval"], string(DefaultConfig().Limits.Approval))
+		if refuseLessApproval(l.config.Limits.Approval, to) != nil {
 			return "fewer decisions wait for a person"
 		}
 		return ""
@@ -159,7 +159,7 @@ func (k SettingKey) riskReason(name string) string {
 
 // parseWritten parses a value in the syntax of the file; nil if it is empty.
 func parseWritten(written string) any {
-	v, err := edit.Read(written)
+	v, err := edit.ParseValue(written)
 	if err != nil {
 		return nil
 	}

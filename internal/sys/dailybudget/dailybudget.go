@@ -34,8 +34,8 @@ type Ledger struct {
 	lock *flock.Flock
 }
 
-// Open returns the ledger of a run, named by repository and run, with its files in dir.
-func Open(dir, run string, now func() time.Time) (*Ledger, error) {
+// OpenShare returns the ledger of a run, named by repository and run, with its files in dir.
+func OpenShare(dir, run string, now func() time.Time) (*Ledger, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, storageError("make", err)
 	}
@@ -48,9 +48,9 @@ func (p *Ledger) Close() error { return p.lock.Close() }
 // Claim sets the money that the run has spent and reserved today, if the sum of all runs stays
 // within the limit; a limit of 0 is none. It returns the sum of the other runs, and whether the
 // claim succeeded. A claim that fails changes nothing.
-func (p *Ledger) Claim(ctx context.Context, own, limit nexus.Money) (nexus.BudgetShared, bool, error) {
+func (p *Ledger) Claim(ctx context.Context, own, limit nexus.Money) (nexus.OtherRunsSpendingRecorded, bool, error) {
 	day := p.now().UTC().Format(time.DateOnly)
-	shared := nexus.BudgetShared{Day: day}
+	shared := nexus.OtherRunsSpendingRecorded{Day: day}
 	if ok, err := p.lock.TryLockContext(ctx, time.Millisecond); err != nil || !ok {
 		if ctx.Err() != nil {
 			return shared, false, context.Cause(ctx)
@@ -59,12 +59,12 @@ func (p *Ledger) Claim(ctx context.Context, own, limit nexus.Money) (nexus.Budge
 	}
 	defer p.lock.Unlock() //nolint:errcheck // the file is closed with the process at the latest
 	path := filepath.Join(p.dir, day+".json")
-	runs, err := readDay(path)
+	runs, err := readDayFile(path)
 	if err != nil {
 		return shared, false, err
 	}
 	granted := false
-	if shared.Others, granted = CheckShare(runs, p.run, own, limit); !granted {
+	if shared.Others, granted = CheckWithinDailyLimit(runs, p.run, own, limit); !granted {
 		return shared, false, nil
 	}
 	if old, ok := runs[p.run]; ok && old == own {
@@ -74,12 +74,12 @@ func (p *Ledger) Claim(ctx context.Context, own, limit nexus.Money) (nexus.Budge
 		p.sweepOldDays(day)
 	}
 	runs[p.run] = own
-	return shared, true, writeDay(path, runs)
+	return shared, true, writeDayFile(path, runs)
 }
 
-// CheckShare returns the sum of all other runs on a day, and whether the run may have own in
+// CheckWithinDailyLimit returns the sum of all other runs on a day, and whether the run may have own in
 // addition; a limit of 0 is none.
-func CheckShare(runs map[string]nexus.Money, run string, own, limit nexus.Money) (others nexus.Money, granted bool) {
+func CheckWithinDailyLimit(runs map[string]nexus.Money, run string, own, limit nexus.Money) (others nexus.Money, granted bool) {
 	for name, m := range runs {
 		if name != run {
 			others += m
@@ -88,9 +88,9 @@ func CheckShare(runs map[string]nexus.Money, run string, own, limit nexus.Money)
 	return others, limit <= 0 || own <= limit-others
 }
 
-// readDay returns the entries of a day by run. An unreadable file is an error: as an empty one, it
+// readDayFile returns the entries of a day by run. An unreadable file is an error: as an empty one, it
 // would allow the money to be spent twice.
-func readDay(path string) (map[string]nexus.Money, error) {
+func readDayFile(path string) (map[string]nexus.Money, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]nexus.Money{}, nil
@@ -98,7 +98,7 @@ func readDay(path string) (map[string]nexus.Money, error) {
 	if err != nil {
 		return nil, storageError("read", err)
 	}
-	runs, err := ParseDay(data)
+	runs, err := ParseDayFile(data)
 	if err != nil {
 		return nil, &nexus.Error{
 			Code: nexus.CodeStorage, Message: "the day's money in " + path + " cannot be read", Cause: err,
@@ -108,8 +108,8 @@ func readDay(path string) (map[string]nexus.Money, error) {
 	return runs, nil
 }
 
-// ParseDay reads the file of a day: the JSON value at its beginning.
-func ParseDay(data []byte) (map[string]nexus.Money, error) {
+// ParseDayFile reads the file of a day: the JSON value at its beginning.
+func ParseDayFile(data []byte) (map[string]nexus.Money, error) {
 	var day struct {
 		Version int                    `json:"version"`
 		Runs    map[string]nexus.Money `json:"runs"`
@@ -133,10 +133,10 @@ func ParseDay(data []byte) (map[string]nexus.Money, error) {
 	return day.Runs, nil
 }
 
-// writeDay overwrites the content of a day's file. If the process dies before the end, bytes remain
-// after the value, which [ParseDay] ignores. The file is not replaced by a rename: file systems then
+// writeDayFile overwrites the content of a day's file. If the process dies before the end, bytes remain
+// after the value, which [ParseDayFile] ignores. The file is not replaced by a rename: file systems then
 // wait for the disk, which would delay every call of a model.
-func writeDay(path string, runs map[string]nexus.Money) error {
+func writeDayFile(path string, runs map[string]nexus.Money) error {
 	data, err := json.Marshal(struct {
 		Version int                    `json:"version"`
 		Runs    map[string]nexus.Money `json:"runs"`

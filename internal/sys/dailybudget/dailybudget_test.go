@@ -18,7 +18,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func open(t *testing.T, dir, run string, now time.Time) *dailybudget.Ledger {
 	t.Helper()
-	p, err := dailybudget.Open(dir, run, func() time.Time { return now })
+	p, err := dailybudget.OpenShare(dir, run, func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func open(t *testing.T, dir, run string, now time.Time) *dailybudget.Ledger {
 	return p
 }
 
-func claim(t *testing.T, p *dailybudget.Ledger, own, limit nexus.Money) (nexus.BudgetShared, bool) {
+func claim(t *testing.T, p *dailybudget.Ledger, own, limit nexus.Money) (nexus.OtherRunsSpendingRecorded, bool) {
 	t.Helper()
 	shared, ok, err := p.Claim(t.Context(), own, limit)
 	if err != nil {
@@ -38,7 +38,7 @@ func claim(t *testing.T, p *dailybudget.Ledger, own, limit nexus.Money) (nexus.B
 func TestRunsShareADay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "purse")
 	a, b := open(t, dir, "r/a", noon), open(t, dir, "r/b", noon)
-	if s, ok := claim(t, a, 60, 100); !ok || s != (nexus.BudgetShared{Day: "2026-11-21"}) {
+	if s, ok := claim(t, a, 60, 100); !ok || s != (nexus.OtherRunsSpendingRecorded{Day: "2026-11-21"}) {
 		t.Errorf("the first claim: %+v %v", s, ok)
 	}
 	if s, ok := claim(t, b, 41, 100); ok || s.Others != 60 {
@@ -105,7 +105,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":2}`))
 	f.Add([]byte(`{"version":1,"runs":{"a":-1}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		runs, err := dailybudget.ParseDay(data)
+		runs, err := dailybudget.ParseDayFile(data)
 		if (err == nil) != (runs != nil) {
 			t.Errorf("%v, %v", runs, err)
 		}
@@ -118,7 +118,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func BenchmarkClaim(b *testing.B) {
-	p, err := dailybudget.Open(b.TempDir(), "r/a", func() time.Time { return noon })
+	p, err := dailybudget.OpenShare(b.TempDir(), "r/a", func() time.Time { return noon })
 	if err != nil {
 		b.Fatal(err)
 	}

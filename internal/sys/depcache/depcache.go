@@ -8,7 +8,7 @@
 //	<dir>/locks/<key>    exclusive to make or remove it, shared to install it
 //
 // A tree gets an overlay of its own over each path, or a copy if no overlay can be mounted. Writes
-// there affect neither the set nor other trees, and [Store.InstallSets] removes them.
+// there affect neither the set nor other trees, and [DependencySetStore.InstallSets] removes them.
 package depcache
 
 import (
@@ -25,7 +25,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
@@ -43,8 +43,8 @@ type DependencySet struct {
 	At       time.Time     `json:"at"`
 }
 
-// Store has the sets of one repository. It may be used by many goroutines and processes at once.
-type Store struct {
+// DependencySetStore has the sets of one repository. It may be used by many goroutines and processes at once.
+type DependencySetStore struct {
 	Dir  string // absolute
 	Copy bool   // always copy; otherwise only if no overlay can be mounted
 	Now  func() time.Time
@@ -53,14 +53,14 @@ type Store struct {
 // newPrefix is the prefix of an unfinished set. No key begins with it.
 const newPrefix = ".new-"
 
-func (s *Store) setPath(key string, more ...string) string {
+func (s *DependencySetStore) setPath(key string, more ...string) string {
 	return filepath.Join(append([]string{s.Dir, key}, more...)...)
 }
 
-func (s *Store) lockPath(key string) string { return filepath.Join(s.Dir, "locks", key) }
+func (s *DependencySetStore) lockPath(key string) string { return filepath.Join(s.Dir, "locks", key) }
 
-// checkKey returns an error if a key cannot be the name of a directory.
-func checkKey(key string) error {
+// checkSetKey returns an error if a key cannot be the name of a directory.
+func checkSetKey(key string) error {
 	if key == "" || len(key) > 100 || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || key == "locks" {
 		return fmt.Errorf("depcache: %q is not a key", key)
 	}
@@ -68,10 +68,10 @@ func checkKey(key string) error {
 }
 
 // FindSet returns an existing set.
-func (s *Store) FindSet(key string) (DependencySet, bool) {
+func (s *DependencySetStore) FindSet(key string) (DependencySet, bool) {
 	var set DependencySet
 	data, err := os.ReadFile(s.setPath(key, "about"))
-	if checkKey(key) != nil || err != nil || json.Unmarshal(data, &set) != nil || set.Key != key {
+	if checkSetKey(key) != nil || err != nil || json.Unmarshal(data, &set) != nil || set.Key != key {
 		return DependencySet{}, false
 	}
 	return set, true
@@ -80,35 +80,35 @@ func (s *Store) FindSet(key string) (DependencySet, bool) {
 // MakeSet returns the set of a key, and makes it if it does not exist: do fills files, an empty
 // directory, and describes the set. Concurrent callers wait. If making fails or is interrupted,
 // nothing remains.
-func (s *Store) MakeSet(ctx context.Context, key string, do func(ctx context.Context, aside, files string) (DependencySet, error)) (set DependencySet, made bool, err error) {
-	if err := checkKey(key); err != nil {
+func (s *DependencySetStore) MakeSet(ctx context.Context, key string, do func(ctx context.Context, aside, files string) (DependencySet, error)) (set DependencySet, made bool, err error) {
+	if err := checkSetKey(key); err != nil {
 		return DependencySet{}, false, err
 	}
 	if set, ok := s.FindSet(key); ok {
 		return set, false, nil
 	}
-	err = disk.WithLock(ctx, s.lockPath(key), func(ctx context.Context) error {
+	err = filewrite.WithLock(ctx, s.lockPath(key), func(ctx context.Context) error {
 		if ready, ok := s.FindSet(key); ok { // made by another while we waited
 			set = ready
 			return nil
 		}
 		made = true
-		set, err = s.makeSet(ctx, key, do)
+		set, err = s.makeDependencySet(ctx, key, do)
 		return err
 	})
 	return set, made && err == nil, err
 }
 
-func (s *Store) makeSet(ctx context.Context, key string, do func(ctx context.Context, aside, files string) (DependencySet, error)) (DependencySet, error) {
+func (s *DependencySetStore) makeDependencySet(ctx context.Context, key string, do func(ctx context.Context, aside, files string) (DependencySet, error)) (DependencySet, error) {
 	began := s.Now()
 	aside := filepath.Join(s.Dir, newPrefix+key) // ours while we hold the lock
 	if err := removeDir(aside); err != nil {
-		return DependencySet{}, disk.WrapError("remove what was half made", err)
+		return DependencySet{}, filewrite.WrapError("remove what was half made", err)
 	}
 	defer func() { _ = removeDir(aside) }() // leftovers are removed by the next Make or Sweep
 	files := filepath.Join(aside, "files")
 	if err := os.MkdirAll(files, 0o700); err != nil {
-		return DependencySet{}, disk.WrapError("make a directory", err)
+		return DependencySet{}, filewrite.WrapError("make a directory", err)
 	}
 	set, err := do(ctx, aside, files)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Store) makeSet(ctx context.Context, key string, do func(ctx context.Con
 	set.Key, set.At, set.Duration = key, began, s.Now().Sub(began)
 	slices.Sort(set.Paths)
 	if err := set.measureFiles(files); err != nil {
-		return DependencySet{}, disk.WrapError("look at what was made", err)
+		return DependencySet{}, filewrite.WrapError("look at what was made", err)
 	}
 	data, err := json.MarshalIndent(set, "", " ")
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *Store) makeSet(ctx context.Context, key string, do func(ctx context.Con
 	if err == nil {
 		err = os.Rename(ready, s.setPath(key))
 	}
-	return set, disk.WrapError("put what was made in place", err)
+	return set, filewrite.WrapError("put what was made in place", err)
 }
 
 // removeDir removes a directory. First it unmounts the leftover mounts of a dead process, which may
@@ -143,7 +143,7 @@ func removeDir(dir string) error {
 	if err := unmountBelow(dir); err != nil {
 		return err
 	}
-	return disk.RemoveAll(dir)
+	return filewrite.RemoveAll(dir)
 }
 
 func unmountBelow(dir string) error {
@@ -207,9 +207,9 @@ func readIfMentions(name string, info fs.FileInfo, place string) ([]byte, error)
 	return data, nil
 }
 
-// Rebase replaces the path was by dir in the files below paths of dir. The files are private
+// ReplacePathInFiles replaces the path was by dir in the files below paths of dir. The files are private
 // copies from there.
-func Rebase(dir string, paths []string, was string) error {
+func ReplacePathInFiles(dir string, paths []string, was string) error {
 	return walkFiles(dir, paths, func(_, name string, info fs.FileInfo) error {
 		data, err := readIfMentions(name, info, was)
 		if err != nil || data == nil {
@@ -220,22 +220,22 @@ func Rebase(dir string, paths []string, was string) error {
 	})
 }
 
-// CacheBounds limit the sets that are kept without use.
-type CacheBounds struct {
+// CacheLimits limit the sets that are kept without use.
+type CacheLimits struct {
 	Sets  int
 	Bytes int64
 }
 
-// DefaultBounds returns the default limits.
-func DefaultBounds() CacheBounds { return CacheBounds{Sets: 8, Bytes: 10 << 30} }
+// DefaultCacheLimits returns the default limits.
+func DefaultCacheLimits() CacheLimits { return CacheLimits{Sets: 8, Bytes: 10 << 30} }
 
 // SweepSets removes the sets beyond the limits, the least recently installed first, and unfinished
 // leftovers. It keeps the sets of the trees in homes, and sets that are being made. It returns the
 // directories that it removed, or would remove if dry.
-func (s *Store) SweepSets(ctx context.Context, homes []string, b CacheBounds, dry bool) ([]string, error) {
+func (s *DependencySetStore) SweepSets(ctx context.Context, homes []string, b CacheLimits, dry bool) ([]string, error) {
 	used := map[string]bool{}
 	for _, home := range homes {
-		for _, l := range readNote(home).Lent {
+		for _, l := range readInstallRecord(home).Lent {
 			used[l.Key] = true
 		}
 	}
@@ -244,7 +244,7 @@ func (s *Store) SweepSets(ctx context.Context, homes []string, b CacheBounds, dr
 		return nil, nil
 	}
 	if err != nil {
-		return nil, disk.WrapError("read the environments", err)
+		return nil, filewrite.WrapError("read the environments", err)
 	}
 	var sets []DependencySet
 	var gone []string
@@ -261,7 +261,7 @@ func (s *Store) SweepSets(ctx context.Context, homes []string, b CacheBounds, dr
 		}
 	}
 	slices.SortStableFunc(sets, func(x, y DependencySet) int { return y.At.Compare(x.At) }) // newest first
-	var kept CacheBounds
+	var kept CacheLimits
 	for _, set := range sets {
 		kept.Sets, kept.Bytes = kept.Sets+1, kept.Bytes+set.Bytes
 		if used[set.Key] || kept.Sets <= b.Sets && kept.Bytes <= b.Bytes {
@@ -277,11 +277,11 @@ func (s *Store) SweepSets(ctx context.Context, homes []string, b CacheBounds, dr
 var errBusy = errors.New("in use")
 
 // removeSet removes the directory of a key unless the set is in use now.
-func (s *Store) removeSet(ctx context.Context, key, name string, dry bool) []string {
+func (s *DependencySetStore) removeSet(ctx context.Context, key, name string, dry bool) []string {
 	ctx, stop := context.WithTimeoutCause(ctx, 2*time.Second, errBusy)
 	defer stop()
 	dir := filepath.Join(s.Dir, name)
-	if disk.WithLock(ctx, s.lockPath(key), func(context.Context) error {
+	if filewrite.WithLock(ctx, s.lockPath(key), func(context.Context) error {
 		if dry {
 			return nil
 		}
@@ -294,7 +294,7 @@ func (s *Store) removeSet(ctx context.Context, key, name string, dry bool) []str
 }
 
 // ListSets returns the existing sets, the newest first.
-func (s *Store) ListSets() []DependencySet {
+func (s *DependencySetStore) ListSets() []DependencySet {
 	list, _ := os.ReadDir(s.Dir) // none if it cannot be read
 	var all []DependencySet
 	for _, e := range list {

@@ -19,15 +19,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-func store(t *testing.T, copies bool) *depcache.Store {
+func store(t *testing.T, copies bool) *depcache.DependencySetStore {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &depcache.Store{Dir: filepath.Join(dir, "sets"), Copy: copies, Now: time.Now}
+	s := &depcache.DependencySetStore{Dir: filepath.Join(dir, "sets"), Copy: copies, Now: time.Now}
 	if !copies {
-		testenv.NeedMachine(t, "an overlay", overlay.Probe(filepath.Join(dir, "probe")))
+		testenv.NeedMachine(t, "an overlay", overlay.ProbeOverlay(filepath.Join(dir, "probe")))
 	}
 	return s
 }
@@ -61,7 +61,7 @@ func modules(t *testing.T) func(context.Context, string, string) (depcache.Depen
 }
 
 // tree makes a home with a tree in it.
-func tree(t *testing.T, s *depcache.Store, name string) (home, dir string) {
+func tree(t *testing.T, s *depcache.DependencySetStore, name string) (home, dir string) {
 	t.Helper()
 	home = filepath.Join(filepath.Dir(s.Dir), "trees", "r", name)
 	dir = filepath.Join(home, "tree")
@@ -254,7 +254,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dry := range []bool{true, false} {
-		gone, err := s.SweepSets(t.Context(), []string{home}, depcache.CacheBounds{Sets: 1, Bytes: 1 << 30}, dry)
+		gone, err := s.SweepSets(t.Context(), []string{home}, depcache.CacheLimits{Sets: 1, Bytes: 1 << 30}, dry)
 		if err != nil || len(gone) != 2 || !strings.HasSuffix(gone[0], ".new-d") || !strings.HasSuffix(gone[1], "/b") {
 			t.Error(dry, gone, err)
 		}
@@ -265,7 +265,7 @@ func TestSweep(t *testing.T) {
 	if _, ok := s.FindSet("c"); !ok {
 		t.Error("removed what is within bounds")
 	}
-	if gone, err := s.SweepSets(t.Context(), nil, depcache.CacheBounds{}, false); err != nil || len(gone) != 2 {
+	if gone, err := s.SweepSets(t.Context(), nil, depcache.CacheLimits{}, false); err != nil || len(gone) != 2 {
 		t.Error(gone, err)
 	}
 }

@@ -17,12 +17,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// installRecord lists the paths that are installed in a tree. It is stored in the tree's home.
-type installRecord struct {
+// treeInstallRecord lists the paths that are installed in a tree. It is stored in the tree's home.
+type treeInstallRecord struct {
 	Lent []installedPath `json:"lent"`
 }
 
@@ -34,45 +34,45 @@ type installedPath struct {
 	Seen string `json:"seen"`        // fingerprint at installation
 }
 
-func readNote(home string) installRecord {
-	var n installRecord
+func readInstallRecord(home string) treeInstallRecord {
+	var n treeInstallRecord
 	data, err := os.ReadFile(filepath.Join(home, "lent.json"))
 	if err != nil || json.Unmarshal(data, &n) != nil {
-		return installRecord{}
+		return treeInstallRecord{}
 	}
 	return n
 }
 
-func (n installRecord) write(home string) error {
+func (n treeInstallRecord) writeFile(home string) error {
 	data, err := json.Marshal(n)
 	if err != nil {
 		return err
 	}
-	return disk.ReplaceFile(filepath.Join(home, "lent.json"), data)
+	return filewrite.ReplaceFile(filepath.Join(home, "lent.json"), data)
 }
 
 // InstallSets installs the paths of sets in the tree at dir, whose home is a directory beside it,
 // and removes all other installed sets. Sets that are already installed are kept; with fresh, only
 // if they were not written since. No process may use the tree meanwhile.
-func (s *Store) InstallSets(ctx context.Context, home, dir string, sets []DependencySet, fresh bool) error {
-	n := readNote(home)
-	plan := planPaths(sets)
+func (s *DependencySetStore) InstallSets(ctx context.Context, home, dir string, sets []DependencySet, fresh bool) error {
+	n := readInstallRecord(home)
+	plan := orderSetPaths(sets)
 	if n.matchesPlan(plan) && !slices.ContainsFunc(n.Lent, func(l installedPath) bool { return !l.isIntact(home, dir, fresh) }) {
 		return nil
 	}
 	if err := s.uninstallAll(home, dir, n); err != nil {
 		return err
 	}
-	n = installRecord{}
+	n = treeInstallRecord{}
 	for _, p := range plan {
-		err := disk.WithSharedLock(ctx, s.lockPath(p.set.Key), func(context.Context) error {
+		err := filewrite.WithSharedLock(ctx, s.lockPath(p.set.Key), func(context.Context) error {
 			if _, ok := s.FindSet(p.set.Key); !ok {
 				return fmt.Errorf("depcache: %s was swept", p.set.Key)
 			}
-			_ = disk.WriteFile(s.setPath(p.set.Key, "lent"), nil) // its time is that of the last use; errors do not matter
+			_ = filewrite.WriteFile(s.setPath(p.set.Key, "lent"), nil) // its time is that of the last use; errors do not matter
 			l := installedPath{Key: p.set.Key, Path: p.path}
 			n.Lent = append(n.Lent, l)
-			if err := n.write(home); err != nil { // before the changes, so that a crash cannot lose it
+			if err := n.writeFile(home); err != nil { // before the changes, so that a crash cannot lose it
 				return err
 			}
 			l, err := s.installPath(home, dir, p.set, l, len(n.Lent))
@@ -83,34 +83,34 @@ func (s *Store) InstallSets(ctx context.Context, home, dir string, sets []Depend
 			return nil
 		})
 		if err != nil {
-			return errors.Join(disk.WrapError("prepare a worktree", err), s.uninstallAll(home, dir, n))
+			return errors.Join(filewrite.WrapError("prepare a worktree", err), s.uninstallAll(home, dir, n))
 		}
 	}
 	for i, l := range n.Lent { // now: a path may be within another
 		var err error
 		if n.Lent[i].Seen, err = dirFingerprint(l.writeDir(home, dir)); err != nil {
-			return errors.Join(disk.WrapError("prepare a worktree", err), s.uninstallAll(home, dir, n))
+			return errors.Join(filewrite.WrapError("prepare a worktree", err), s.uninstallAll(home, dir, n))
 		}
 	}
-	return n.write(home)
+	return n.writeFile(home)
 }
 
-// plannedPath is one path of a set to be installed in a tree.
-type plannedPath struct {
+// plannedInstallPath is one path of a set to be installed in a tree.
+type plannedInstallPath struct {
 	set  DependencySet
 	path string
 }
 
-// planPaths orders the paths of sets so that a path within another comes after it: a mounted overlay
+// orderSetPaths orders the paths of sets so that a path within another comes after it: a mounted overlay
 // is never written over or removed. If several sets have the same path, the last one is used.
-func planPaths(sets []DependencySet) []plannedPath {
-	var all []plannedPath
+func orderSetPaths(sets []DependencySet) []plannedInstallPath {
+	var all []plannedInstallPath
 	for _, set := range sets {
 		for _, p := range set.Paths {
-			all = append(slices.DeleteFunc(all, func(o plannedPath) bool { return o.path == p }), plannedPath{set, p})
+			all = append(slices.DeleteFunc(all, func(o plannedInstallPath) bool { return o.path == p }), plannedInstallPath{set, p})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b plannedPath) int {
+	slices.SortStableFunc(all, func(a, b plannedInstallPath) int {
 		return cmp.Compare(strings.Count(a.path, "/"), strings.Count(b.path, "/"))
 	})
 	return all
@@ -125,8 +125,8 @@ func (l installedPath) writeDir(home, dir string) string {
 }
 
 // matchesPlan reports whether exactly these paths are installed.
-func (n installRecord) matchesPlan(plan []plannedPath) bool {
-	return slices.EqualFunc(n.Lent, plan, func(l installedPath, p plannedPath) bool {
+func (n treeInstallRecord) matchesPlan(plan []plannedInstallPath) bool {
+	return slices.EqualFunc(n.Lent, plan, func(l installedPath, p plannedInstallPath) bool {
 		return l.Key == p.set.Key && l.Path == p.path && l.Seen != ""
 	})
 }
@@ -149,34 +149,34 @@ func (l installedPath) isIntact(home, dir string, fresh bool) bool {
 }
 
 // uninstallAll removes all installed paths.
-func (s *Store) uninstallAll(home, dir string, n installRecord) error {
+func (s *DependencySetStore) uninstallAll(home, dir string, n treeInstallRecord) error {
 	if len(n.Lent) == 0 {
 		return nil
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return disk.WrapError("take back what was lent", err)
+		return filewrite.WrapError("take back what was lent", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written through it
 	mounted, err := overlay.MountsBelow(dir)
 	if err != nil {
-		return disk.WrapError("take back what was lent", err)
+		return filewrite.WrapError("take back what was lent", err)
 	}
 	for _, l := range slices.Backward(n.Lent) {
 		place := filepath.Join(dir, filepath.FromSlash(l.Path))
 		if slices.Contains(mounted, place) {
 			if err := overlay.Unmount(place); err != nil {
-				return disk.WrapError("take back what was lent", err)
+				return filewrite.WrapError("take back what was lent", err)
 			}
 		}
 		if err := removeAll(root, place, l.Path); err != nil {
-			return disk.WrapError("take back what was lent", err)
+			return filewrite.WrapError("take back what was lent", err)
 		}
 	}
-	if err := disk.RemoveAll(filepath.Join(home, "lent")); err != nil {
-		return disk.WrapError("take back what was lent", err)
+	if err := filewrite.RemoveAll(filepath.Join(home, "lent")); err != nil {
+		return filewrite.WrapError("take back what was lent", err)
 	}
-	return installRecord{}.write(home)
+	return treeInstallRecord{}.writeFile(home)
 }
 
 // removeAll removes a path of a tree without following a link out of it.
@@ -186,13 +186,13 @@ func removeAll(root *os.Root, place, p string) error {
 		if real, err := filepath.EvalSymlinks(filepath.Dir(place)); err != nil || real != filepath.Dir(place) {
 			return errors.Join(pathError(p, "a link is in its way"), err)
 		}
-		return disk.RemoveAll(place)
+		return filewrite.RemoveAll(place)
 	}
 	return err
 }
 
 // installPath installs one path of a set in a tree.
-func (s *Store) installPath(home, dir string, set DependencySet, l installedPath, i int) (installedPath, error) {
+func (s *DependencySetStore) installPath(home, dir string, set DependencySet, l installedPath, i int) (installedPath, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return l, err
@@ -224,7 +224,7 @@ func (s *Store) installPath(home, dir string, set DependencySet, l installedPath
 			return l, err
 		}
 	}
-	return l, rebaseFiles(root, s.setPath(set.Key, "files"), set, l.Path, dir)
+	return l, replaceTreePathInFiles(root, s.setPath(set.Key, "files"), set, l.Path, dir)
 }
 
 // mountLayer mounts an overlay, stored in at, over the directory from, at a name of the tree.
@@ -247,14 +247,14 @@ func mountLayer(root *os.Root, name, from, at string) error {
 	}
 	defer f.Close() //nolint:errcheck // only names the place
 	l.Dir = "/proc/self/fd/" + strconv.Itoa(int(f.Fd()))
-	if err := overlay.Mount(l); err != nil {
-		return errors.Join(err, root.Remove(name), disk.RemoveAll(at))
+	if err := overlay.MountOverlay(l); err != nil {
+		return errors.Join(err, root.Remove(name), filewrite.RemoveAll(at))
 	}
 	return nil
 }
 
-// rebaseFiles replaces the path of the original tree by that of this tree in the bound files.
-func rebaseFiles(root *os.Root, files string, set DependencySet, p, dir string) error {
+// replaceTreePathInFiles replaces the path of the original tree by that of this tree in the bound files.
+func replaceTreePathInFiles(root *os.Root, files string, set DependencySet, p, dir string) error {
 	for _, b := range set.Bound {
 		if b != p && !strings.HasPrefix(b, p+"/") {
 			continue
@@ -300,7 +300,7 @@ func dirFingerprint(dir string) (string, error) {
 		if rel == "." && info.IsDir() {
 			return nil // mounting changes it
 		}
-		when, number := changeStamp(info)
+		when, number := fileChangeStamp(info)
 		_, err = fmt.Fprintf(sum, "%q %o %d %d %d\n", rel, info.Mode(), info.Size(), when, number)
 		return err
 	})

@@ -18,9 +18,9 @@ func syncDisk(dir string) error {
 	return unix.Syncfs(int(f.Fd()))
 }
 
-// changeStamp returns values that change when a file is written: the kernel's change time, which no
+// fileChangeStamp returns values that change when a file is written: the kernel's change time, which no
 // program can set, and the inode number.
-func changeStamp(info os.FileInfo) (when int64, number uint64) {
+func fileChangeStamp(info os.FileInfo) (when int64, number uint64) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return info.ModTime().UnixNano(), 0

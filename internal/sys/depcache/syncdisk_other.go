@@ -6,4 +6,6 @@ import "os"
 
 func syncDisk(string) error { return nil }
 
-func changeStamp(info os.FileInfo) (when int64, number uint64) { return info.ModTime().UnixNano(), 0 }
+func fileChangeStamp(info os.FileInfo) (when int64, number uint64) {
+	return info.ModTime().UnixNano(), 0
+}

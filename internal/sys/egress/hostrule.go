@@ -39,8 +39,8 @@ func (t HostTarget) String() string {
 	return t.Host + ":" + strconv.Itoa(int(t.Port))
 }
 
-// ipAddress returns the target's address, if Host is one.
-func (t HostTarget) ipAddress() (netip.Addr, bool) {
+// parseIPAddress returns the target's address, if Host is one.
+func (t HostTarget) parseIPAddress() (netip.Addr, bool) {
 	a, err := netip.ParseAddr(t.Host)
 	return a, err == nil
 }
@@ -54,9 +54,9 @@ type HostRule struct {
 	port  uint16 // 0: every port, for denials
 }
 
-// ParseRule parses a rule of allowed hosts.
-func ParseRule(text string) (HostRule, error) {
-	r, err := parseRule(text)
+// ParseAllowedHost parses a rule of allowed hosts.
+func ParseAllowedHost(text string) (HostRule, error) {
+	r, err := parseHostRule(text)
 	if err == nil && r.all {
 		err = errors.New("it names every host")
 	}
@@ -67,17 +67,17 @@ func ParseRule(text string) (HostRule, error) {
 	return r, nil
 }
 
-// ParseDenial parses a rule of denied hosts: without a port it means all ports, and "*" is every
+// ParseDeniedHost parses a rule of denied hosts: without a port it means all ports, and "*" is every
 // host.
-func ParseDenial(text string) (HostRule, error) {
-	r, err := parseRule(text)
+func ParseDeniedHost(text string) (HostRule, error) {
+	r, err := parseHostRule(text)
 	if err != nil {
 		return HostRule{}, fmt.Errorf("%q is not a host to refuse: %w", sanitize.TruncateText(text, 100), err)
 	}
 	return r, nil
 }
 
-func parseRule(text string) (HostRule, error) {
+func parseHostRule(text string) (HostRule, error) {
 	host, port, err := splitPort(text)
 	if err != nil {
 		return HostRule{}, err
@@ -124,7 +124,7 @@ func (r HostRule) matchesTarget(t HostTarget) bool {
 	case r.all || r.host == t.Host || r.port != 0 && isLoopback(r.host) && isLoopback(t.Host):
 		return r.all || !r.below
 	default:
-		_, address := t.ipAddress()
+		_, address := t.parseIPAddress()
 		return r.below && !address && strings.HasSuffix(t.Host, "."+r.host)
 	}
 }
@@ -133,15 +133,15 @@ func (r HostRule) matchesTarget(t HostTarget) bool {
 // a port means the others, too: programs use them interchangeably.
 func isLoopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
-// HostList defines the reachable hosts: those allowed and not denied. The zero List allows nothing.
-type HostList struct {
+// HostAccessList defines the reachable hosts: those allowed and not denied. The zero List allows nothing.
+type HostAccessList struct {
 	Allow []HostRule
 	Deny  []HostRule
 }
 
-// ParseList parses the allowed hosts, which may include names of presets, and the denied hosts.
-func ParseList(allow, presets, deny []string) (HostList, error) {
-	var l HostList
+// ParseHostLists parses the allowed hosts, which may include names of presets, and the denied hosts.
+func ParseHostLists(allow, presets, deny []string) (HostAccessList, error) {
+	var l HostAccessList
 	var bad []error
 	for _, name := range presets {
 		hosts, err := PresetHosts(name)
@@ -149,26 +149,26 @@ func ParseList(allow, presets, deny []string) (HostList, error) {
 		allow = append(slices.Clone(allow), hosts...)
 	}
 	for _, text := range allow {
-		r, err := ParseRule(text)
+		r, err := ParseAllowedHost(text)
 		bad = append(bad, err)
 		if err == nil && !slices.Contains(l.Allow, r) {
 			l.Allow = append(l.Allow, r)
 		}
 	}
 	for _, text := range deny {
-		r, err := ParseDenial(text)
+		r, err := ParseDeniedHost(text)
 		bad = append(bad, err)
 		l.Deny = append(l.Deny, r)
 	}
 	if err := errors.Join(bad...); err != nil {
-		return HostList{}, err
+		return HostAccessList{}, err
 	}
 	return l, nil
 }
 
 // matchRule reports whether a target may be requested, and the rule that decides; "" if no rule
 // matches.
-func (l HostList) matchRule(t HostTarget) (rule string, ok bool) {
+func (l HostAccessList) matchRule(t HostTarget) (rule string, ok bool) {
 	for _, r := range l.Deny {
 		if r.matchesTarget(t) {
 			return r.String(), false
@@ -183,18 +183,18 @@ func (l HostList) matchRule(t HostTarget) (rule string, ok bool) {
 }
 
 // allowsAddress reports whether a rule allows that very address and port.
-func (l HostList) allowsAddress(a netip.AddrPort) bool {
+func (l HostAccessList) allowsAddress(a netip.AddrPort) bool {
 	_, ok := l.matchRule(HostTarget{a.Addr().String(), a.Port()})
 	return ok
 }
 
 // allowsAny reports whether a rule allows one of the addresses with a port.
-func (l HostList) allowsAny(all []netip.Addr, port uint16) bool {
+func (l HostAccessList) allowsAny(all []netip.Addr, port uint16) bool {
 	return slices.ContainsFunc(all, func(a netip.Addr) bool { return l.allowsAddress(netip.AddrPortFrom(a, port)) })
 }
 
 // canReach reports whether a URL's host and port are on the list.
-func (l HostList) canReach(host string, port int) bool {
+func (l HostAccessList) canReach(host string, port int) bool {
 	if port < 1 || port > 65535 {
 		return false
 	}

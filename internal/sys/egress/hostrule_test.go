@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-func list(t *testing.T, allow ...string) HostList {
+func list(t *testing.T, allow ...string) HostAccessList {
 	t.Helper()
-	l, err := ParseList(allow, nil, nil)
+	l, err := ParseHostLists(allow, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestRules(t *testing.T) {
 		"user@a.example", "::1", "[::1", "[::1]x", "[a.example]", "[fe80::1%eth0]:443", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "1.2.3.256", "b\u00fccher.example",
 		"-a.example", "a..example", "*a.example", "a.*.example", ".", strings.Repeat("a.", 200) + "example", strings.Repeat("a", 64) + ".example",
 	} {
-		if r, err := ParseRule(bad); err == nil {
+		if r, err := ParseAllowedHost(bad); err == nil {
 			t.Errorf("%q is the rule %s", bad, r)
 		}
 		if to, err := parseTarget(bad, 443); err == nil && !strings.Contains(bad, "com") {
@@ -65,7 +65,7 @@ func TestRules(t *testing.T) {
 }
 
 func TestDenied(t *testing.T) {
-	l, err := ParseList([]string{"a.example", "a.example:8080", "b.example", "deep.c.example"}, nil, []string{"a.example", "b.example:80", "*.c.example"})
+	l, err := ParseHostLists([]string{"a.example", "a.example:8080", "b.example", "deep.c.example"}, nil, []string{"a.example", "b.example:80", "*.c.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestDenied(t *testing.T) {
 			t.Errorf("%s: %v", host, ok)
 		}
 	}
-	if l, err = ParseList([]string{"a.example"}, []string{"npm"}, []string{"*"}); err != nil || l.canReach("a.example", 443) || l.canReach("registry.npmjs.org", 443) {
+	if l, err = ParseHostLists([]string{"a.example"}, []string{"npm"}, []string{"*"}); err != nil || l.canReach("a.example", 443) || l.canReach("registry.npmjs.org", 443) {
 		t.Errorf("%v, %v", l, err)
 	}
 	if !list(t, "a.example").canReach("A.example.", 443) || list(t, "a.example").canReach("a.example", 0) || list(t, "a.example").canReach("a b", 443) {
@@ -88,7 +88,7 @@ func TestPresets(t *testing.T) {
 		t.Errorf("only %v", PresetNames())
 	}
 	for _, name := range PresetNames() {
-		l, err := ParseList(nil, []string{name}, nil)
+		l, err := ParseHostLists(nil, []string{name}, nil)
 		if err != nil || len(l.Allow) == 0 {
 			t.Errorf("%s: %v, %v", name, l, err)
 		}
@@ -98,7 +98,7 @@ func TestPresets(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ParseList(nil, []string{"none"}, nil); err == nil || !strings.Contains(err.Error(), "none") {
+	if _, err := ParseHostLists(nil, []string{"none"}, nil); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Error(err)
 	}
 }
@@ -110,16 +110,16 @@ func TestSpecial(t *testing.T) {
 		"::", "::1", "::ffff:8.8.8.8", "::ffff:127.0.0.1", "::7f00:1", "64:ff9b::7f00:1", "64:ff9b::808:808", "64:ff9b:1::1", "100::1", "2001::1", "2001:0:4136::", "2001:db8::1",
 		"2002:7f00:1::", "2002:808:808::1", "3fff::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1", "5f00::1", "fe80::1%eth0",
 	} {
-		if SpecialKind(netip.MustParseAddr(a)) == "" {
+		if NonPublicAddressKind(netip.MustParseAddr(a)) == "" {
 			t.Errorf("%s is public", a)
 		}
 	}
 	for _, a := range []string{"8.8.8.8", "1.1.1.1", "172.15.0.1", "172.32.0.1", "100.63.0.1", "100.128.0.1", "192.169.0.1", "11.0.0.1", "2606:4700::1111", "2a00:1450::1"} {
-		if kind := SpecialKind(netip.MustParseAddr(a)); kind != "" {
+		if kind := NonPublicAddressKind(netip.MustParseAddr(a)); kind != "" {
 			t.Errorf("%s is %s", a, kind)
 		}
 	}
-	if SpecialKind(netip.Addr{}) == "" {
+	if NonPublicAddressKind(netip.Addr{}) == "" {
 		t.Error("no address is public")
 	}
 	if !isOwnAddress(netip.MustParseAddr("127.0.0.1")) || isOwnAddress(netip.MustParseAddr("8.8.8.8")) {
@@ -141,7 +141,7 @@ func TestHeads(t *testing.T) {
 		"GET http://a.example:81/@b HTTP/1.1\r\nHost: a.example:81\r\n\r\n":               "a.example:81",
 		"POST http://a.example/ HTTP/1.1\r\nHost: a.example\r\nContent-Length: 3\r\n\r\n": "a.example:80",
 	} {
-		if h, err := parseHead([]byte(text)); err != nil || h.Target.String() != want {
+		if h, err := parseRequestHead([]byte(text)); err != nil || h.Target.String() != want {
 			t.Errorf("%q: %v, %v", text, h.Target, err)
 		}
 	}
@@ -160,7 +160,7 @@ func TestHeads(t *testing.T) {
 		"POST http://a.example/ HTTP/1.1\r\nX: y\rHost: b" + host, "POST http://a.example/ HTTP/1.1\r\nX: \x00" + host, "POST http://a.example/ HTTP/1.0\r\nTransfer-Encoding: chunked" + host, "POST http://a.example/ HTTP/1.1\r\n: x" + host,
 		"GET http://a.example/ HTTP/1.1" + strings.Repeat("\r\nX: y", maxHeaders) + host, "GET http://a.example/" + strings.Repeat("x", maxHead) + " HTTP/1.1" + host,
 	} {
-		if h, err := parseHead([]byte(bad)); err == nil {
+		if h, err := parseRequestHead([]byte(bad)); err == nil {
 			t.Errorf("%.100q: %v", bad, h.Target)
 		}
 	}
@@ -171,18 +171,18 @@ func FuzzRule(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		r, err := ParseRule(text)
+		r, err := ParseAllowedHost(text)
 		if err != nil {
 			return
 		}
-		again, err := ParseRule(r.String())
+		again, err := ParseAllowedHost(r.String())
 		if err != nil || again != r {
 			t.Errorf("%q is %q, and that is %q: %v", text, r, again, err)
 		}
 		if r.all || r.port == 0 {
 			t.Errorf("%q allows too much", text)
 		}
-		if _, ok := (HostList{Allow: []HostRule{r}}).matchRule(HostTarget{"evil.invalid", 443}); ok && !strings.Contains(strings.ToLower(text), "invalid") {
+		if _, ok := (HostAccessList{Allow: []HostRule{r}}).matchRule(HostTarget{"evil.invalid", 443}); ok && !strings.Contains(strings.ToLower(text), "invalid") {
 			t.Errorf("%q allows evil.invalid", text)
 		}
 	})
@@ -197,7 +197,7 @@ func FuzzHead(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		h, err := parseHead(data)
+		h, err := parseRequestHead(data)
 		if err != nil {
 			return
 		}
@@ -224,7 +224,7 @@ func TestGrant(t *testing.T) {
 	if none.GatewayForGate("install") != nil || none.GatewayForRole("coder") != nil || none.GatewayForRole("").CanReach("a.example", 443) || none.GatewayForRole("").TakeDecisions() != nil {
 		t.Error("nobody's grant lets somebody out")
 	}
-	l, err := ParseList([]string{"a.example"}, []string{"go"}, nil)
+	l, err := ParseHostLists([]string{"a.example"}, []string{"go"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

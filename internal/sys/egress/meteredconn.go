@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// meteredConn is a connection to a host. It counts the bytes, and ends at a byte limit or after idle
+// limitedConn is a connection to a host. It counts the bytes, and ends at a byte limit or after idle
 // time.
-type meteredConn struct {
+type limitedConn struct {
 	net.Conn
 	idle      time.Duration
 	up, down  int64 // limits
@@ -23,7 +23,7 @@ type meteredConn struct {
 
 var errMuch = errors.New("more bytes than a connection may transfer")
 
-func (f *meteredConn) Read(b []byte) (int, error) {
+func (f *limitedConn) Read(b []byte) (int, error) {
 	if f.got.Load() >= f.down {
 		return 0, errMuch
 	}
@@ -33,7 +33,7 @@ func (f *meteredConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (f *meteredConn) Write(b []byte) (int, error) {
+func (f *limitedConn) Write(b []byte) (int, error) {
 	if f.sent.Load() >= f.up {
 		return 0, errMuch
 	}
@@ -44,16 +44,16 @@ func (f *meteredConn) Write(b []byte) (int, error) {
 }
 
 // CloseWrite closes the sending direction.
-func (f *meteredConn) CloseWrite() error {
+func (f *limitedConn) CloseWrite() error {
 	if c, ok := f.Conn.(interface{ CloseWrite() error }); ok {
 		return c.CloseWrite()
 	}
 	return f.Close()
 }
 
-// tunnelConnect copies bytes in both directions until both have ended.
-func tunnelConnect(c net.Conn, r *bufio.Reader, out *meteredConn) error {
-	head, err := readHead(r)
+// answerConnectAndCopy copies bytes in both directions until both have ended.
+func answerConnectAndCopy(c net.Conn, r *bufio.Reader, out *limitedConn) error {
+	head, err := peekRequestHead(r)
 	if err == nil {
 		_, err = r.Discard(len(head))
 	}
@@ -68,7 +68,7 @@ func tunnelConnect(c net.Conn, r *bufio.Reader, out *meteredConn) error {
 
 // copyBothWays copies bytes in both directions until both have ended; the client's bytes are read from
 // r.
-func copyBothWays(c net.Conn, r io.Reader, out *meteredConn) error {
+func copyBothWays(c net.Conn, r io.Reader, out *limitedConn) error {
 	done := make(chan struct{})
 	go func() { // ends when the client's connection closes, at the latest below
 		defer close(done)
@@ -93,7 +93,7 @@ func copyBothWays(c net.Conn, r io.Reader, out *meteredConn) error {
 }
 
 // forwardRequest forwards a request, and its response back.
-func (p *Proxy) forwardRequest(ctx context.Context, c net.Conn, r *bufio.Reader, h requestHead, out *meteredConn) error {
+func (p *Proxy) forwardRequest(ctx context.Context, c net.Conn, r *bufio.Reader, h proxyRequestHead, out *limitedConn) error {
 	req, err := http.ReadRequest(r)
 	if err != nil {
 		writeRefusal(c, newRefusal(http.StatusBadRequest, "not a request that is accepted: %s", cleanError(err)))

@@ -33,7 +33,7 @@ func defaultLimits() ProxyLimits {
 
 // Proxy connects its clients to the hosts on its list.
 type Proxy struct {
-	List   HostList
+	List   HostAccessList
 	Limits ProxyLimits          // the zero Limits are the defaults
 	Judged func(EgressDecision) // called at the end of each connection; may be nil
 	Asked  func()               // called when a connection requests a target; may be nil
@@ -67,8 +67,8 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) {
 	p.acceptConns(ctx, l, p.serveConn)
 }
 
-// RelayTo connects all connections to one target, until ctx ends.
-func (p *Proxy) RelayTo(ctx context.Context, l net.Listener, to HostTarget) {
+// RelayAllTo connects all connections to one target, until ctx ends.
+func (p *Proxy) RelayAllTo(ctx context.Context, l net.Listener, to HostTarget) {
 	p = p.withLimits()
 	p.acceptConns(ctx, l, func(ctx context.Context, c net.Conn) { p.relayConn(ctx, c, to) })
 }
@@ -122,7 +122,7 @@ func (p *Proxy) relayConn(ctx context.Context, c net.Conn, to HostTarget) {
 		p.reportDecision(d)
 		return
 	}
-	flow := &meteredConn{Conn: out, idle: p.Limits.Idle, up: p.Limits.Up, down: p.Limits.Down}
+	flow := &limitedConn{Conn: out, idle: p.Limits.Idle, up: p.Limits.Up, down: p.Limits.Down}
 	defer context.AfterFunc(ctx, func() { _ = flow.Close() })()
 	err := copyBothWays(c, c, flow)
 	_ = flow.Close()
@@ -137,11 +137,11 @@ func (p *Proxy) relayConn(ctx context.Context, c net.Conn, to HostTarget) {
 func (p *Proxy) serveConn(ctx context.Context, c net.Conn) {
 	_ = c.SetReadDeadline(deadlineIn(p.Limits.Head))
 	r := bufio.NewReaderSize(c, maxHead)
-	head, err := readHead(r)
+	head, err := peekRequestHead(r)
 	if err != nil {
 		return // no request
 	}
-	h, err := parseHead(head)
+	h, err := parseRequestHead(head)
 	if err != nil {
 		p.reportDecision(EgressDecision{HostTarget: HostTarget{Host: "unknown"}, Why: "not a request that is accepted: " + err.Error()})
 		writeRefusal(c, newRefusal(http.StatusBadRequest, "not a request that is accepted: %v", err))
@@ -156,10 +156,10 @@ func (p *Proxy) serveConn(ctx context.Context, c net.Conn) {
 		return
 	}
 	_ = c.SetReadDeadline(time.Time{})
-	flow := &meteredConn{Conn: out, idle: p.Limits.Idle, up: p.Limits.Up, down: p.Limits.Down}
+	flow := &limitedConn{Conn: out, idle: p.Limits.Idle, up: p.Limits.Up, down: p.Limits.Down}
 	defer context.AfterFunc(ctx, func() { _ = flow.Close() })()
 	if h.Tunnel {
-		err = tunnelConnect(c, r, flow)
+		err = answerConnectAndCopy(c, r, flow)
 	} else {
 		err = p.forwardRequest(ctx, c, r, h, flow)
 	}
@@ -177,8 +177,8 @@ func (p *Proxy) reportDecision(d EgressDecision) {
 	}
 }
 
-// readHead reads a request's head without consuming it.
-func readHead(r *bufio.Reader) ([]byte, error) {
+// peekRequestHead reads a request's head without consuming it.
+func peekRequestHead(r *bufio.Reader) ([]byte, error) {
 	for n := 1; ; n = r.Buffered() + 1 {
 		if n > maxHead {
 			return r.Peek(maxHead) // too long, which parsing reports
@@ -242,7 +242,7 @@ func (p *Proxy) dialTarget(ctx context.Context, d *EgressDecision) (net.Conn, *p
 // resolveTarget resolves a target once, and checks all its addresses.
 func (p *Proxy) resolveTarget(ctx context.Context, d *EgressDecision) ([]netip.AddrPort, *proxyRefusalError) {
 	found := []netip.Addr{}
-	if a, ok := d.ipAddress(); ok {
+	if a, ok := d.parseIPAddress(); ok {
 		found = append(found, a)
 	} else {
 		resolve := p.Resolve
@@ -262,7 +262,7 @@ func (p *Proxy) resolveTarget(ctx context.Context, d *EgressDecision) ([]netip.A
 	var all []netip.AddrPort
 	for _, a := range found {
 		to := netip.AddrPortFrom(a, d.Port)
-		kind := SpecialKind(a)
+		kind := NonPublicAddressKind(a)
 		if mine := p.Own; kind == "" && (mine == nil && isOwnAddress(a) || mine != nil && mine(a)) {
 			kind = "this machine's own"
 		}

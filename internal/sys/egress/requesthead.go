@@ -14,8 +14,8 @@ const (
 	maxHeaders = 128
 )
 
-// requestHead is the head of a request.
-type requestHead struct {
+// proxyRequestHead is the head of a request.
+type proxyRequestHead struct {
 	Method string
 	Target HostTarget
 	Tunnel bool     // the method is CONNECT
@@ -23,22 +23,22 @@ type requestHead struct {
 	Old    bool     // HTTP/1.0
 }
 
-// parseHead parses the head of a request to a proxy, including its empty line. It refuses every
+// parseRequestHead parses the head of a request to a proxy, including its empty line. It refuses every
 // form that two parsers could understand differently.
-func parseHead(data []byte) (requestHead, error) {
-	lines, err := headLines(data)
+func parseRequestHead(data []byte) (proxyRequestHead, error) {
+	lines, err := requestHeadLines(data)
 	if err != nil {
-		return requestHead{}, err
+		return proxyRequestHead{}, err
 	}
 	first := strings.Split(lines[0], " ")
 	if len(first) != 3 || !isToken(first[0]) || first[2] != "HTTP/1.1" && first[2] != "HTTP/1.0" {
-		return requestHead{}, errors.New("its first line is not an HTTP/1.1 request")
+		return proxyRequestHead{}, errors.New("its first line is not an HTTP/1.1 request")
 	}
-	h := requestHead{Method: first[0], Tunnel: first[0] == "CONNECT", Old: first[2] == "HTTP/1.0"}
+	h := proxyRequestHead{Method: first[0], Tunnel: first[0] == "CONNECT", Old: first[2] == "HTTP/1.0"}
 	usual := uint16(portHTTPS)
 	switch {
 	case h.Method == "TRACE" || h.Method == "TRACK":
-		return requestHead{}, errors.New("it asks to be sent back")
+		return proxyRequestHead{}, errors.New("it asks to be sent back")
 	case h.Tunnel:
 		h.Target, err = parseTarget(first[1], 0)
 	default:
@@ -46,13 +46,13 @@ func parseHead(data []byte) (requestHead, error) {
 		h.Target, h.URL, err = parseAbsoluteURL(first[1])
 	}
 	if err != nil {
-		return requestHead{}, err
+		return proxyRequestHead{}, err
 	}
 	return h, h.checkHeaders(lines[1:], usual)
 }
 
-// headLines returns the lines of a head. Each must end with CR LF, and contain neither elsewhere.
-func headLines(data []byte) ([]string, error) {
+// requestHeadLines returns the lines of a head. Each must end with CR LF, and contain neither elsewhere.
+func requestHeadLines(data []byte) ([]string, error) {
 	text, ok := bytes.CutSuffix(data, []byte("\r\n\r\n"))
 	if !ok || len(data) > maxHead {
 		return nil, errors.New("its head does not end")
@@ -101,7 +101,7 @@ func parseAbsoluteURL(text string) (HostTarget, *url.URL, error) {
 }
 
 // checkHeaders checks the headers that define the target and the length of a request.
-func (h requestHead) checkHeaders(lines []string, usual uint16) error {
+func (h proxyRequestHead) checkHeaders(lines []string, usual uint16) error {
 	var hosts, lengths, codings []string
 	for _, l := range lines {
 		name, value, ok := strings.Cut(l, ":")

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// specialRanges returns the address ranges outside of the public internet, from the registries of IANA.
+// nonPublicRanges returns the address ranges outside of the public internet, from the registries of IANA.
 // The list lacks the IPv6 addresses that are not global unicast.
-func specialRanges() []string {
+func nonPublicRanges() []string {
 	return []string{
 		"0.0.0.0/8 unspecified", "10.0.0.0/8 private", "100.64.0.0/10 shared by a carrier", "127.0.0.0/8 loopback",
 		"168.63.129.16/32 metadata", "169.254.0.0/16 link-local", "172.16.0.0/12 private", "192.0.0.0/24 reserved",
@@ -22,9 +22,9 @@ func specialRanges() []string {
 // globalUnicast is the global unicast range of IPv6; NAT64, mapped and local addresses are outside of it.
 const globalUnicast = "2000::/3"
 
-// SpecialKind returns the kind of an address outside of the public internet, and "" for a public
+// NonPublicAddressKind returns the kind of an address outside of the public internet, and "" for a public
 // one.
-func SpecialKind(a netip.Addr) string {
+func NonPublicAddressKind(a netip.Addr) string {
 	switch {
 	case !a.IsValid() || a.Zone() != "":
 		return "no address"
@@ -35,7 +35,7 @@ func SpecialKind(a netip.Addr) string {
 	case a.Is6() && !netip.MustParsePrefix(globalUnicast).Contains(a):
 		return "not global"
 	}
-	for _, s := range specialRanges() {
+	for _, s := range nonPublicRanges() {
 		if prefix, kind, _ := strings.Cut(s, " "); netip.MustParsePrefix(prefix).Contains(a) {
 			return kind
 		}

@@ -48,7 +48,7 @@ func ProxyFromEnvironment(env func(string) string) func(HostTarget) (*url.URL, e
 // dialUpstream connects to a target by name through another proxy. Addresses are checked as usual;
 // names are resolved by that proxy.
 func (p *Proxy) dialUpstream(ctx context.Context, by *url.URL, d *EgressDecision) (net.Conn, *proxyRefusalError) {
-	if _, ok := d.ipAddress(); ok {
+	if _, ok := d.parseIPAddress(); ok {
 		if _, no := p.resolveTarget(ctx, d); no != nil {
 			return nil, no
 		}
@@ -96,7 +96,7 @@ func connectThroughProxy(ctx context.Context, by *url.URL, t HostTarget) (net.Co
 	r := bufio.NewReaderSize(c, maxHead)
 	_, err = c.Write([]byte(b.String() + "\r\n"))
 	if err == nil {
-		err = checkAccepted(r)
+		err = readConnectResponse(r)
 	}
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
@@ -105,12 +105,12 @@ func connectThroughProxy(ctx context.Context, by *url.URL, t HostTarget) (net.Co
 		_ = c.Close()
 		return nil, err
 	}
-	return &bufferedConn{c, r}, nil
+	return &partlyReadConn{c, r}, nil
 }
 
-// checkAccepted reads the response of a proxy to CONNECT.
-func checkAccepted(r *bufio.Reader) error {
-	head, err := readHead(r)
+// readConnectResponse reads the response of a proxy to CONNECT.
+func readConnectResponse(r *bufio.Reader) error {
+	head, err := peekRequestHead(r)
 	if err != nil {
 		return err
 	}
@@ -128,10 +128,10 @@ func checkAccepted(r *bufio.Reader) error {
 	return nil
 }
 
-// bufferedConn is a connection some bytes of which were already read.
-type bufferedConn struct {
+// partlyReadConn is a connection some bytes of which were already read.
+type partlyReadConn struct {
 	net.Conn
 	r *bufio.Reader
 }
 
-func (e *bufferedConn) Read(b []byte) (int, error) { return e.r.Read(b) }
+func (e *partlyReadConn) Read(b []byte) (int, error) { return e.r.Read(b) }

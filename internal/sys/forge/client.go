@@ -24,13 +24,13 @@ type Client struct {
 	Wait time.Duration // before a retry; 0: a second
 }
 
-// statusError is a response with an error status.
-type statusError struct {
+// errorStatusResponse is a response with an error status.
+type errorStatusResponse struct {
 	code int
 	text string
 }
 
-func (e *statusError) Error() string { return fmt.Sprintf("%d %s", e.code, e.text) }
+func (e *errorStatusResponse) Error() string { return fmt.Sprintf("%d %s", e.code, e.text) }
 
 // errTooLarge is the error of a response that is not read, because it is too large.
 var errTooLarge = errors.New("the answer is too large")
@@ -47,9 +47,9 @@ func (r IssueRef) checkAddress() error {
 	return nil
 }
 
-// readAPI calls the forge, and repeats the call if the forge is busy: it changes nothing, or has the same
+// callWithRetry calls the forge, and repeats the call if the forge is busy: it changes nothing, or has the same
 // result each time.
-func (c Client) readAPI(ctx context.Context, r IssueRef, call func(context.Context) error) error {
+func (c Client) callWithRetry(ctx context.Context, r IssueRef, call func(context.Context) error) error {
 	wait := cmp.Or(c.Wait, time.Second)
 	err := retry.Do(ctx, retry.WithMaxRetries(3, retry.NewExponential(wait)), func(ctx context.Context) error {
 		err := call(ctx)
@@ -63,7 +63,7 @@ func (c Client) readAPI(ctx context.Context, r IssueRef, call func(context.Conte
 
 // IsTransient reports whether an error may disappear soon: the forge is busy or unreachable.
 func IsTransient(err error) bool {
-	if e, answered := errors.AsType[*statusError](err); answered {
+	if e, answered := errors.AsType[*errorStatusResponse](err); answered {
 		return e.code >= 500 || e.code == http.StatusTooManyRequests
 	}
 	_, network := errors.AsType[*url.Error](err)
@@ -72,7 +72,7 @@ func IsTransient(err error) bool {
 
 // hasStatus reports whether a forge responded with one of these statuses.
 func hasStatus(err error, codes ...int) bool {
-	e, ok := errors.AsType[*statusError](err)
+	e, ok := errors.AsType[*errorStatusResponse](err)
 	return ok && slices.Contains(codes, e.code)
 }
 
@@ -84,7 +84,7 @@ func readPages[T any](ctx context.Context, c Client, r IssueRef, most int, list 
 	for range most {
 		var all []T
 		next := 0
-		err := c.readAPI(ctx, r, func(ctx context.Context) (err error) {
+		err := c.callWithRetry(ctx, r, func(ctx context.Context) (err error) {
 			all, next, err = list(ctx, page)
 			return err
 		})
@@ -109,7 +109,7 @@ func (c Client) httpClient() *http.Client {
 	if c.HTTP != nil {
 		same = *c.HTTP
 	}
-	same.Transport = safeTransport{cmp.Or[http.RoundTripper](same.Transport, http.DefaultTransport)}
+	same.Transport = boundedResponseTransport{cmp.Or[http.RoundTripper](same.Transport, http.DefaultTransport)}
 	same.CheckRedirect = func(next *http.Request, via []*http.Request) error {
 		if next.URL.Host != via[0].URL.Host || next.URL.Scheme != via[0].URL.Scheme || len(via) > 5 {
 			return http.ErrUseLastResponse // a token must not be sent elsewhere
@@ -119,12 +119,12 @@ func (c Client) httpClient() *http.Client {
 	return &same
 }
 
-// safeTransport limits the size of responses, and turns an error status into a [*statusError], the same for
+// boundedResponseTransport limits the size of responses, and turns an error status into a [*statusError], the same for
 // both forges. Otherwise the libraries read as much as a server sends.
-type safeTransport struct{ next http.RoundTripper }
+type boundedResponseTransport struct{ next http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].
-func (t safeTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t boundedResponseTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
@@ -145,14 +145,14 @@ func (t safeTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if s, ok := said.Message.(string); ok {
 			text += ": " + s
 		}
-		return nil, &statusError{resp.StatusCode, text}
+		return nil, &errorStatusResponse{resp.StatusCode, text}
 	}
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
 	return resp, nil
 }
 
-// readAnswer sends a request and returns the body and the headers of the response.
-func (c Client) readAnswer(req *http.Request) ([]byte, http.Header, error) {
+// readResponseBody sends a request and returns the body and the headers of the response.
+func (c Client) readResponseBody(req *http.Request) ([]byte, http.Header, error) {
 	resp, err := c.httpClient().Do(req)
 	if err != nil {
 		return nil, nil, withoutAddress(err)
@@ -160,14 +160,14 @@ func (c Client) readAnswer(req *http.Request) ([]byte, http.Header, error) {
 	data, err := io.ReadAll(resp.Body)
 	_ = resp.Body.Close() // it is in memory
 	if err == nil && resp.StatusCode >= 300 {
-		err = &statusError{resp.StatusCode, http.StatusText(resp.StatusCode)}
+		err = &errorStatusResponse{resp.StatusCode, http.StatusText(resp.StatusCode)}
 	}
 	return data, resp.Header, err
 }
 
 // withoutAddress removes the address from the error of a response: the message around it has one.
 func withoutAddress(err error) error {
-	if s, ok := errors.AsType[*statusError](err); ok {
+	if s, ok := errors.AsType[*errorStatusResponse](err); ok {
 		return s
 	}
 	if errors.Is(err, errTooLarge) {
@@ -190,7 +190,7 @@ func (r IssueRef) explainError(err error) error {
 	if r.Kind == GitLab {
 		variable = "GITLAB_TOKEN"
 	}
-	if s, ok := errors.AsType[*statusError](err); ok {
+	if s, ok := errors.AsType[*errorStatusResponse](err); ok {
 		switch s.code {
 		case http.StatusUnauthorized, http.StatusForbidden:
 			e.Hint = "Set " + variable + " to a token that may read the issues of " + r.Project + "."
@@ -205,7 +205,7 @@ func (r IssueRef) explainError(err error) error {
 type forgeProject interface {
 	issueReader
 	commentWriter
-	pullStore
+	pullRequestStore
 }
 
 type issueReader interface {
@@ -219,13 +219,13 @@ type commentWriter interface {
 	addComment(ctx context.Context, text string) (id int64, err error)
 }
 
-type pullStore interface {
-	pullReader
+type pullRequestStore interface {
+	pullRequestReader
 	openPull(ctx context.Context, p PullRequest) (PullRequest, error)
 	updatePull(ctx context.Context, number int, p PullRequest) (PullRequest, error)
 }
 
-type pullReader interface {
+type pullRequestReader interface {
 	getPull(ctx context.Context, number int) (PullRequest, error)
 	listPulls(ctx context.Context, like PullRequest, state string) ([]PullRequest, error)
 }

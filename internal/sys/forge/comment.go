@@ -11,8 +11,8 @@ import (
 // commentMark is the prefix of every comment that Nexus writes. Forges do not show it.
 const commentMark = "<!-- nexus:"
 
-// RunMark returns the first line of the comment about a run, which identifies the comment.
-func RunMark(run string) string { return commentMark + run + " -->\n" }
+// RunCommentMark returns the first line of the comment about a run, which identifies the comment.
+func RunCommentMark(run string) string { return commentMark + run + " -->\n" }
 
 // FindComment returns the ID of the comment of this token's user that begins with a mark, or "". The
 // token of an app cannot ask for its user: its comments are those of a bot.

@@ -62,11 +62,11 @@ var (
 func ParseIssueRef(text, remote string, env EnvLookup) (IssueRef, error) {
 	text = strings.TrimSpace(text)
 	if m := issueNumberPattern.FindStringSubmatch(text); m != nil {
-		return refOfRemote(m[1], remote, env)
+		return issueOfRemote(m[1], remote, env)
 	}
 	if m := shortRefPattern.FindStringSubmatch(text); m != nil {
 		n, _ := strconv.Atoi(m[2]) // cannot fail: digits
-		return gitHubRef(m[1], n, env)
+		return gitHubIssueRef(m[1], n, env)
 	}
 	if strings.ContainsAny(text, " \t\n") || !strings.HasPrefix(text, "http://") && !strings.HasPrefix(text, "https://") {
 		return IssueRef{}, nil
@@ -83,9 +83,9 @@ func ParseIssueRef(text, remote string, env EnvLookup) (IssueRef, error) {
 	server := serverAddress(u.Scheme, u.Host)
 	switch {
 	case m[2] == "" && server == gitHubServerURL(env):
-		return gitHubRef(m[1], n, env)
+		return gitHubIssueRef(m[1], n, env)
 	case m[2] != "" || server == gitLabServerURL(env):
-		return gitLabRef(server, m[1], n, env)
+		return gitLabIssueRef(server, m[1], n, env)
 	default:
 		return IssueRef{}, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is no forge that Nexus knows", server),
@@ -134,7 +134,7 @@ func checkProjectPath(name string) error {
 	return nil
 }
 
-func gitHubRef(project string, n int, env EnvLookup) (IssueRef, error) {
+func gitHubIssueRef(project string, n int, env EnvLookup) (IssueRef, error) {
 	if err := checkProjectPath(project); err != nil {
 		return IssueRef{}, err
 	}
@@ -170,9 +170,9 @@ func isSameForge(server, api string) bool {
 	return err == nil && wrong == nil && s.Scheme == a.Scheme && (a.Host == s.Host || a.Host == "api."+s.Host)
 }
 
-// gitLabRef returns the reference to an issue of GitLab. A token is sent only to the server of the
+// gitLabIssueRef returns the reference to an issue of GitLab. A token is sent only to the server of the
 // environment, by default gitlab.com.
-func gitLabRef(server, project string, n int, env EnvLookup) (IssueRef, error) {
+func gitLabIssueRef(server, project string, n int, env EnvLookup) (IssueRef, error) {
 	if err := checkProjectPath(project); err != nil {
 		return IssueRef{}, err
 	}
@@ -191,8 +191,8 @@ func gitLabRef(server, project string, n int, env EnvLookup) (IssueRef, error) {
 	return r, nil
 }
 
-// refOfRemote returns the reference to an issue of the project in a remote's URL.
-func refOfRemote(digits, remote string, env EnvLookup) (IssueRef, error) {
+// issueOfRemote returns the reference to an issue of the project in a remote's URL.
+func issueOfRemote(digits, remote string, env EnvLookup) (IssueRef, error) {
 	n, _ := strconv.Atoi(digits) // cannot fail: digits
 	server, project := parseRemoteProject(remote)
 	switch {
@@ -203,9 +203,9 @@ func refOfRemote(digits, remote string, env EnvLookup) (IssueRef, error) {
 			Hint:    "Give the issue's whole address.",
 		}
 	case server == gitHubServerURL(env):
-		return gitHubRef(project, n, env)
+		return gitHubIssueRef(project, n, env)
 	case server == gitLabServerURL(env) || strings.Contains(server, "gitlab"):
-		return gitLabRef(server, project, n, env)
+		return gitLabIssueRef(server, project, n, env)
 	default:
 		return IssueRef{}, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the issue #%s is at %s, which is no forge that Nexus knows", digits, server),

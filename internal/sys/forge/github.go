@@ -44,7 +44,7 @@ func belongsToProject(association string) bool {
 
 func (p *gitHubProject) readIssue(ctx context.Context) (Issue, error) {
 	var answer *github.Issue
-	err := p.client.readAPI(ctx, p.ref, func(ctx context.Context) (err error) {
+	err := p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) (err error) {
 		answer, _, err = p.api.Issues.Get(ctx, p.owner, p.name, p.ref.Number)
 		return err
 	})
@@ -59,9 +59,9 @@ func (p *gitHubProject) readIssue(ctx context.Context) (Issue, error) {
 	}
 	i := Issue{Title: answer.GetTitle(), Author: answer.GetUser().GetLogin(), Closed: answer.GetState() == "closed"}
 	i.Body = i.visibleText(answer.GetBody())
-	rights := writePermissions{project: p, known: map[string]bool{}, refused: p.ref.Token == ""}
+	rights := writePermissionCache{project: p, known: map[string]bool{}, refused: p.ref.Token == ""}
 	i.More, err = readPages(ctx, p.client, p.ref, maxPages, p.listComments, func(one *github.IssueComment) error {
-		may, err := rights.canWrite(ctx, one)
+		may, err := rights.authorCanWrite(ctx, one)
 		if err == nil {
 			i.addComment(IssueComment{strconv.FormatInt(one.GetID(), 10), one.GetUser().GetLogin(), one.GetBody()}, may)
 		}
@@ -82,16 +82,16 @@ func (p *gitHubProject) listComments(ctx context.Context, page int) ([]*github.I
 	return all, resp.NextPage, nil
 }
 
-// writePermissions checks and caches who may write to a project of GitHub.
-type writePermissions struct {
+// writePermissionCache checks and caches who may write to a project of GitHub.
+type writePermissionCache struct {
 	project *gitHubProject
 	known   map[string]bool
 	refused bool // the API refused the check
 }
 
-// canWrite reports whether the author of a comment may write to the project. If that cannot be
+// authorCanWrite reports whether the author of a comment may write to the project. If that cannot be
 // checked, members of the project count. Strangers are not checked: there may be thousands.
-func (a *writePermissions) canWrite(ctx context.Context, one *github.IssueComment) (bool, error) {
+func (a *writePermissionCache) authorCanWrite(ctx context.Context, one *github.IssueComment) (bool, error) {
 	belongs := belongsToProject(one.GetAuthorAssociation())
 	if !belongs && one.GetAuthorAssociation() != "CONTRIBUTOR" || strings.HasPrefix(one.GetBody(), commentMark) {
 		return false, nil
@@ -105,7 +105,7 @@ func (a *writePermissions) canWrite(ctx context.Context, one *github.IssueCommen
 	}
 	p := a.project
 	var answer *github.RepositoryPermissionLevel
-	err := p.client.readAPI(ctx, p.ref, func(ctx context.Context) (err error) {
+	err := p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) (err error) {
 		answer, _, err = p.api.Repositories.GetPermissionLevel(ctx, p.owner, p.name, author)
 		return err
 	})
@@ -126,7 +126,7 @@ func (a *writePermissions) canWrite(ctx context.Context, one *github.IssueCommen
 // cannot ask for its user: its comments are those of a bot.
 func (p *gitHubProject) findComment(ctx context.Context, visit func(id int64, body string, mine bool)) (more bool, err error) {
 	me := ""
-	err = p.client.readAPI(ctx, p.ref, func(ctx context.Context) error {
+	err = p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) error {
 		user, _, err := p.api.Users.Get(ctx, "")
 		me = user.GetLogin()
 		return err
@@ -143,7 +143,7 @@ func (p *gitHubProject) findComment(ctx context.Context, visit func(id int64, bo
 }
 
 func (p *gitHubProject) updateComment(ctx context.Context, id int64, text string) error {
-	return p.client.readAPI(ctx, p.ref, func(ctx context.Context) error {
+	return p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) error {
 		_, _, err := p.api.Issues.EditComment(ctx, p.owner, p.name, id, &github.IssueComment{Body: &text})
 		return err
 	})
@@ -157,7 +157,7 @@ func (p *gitHubProject) addComment(ctx context.Context, text string) (int64, err
 // listIssues lists the issues by members of a project.
 func (p *gitHubProject) listIssues(ctx context.Context, most int) (all []ListedIssue, others int, err error) {
 	var answer []*github.Issue
-	err = p.client.readAPI(ctx, p.ref, func(ctx context.Context) (err error) {
+	err = p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) (err error) {
 		answer, _, err = p.api.Issues.ListByRepo(ctx, p.owner, p.name, &github.IssueListByRepoOptions{
 			State: "open", Sort: "created", ListOptions: github.ListOptions{PerPage: 100},
 		})
@@ -185,11 +185,11 @@ func (p *gitHubProject) listIssues(ctx context.Context, most int) (all []ListedI
 
 func (p *gitHubProject) getPull(ctx context.Context, number int) (PullRequest, error) {
 	var answer *github.PullRequest
-	err := p.client.readAPI(ctx, p.ref, func(ctx context.Context) (err error) {
+	err := p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) (err error) {
 		answer, _, err = p.api.PullRequests.Get(ctx, p.owner, p.name, number)
 		return err
 	})
-	return fromGitHub(answer), err
+	return fromGitHubPullRequest(answer), err
 }
 
 // listPulls lists the pull requests in a state, open or all, with the same branch, of the project itself,
@@ -205,7 +205,7 @@ func (p *gitHubProject) listPulls(ctx context.Context, like PullRequest, state s
 		return found, resp.NextPage, nil
 	}
 	_, err = readPages(ctx, p.client, p.ref, maxPages, list, func(one *github.PullRequest) error {
-		pull := fromGitHub(one)
+		pull := fromGitHubPullRequest(one)
 		if pull.Branch == like.Branch && pull.Base == like.Base && strings.EqualFold(one.GetHead().GetRepo().GetFullName(), p.ref.Project) {
 			all = append(all, pull)
 		}
@@ -216,19 +216,19 @@ func (p *gitHubProject) listPulls(ctx context.Context, like PullRequest, state s
 
 func (p *gitHubProject) openPull(ctx context.Context, n PullRequest) (PullRequest, error) {
 	made, _, err := p.api.PullRequests.Create(ctx, p.owner, p.name, &github.NewPullRequest{Title: &n.Title, Body: &n.Body, Head: &n.Branch, Base: &n.Base})
-	return fromGitHub(made), p.ref.explainError(err)
+	return fromGitHubPullRequest(made), p.ref.explainError(err)
 }
 
 func (p *gitHubProject) updatePull(ctx context.Context, number int, n PullRequest) (PullRequest, error) {
 	var answer *github.PullRequest
-	err := p.client.readAPI(ctx, p.ref, func(ctx context.Context) (err error) {
+	err := p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) (err error) {
 		answer, _, err = p.api.PullRequests.Edit(ctx, p.owner, p.name, number, &github.PullRequest{Title: &n.Title, Body: &n.Body})
 		return err
 	})
-	return fromGitHub(answer), err
+	return fromGitHubPullRequest(answer), err
 }
 
-func fromGitHub(p *github.PullRequest) PullRequest {
+func fromGitHubPullRequest(p *github.PullRequest) PullRequest {
 	one := PullRequest{
 		Number: p.GetNumber(), Web: p.GetHTMLURL(), State: PullOpen, Branch: p.GetHead().GetRef(), Base: p.GetBase().GetRef(), Commit: p.GetHead().GetSHA(),
 	}

@@ -64,11 +64,11 @@ func callProject[T any](ctx context.Context, p *gitLabProject, method, path stri
 	return answer, int(resp.NextPage), nil
 }
 
-func (p *gitLabProject) number() int64 { return int64(p.ref.Number) }
+func (p *gitLabProject) issueNumber() int64 { return int64(p.ref.Number) }
 
 func (p *gitLabProject) readIssue(ctx context.Context) (Issue, error) {
 	var answer gitLabIssue
-	err := p.client.readAPI(ctx, p.ref, func(ctx context.Context) (err error) {
+	err := p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) (err error) {
 		answer, _, err = callProject[gitLabIssue](ctx, p, http.MethodGet, fmt.Sprintf("/issues/%d", p.ref.Number), nil)
 		return err
 	})
@@ -97,7 +97,7 @@ func (p *gitLabProject) readIssue(ctx context.Context) (Issue, error) {
 
 // listNotes returns a page of the issue's comments, the oldest first.
 func (p *gitLabProject) listNotes(ctx context.Context, page int) ([]*gitlab.Note, int, error) {
-	all, resp, err := p.api.Notes.ListIssueNotes(p.ref.Project, p.number(), &gitlab.ListIssueNotesOptions{
+	all, resp, err := p.api.Notes.ListIssueNotes(p.ref.Project, p.issueNumber(), &gitlab.ListIssueNotesOptions{
 		ListOptions: gitlab.ListOptions{Page: int64(page), PerPage: 100}, Sort: gitlab.Ptr("asc"), OrderBy: gitlab.Ptr("created_at"),
 	}, gitlab.WithContext(ctx))
 	if err != nil {
@@ -106,13 +106,13 @@ func (p *gitLabProject) listNotes(ctx context.Context, page int) ([]*gitlab.Note
 	return all, int(resp.NextPage), nil
 }
 
-// canWrite reports whether somebody may write to the project: a developer, or more.
+// authorCanWrite reports whether somebody may write to the project: a developer, or more.
 func (p *gitLabProject) canWrite(ctx context.Context, id int64) (bool, error) {
 	if may, known := p.rights[id]; known {
 		return may, nil
 	}
 	may := false
-	err := p.client.readAPI(ctx, p.ref, func(ctx context.Context) error {
+	err := p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) error {
 		member, _, err := p.api.ProjectMembers.GetInheritedProjectMember(p.ref.Project, id, gitlab.WithContext(ctx))
 		may = err == nil && member != nil && member.AccessLevel >= gitlab.DeveloperPermissions
 		return err
@@ -127,7 +127,7 @@ func (p *gitLabProject) canWrite(ctx context.Context, id int64) (bool, error) {
 // findComment calls visit with each comment, and whether this token's user wrote it.
 func (p *gitLabProject) findComment(ctx context.Context, visit func(id int64, body string, mine bool)) (more bool, err error) {
 	me := ""
-	err = p.client.readAPI(ctx, p.ref, func(ctx context.Context) error {
+	err = p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) error {
 		user, _, err := p.api.Users.CurrentUser(gitlab.WithContext(ctx))
 		if user != nil {
 			me = user.Username
@@ -146,14 +146,14 @@ func (p *gitLabProject) findComment(ctx context.Context, visit func(id int64, bo
 }
 
 func (p *gitLabProject) updateComment(ctx context.Context, id int64, text string) error {
-	return p.client.readAPI(ctx, p.ref, func(ctx context.Context) error {
-		_, _, err := p.api.Notes.UpdateIssueNote(p.ref.Project, p.number(), id, &gitlab.UpdateIssueNoteOptions{Body: &text}, gitlab.WithContext(ctx))
+	return p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) error {
+		_, _, err := p.api.Notes.UpdateIssueNote(p.ref.Project, p.issueNumber(), id, &gitlab.UpdateIssueNoteOptions{Body: &text}, gitlab.WithContext(ctx))
 		return err
 	})
 }
 
 func (p *gitLabProject) addComment(ctx context.Context, text string) (int64, error) {
-	made, _, err := p.api.Notes.CreateIssueNote(p.ref.Project, p.number(), &gitlab.CreateIssueNoteOptions{Body: &text}, gitlab.WithContext(ctx))
+	made, _, err := p.api.Notes.CreateIssueNote(p.ref.Project, p.issueNumber(), &gitlab.CreateIssueNoteOptions{Body: &text}, gitlab.WithContext(ctx))
 	if err != nil || made == nil {
 		return 0, p.ref.explainError(err)
 	}
@@ -169,7 +169,7 @@ func (p *gitLabProject) listIssues(ctx context.Context, most int) (all []ListedI
 		}
 	}
 	var answer []gitLabIssue
-	err = p.client.readAPI(ctx, p.ref, func(ctx context.Context) (err error) {
+	err = p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) (err error) {
 		answer, _, err = callProject[[]gitLabIssue](ctx, p, http.MethodGet, "/issues", &gitlab.ListProjectIssuesOptions{
 			State: gitlab.Ptr("opened"), OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"), ListOptions: gitlab.ListOptions{PerPage: 100},
 		})
@@ -197,11 +197,11 @@ func (p *gitLabProject) listIssues(ctx context.Context, most int) (all []ListedI
 
 func (p *gitLabProject) getPull(ctx context.Context, number int) (PullRequest, error) {
 	var answer gitlab.BasicMergeRequest
-	err := p.client.readAPI(ctx, p.ref, func(ctx context.Context) (err error) {
+	err := p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) (err error) {
 		answer, _, err = callProject[gitlab.BasicMergeRequest](ctx, p, http.MethodGet, fmt.Sprintf("/merge_requests/%d", number), nil)
 		return err
 	})
-	return fromGitLab(answer), err
+	return fromGitLabMergeRequest(answer), err
 }
 
 // listPulls lists the merge requests in a state, open or all, with the same branch, of the project itself,
@@ -217,7 +217,7 @@ func (p *gitLabProject) listPulls(ctx context.Context, like PullRequest, state s
 	}
 	_, err = readPages(ctx, p.client, p.ref, maxPages, list, func(one gitlab.BasicMergeRequest) error {
 		if one.SourceBranch == like.Branch && one.TargetBranch == like.Base && one.SourceProjectID == one.TargetProjectID {
-			all = append(all, fromGitLab(one))
+			all = append(all, fromGitLabMergeRequest(one))
 		}
 		return nil
 	})
@@ -228,20 +228,20 @@ func (p *gitLabProject) openPull(ctx context.Context, n PullRequest) (PullReques
 	made, _, err := callProject[gitlab.BasicMergeRequest](ctx, p, http.MethodPost, "/merge_requests", &gitlab.CreateMergeRequestOptions{
 		Title: &n.Title, Description: &n.Body, SourceBranch: &n.Branch, TargetBranch: &n.Base,
 	})
-	return fromGitLab(made), p.ref.explainError(err)
+	return fromGitLabMergeRequest(made), p.ref.explainError(err)
 }
 
 func (p *gitLabProject) updatePull(ctx context.Context, number int, n PullRequest) (PullRequest, error) {
 	var answer gitlab.BasicMergeRequest
-	err := p.client.readAPI(ctx, p.ref, func(ctx context.Context) (err error) {
+	err := p.client.callWithRetry(ctx, p.ref, func(ctx context.Context) (err error) {
 		path := fmt.Sprintf("/merge_requests/%d", number)
 		answer, _, err = callProject[gitlab.BasicMergeRequest](ctx, p, http.MethodPut, path, &gitlab.UpdateMergeRequestOptions{Title: &n.Title, Description: &n.Body})
 		return err
 	})
-	return fromGitLab(answer), err
+	return fromGitLabMergeRequest(answer), err
 }
 
-func fromGitLab(p gitlab.BasicMergeRequest) PullRequest {
+func fromGitLabMergeRequest(p gitlab.BasicMergeRequest) PullRequest {
 	one := PullRequest{Number: int(p.IID), Web: p.WebURL, State: PullOpen, Branch: p.SourceBranch, Base: p.TargetBranch, Commit: p.SHA}
 	switch {
 	case p.State == "merged" || p.MergedAt != nil:

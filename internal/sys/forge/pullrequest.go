@@ -11,10 +11,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ParseProject returns the project of a remote's URL. Its Web is the URL of the project, and its Number
+// ParseProjectOfRemote returns the project of a remote's URL. Its Web is the URL of the project, and its Number
 // is 0.
-func ParseProject(remote string, env EnvLookup) (IssueRef, error) {
-	r, err := refOfRemote("1", remote, env)
+func ParseProjectOfRemote(remote string, env EnvLookup) (IssueRef, error) {
+	r, err := issueOfRemote("1", remote, env)
 	if err != nil {
 		return IssueRef{}, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the remote origin is not a project on a forge that Nexus knows", Cause: err,
@@ -43,22 +43,22 @@ type PullRequest struct {
 
 	Number int
 	Web    string
-	State  PullState
+	State  PullRequestState
 	Commit string // head of its branch, now or when it ended, if the forge reports it
 }
 
-// PullState is the state of a pull request.
-type PullState string
+// PullRequestState is the state of a pull request.
+type PullRequestState string
 
 // The states of a pull request.
 const (
-	PullOpen   PullState = "open"
-	PullMerged PullState = "merged"
-	PullClosed PullState = "closed" // without a merge
+	PullOpen   PullRequestState = "open"
+	PullMerged PullRequestState = "merged"
+	PullClosed PullRequestState = "closed" // without a merge
 )
 
-// GetPull returns the current state of a pull request.
-func (c Client) GetPull(ctx context.Context, r IssueRef, number int) (PullRequest, error) {
+// GetPullRequest returns the current state of a pull request.
+func (c Client) GetPullRequest(ctx context.Context, r IssueRef, number int) (PullRequest, error) {
 	p, err := c.openProject(r)
 	if err != nil {
 		return PullRequest{}, r.pullError(err)
@@ -67,10 +67,10 @@ func (c Client) GetPull(ctx context.Context, r IssueRef, number int) (PullReques
 	return pull, r.pullError(err)
 }
 
-// OpenOrUpdatePull updates the open pull request of a branch, or opens one if there is none. The
+// OpenOrUpdatePullRequest updates the open pull request of a branch, or opens one if there is none. The
 // branch must already be on the forge. After an interruption, it finds the pull request that the
 // earlier call opened.
-func (c Client) OpenOrUpdatePull(ctx context.Context, r IssueRef, p PullRequest) (made PullRequest, fresh bool, err error) {
+func (c Client) OpenOrUpdatePullRequest(ctx context.Context, r IssueRef, p PullRequest) (made PullRequest, fresh bool, err error) {
 	project, err := c.openProject(r)
 	if err != nil {
 		return PullRequest{}, false, r.pullError(err)
@@ -94,8 +94,8 @@ func (c Client) OpenOrUpdatePull(ctx context.Context, r IssueRef, p PullRequest)
 	return made, at < 0, nil
 }
 
-// EndedPulls lists the merged and closed pull requests with the same branch and base.
-func (c Client) EndedPulls(ctx context.Context, r IssueRef, p PullRequest) ([]PullRequest, error) {
+// EndedPullRequests lists the merged and closed pull requests with the same branch and base.
+func (c Client) EndedPullRequests(ctx context.Context, r IssueRef, p PullRequest) ([]PullRequest, error) {
 	project, err := c.openProject(r)
 	if err != nil {
 		return nil, r.pullError(err)

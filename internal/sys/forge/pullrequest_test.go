@@ -18,40 +18,40 @@ import (
 func TestOffer(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.IssueRef) {
 		t.Helper()
-		s.OpenPull(forgetest.ServedPull{Branch: "nexus/improve/todo", Base: "main", Title: "Mine", Stranger: true})
-		s.OpenPull(forgetest.ServedPull{Branch: "nexus/improve/todo", Base: "old", Title: "Elsewhere"})
+		s.OpenPull(forgetest.ServedPullRequest{Branch: "nexus/improve/todo", Base: "main", Title: "Mine", Stranger: true})
+		s.OpenPull(forgetest.ServedPullRequest{Branch: "nexus/improve/todo", Base: "old", Title: "Elsewhere"})
 		s.EndPull(2, "closed")
 		p := forge.PullRequest{Branch: "nexus/improve/todo", Base: "main", Title: "todo", Body: "One."}
-		made, fresh, err := c.OpenOrUpdatePull(t.Context(), r, p)
+		made, fresh, err := c.OpenOrUpdatePullRequest(t.Context(), r, p)
 		if err != nil || !fresh || made.Number != 3 || made.State != forge.PullOpen || !strings.HasSuffix(made.Web, "/3") {
 			t.Fatalf("%+v %v %v", made, fresh, err)
 		}
 		p.Title, p.Body = "todo, 2 changes", "Two."
 		s.FailNext(http.StatusBadGateway)
-		if made, fresh, err = c.OpenOrUpdatePull(t.Context(), r, p); err != nil || fresh || made.Number != 3 {
+		if made, fresh, err = c.OpenOrUpdatePullRequest(t.Context(), r, p); err != nil || fresh || made.Number != 3 {
 			t.Fatalf("%+v %v %v", made, fresh, err)
 		}
-		want := forgetest.ServedPull{Number: 3, Branch: "nexus/improve/todo", Base: "main", Title: "todo, 2 changes", Body: "Two.", State: "open"}
+		want := forgetest.ServedPullRequest{Number: 3, Branch: "nexus/improve/todo", Base: "main", Title: "todo, 2 changes", Body: "Two.", State: "open"}
 		if diff := cmp.Diff(want, s.PullRequests()[2]); diff != "" {
 			t.Error(diff)
 		}
-		for said, is := range map[string]forge.PullState{"merged": forge.PullMerged, "closed": forge.PullClosed} {
+		for said, is := range map[string]forge.PullRequestState{"merged": forge.PullMerged, "closed": forge.PullClosed} {
 			s.EndPull(3, said)
-			if got, err := c.GetPull(t.Context(), r, 3); err != nil || got.State != is {
+			if got, err := c.GetPullRequest(t.Context(), r, 3); err != nil || got.State != is {
 				t.Errorf("%s: %+v, %v", said, got, err)
 			}
 		}
-		if made, fresh, err = c.OpenOrUpdatePull(t.Context(), r, p); err != nil || !fresh || made.Number != 4 {
+		if made, fresh, err = c.OpenOrUpdatePullRequest(t.Context(), r, p); err != nil || !fresh || made.Number != 4 {
 			t.Errorf("%+v %v %v", made, fresh, err)
 		}
-		s.OpenPull(forgetest.ServedPull{Branch: "nexus/improve/todo", Base: "main", Title: "Theirs", Stranger: true, Commit: "c9"})
+		s.OpenPull(forgetest.ServedPullRequest{Branch: "nexus/improve/todo", Base: "main", Title: "Theirs", Stranger: true, Commit: "c9"})
 		s.EndPull(5, "closed")
-		ended, err := c.EndedPulls(t.Context(), r, p)
+		ended, err := c.EndedPullRequests(t.Context(), r, p)
 		if err != nil || len(ended) != 1 || ended[0].Number != 3 || ended[0].State != forge.PullClosed && ended[0].State != forge.PullMerged {
 			t.Errorf("%+v, %v", ended, err)
 		}
 		r.Token = "wrong"
-		_, _, err = c.OpenOrUpdatePull(t.Context(), r, p)
+		_, _, err = c.OpenOrUpdatePullRequest(t.Context(), r, p)
 		if e, ok := errors.AsType[*nexus.Error](err); !ok || !strings.Contains(e.Hint, "may write to o/r and open pull requests") {
 			t.Error(err)
 		}
@@ -65,12 +65,12 @@ func TestProject(t *testing.T) {
 		"git@github.com:o/r.git": "https://github.com/o/r.git x-access-token", "https://gitlab.com/g/s/p": "https://gitlab.com/g/s/p.git oauth2",
 		"ssh://git@github.com:22/o/issues": "https://github.com/o/issues.git x-access-token",
 	} {
-		r, err := forge.ParseProject(remote, none)
+		r, err := forge.ParseProjectOfRemote(remote, none)
 		if address, user := r.CloneAddress(); err != nil || address+" "+user != want || r.Number != 0 {
 			t.Errorf("%s: %s %s, %v", remote, address, user, err)
 		}
 	}
-	if _, err := forge.ParseProject("/srv/git/r", none); err == nil {
+	if _, err := forge.ParseProjectOfRemote("/srv/git/r", none); err == nil {
 		t.Error("a directory is a project")
 	}
 }

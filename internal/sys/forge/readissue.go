@@ -126,7 +126,7 @@ func (c Client) FetchText(ctx context.Context, address string) (string, error) {
 	}
 	req.Header.Set("User-Agent", "nexus")
 	req.Header.Set("Accept", "text/markdown, text/plain;q=0.9")
-	data, header, err := c.readAnswer(req)
+	data, header, err := c.readResponseBody(req)
 	if err != nil {
 		return "", fail("it cannot be read", err)
 	}

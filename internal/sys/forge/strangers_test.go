@@ -57,7 +57,7 @@ func TestShortPages(t *testing.T) {
 			t.Errorf("%+v, %v", i, err)
 		}
 		for range 2000 {
-			s.AddComments(forgetest.ServedComment{Author: "x", Body: forge.RunMark("r2"), Inside: true})
+			s.AddComments(forgetest.ServedComment{Author: "x", Body: forge.RunCommentMark("r2"), Inside: true})
 		}
 		if i, err := c.ReadIssue(t.Context(), r); err != nil || !i.More {
 			t.Errorf("%v, %v", i.More, err)
@@ -70,15 +70,15 @@ func TestFindFar(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.IssueRef) {
 		t.Helper()
 		s.AddComments(make([]forgetest.ServedComment, 2_500)...)
-		mine, err := c.WriteComment(t.Context(), r, "", forge.RunMark("r1")+"mine")
+		mine, err := c.WriteComment(t.Context(), r, "", forge.RunCommentMark("r1")+"mine")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if id, err := c.FindComment(t.Context(), r, forge.RunMark("r1")); id != mine || err != nil {
+		if id, err := c.FindComment(t.Context(), r, forge.RunCommentMark("r1")); id != mine || err != nil {
 			t.Error(id, mine, err)
 		}
 		s.AddComments(make([]forgetest.ServedComment, 7_600)...)
-		if id, err := c.FindComment(t.Context(), r, forge.RunMark("r2")); id != "" || err == nil || !strings.Contains(err.Error(), "more than 10000 comments") {
+		if id, err := c.FindComment(t.Context(), r, forge.RunCommentMark("r2")); id != "" || err == nil || !strings.Contains(err.Error(), "more than 10000 comments") {
 			t.Error(id, err)
 		}
 	})
@@ -213,17 +213,17 @@ func TestRights(t *testing.T) {
 func TestFindOwn(t *testing.T) {
 	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.IssueRef) {
 		t.Helper()
-		s.AddComments(forgetest.ServedComment{Author: "eve", Body: forge.RunMark("r1")})
-		if id, err := c.FindComment(t.Context(), r, forge.RunMark("r1")); id != "" || err != nil {
+		s.AddComments(forgetest.ServedComment{Author: "eve", Body: forge.RunCommentMark("r1")})
+		if id, err := c.FindComment(t.Context(), r, forge.RunCommentMark("r1")); id != "" || err != nil {
 			t.Error(id, err)
 		}
-		own, err := c.WriteComment(t.Context(), r, "", forge.RunMark("r1")+"mine")
+		own, err := c.WriteComment(t.Context(), r, "", forge.RunCommentMark("r1")+"mine")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, app := range []bool{false, true} { // an app may not ask who it is
 			s.App = app
-			if id, err := c.FindComment(t.Context(), r, forge.RunMark("r1")); id != own || err != nil {
+			if id, err := c.FindComment(t.Context(), r, forge.RunCommentMark("r1")); id != own || err != nil {
 				t.Error(app, id, own, err)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 // RefsBelow returns the commits of the clone's refs below a prefix, by the refs'
 // names.
-func (c *Clone) RefsBelow(ctx context.Context, prefix string) (map[string]string, error) {
+func (c *PrivateClone) RefsBelow(ctx context.Context, prefix string) (map[string]string, error) {
 	out, err := c.git.Run(ctx, "for-each-ref", "--format=%(refname) %(objectname)", prefix)
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (c *Clone) RefsBelow(ctx context.Context, prefix string) (map[string]string
 
 // Bundle writes the commits of the clone's refs that base does not contain to a new file, and
 // reports whether there are any.
-func (c *Clone) Bundle(ctx context.Context, file, base string, refs []string) (bool, error) {
+func (c *PrivateClone) Bundle(ctx context.Context, file, base string, refs []string) (bool, error) {
 	if len(refs) == 0 {
 		return false, nil
 	}
@@ -40,7 +40,7 @@ func (c *Clone) Bundle(ctx context.Context, file, base string, refs []string) (b
 // Unbundle imports the commits of a bundle and sets exactly the given refs. Every object is
 // checked, and objects that a commit needs must not be missing. Without a file the commits must
 // already be there.
-func (c *Clone) Unbundle(ctx context.Context, file string, refs map[string]string) error {
+func (c *PrivateClone) Unbundle(ctx context.Context, file string, refs map[string]string) error {
 	if file != "" {
 		if err := c.fetchBundle(ctx, file, refs); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (c *Clone) Unbundle(ctx context.Context, file string, refs map[string]strin
 }
 
 // fetchBundle fetches from a bundle, whose refs must all be in the given ones.
-func (c *Clone) fetchBundle(ctx context.Context, file string, refs map[string]string) error {
+func (c *PrivateClone) fetchBundle(ctx context.Context, file string, refs map[string]string) error {
 	heads, err := c.git.Run(ctx, "bundle", "list-heads", file)
 	if err != nil {
 		return fmt.Errorf("take in commits: %w", err)

@@ -34,7 +34,7 @@ func made(t *testing.T) (git.Repo, func(name, text string)) {
 	if err := os.Symlink("a", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if err := git.Create(t.Context(), dir, git.CommitIdentity{Name: "Ada", Email: "ada@example.org"}, "Begin"); err != nil {
+	if err := git.CreateRepo(t.Context(), dir, git.CommitIdentity{Name: "Ada", Email: "ada@example.org"}, "Begin"); err != nil {
 		t.Fatal(err)
 	}
 	r, err := git.FindRepo(t.Context(), dir)
@@ -48,7 +48,7 @@ func TestLook(t *testing.T) {
 	r, put := made(t)
 	look := func() git.UncommittedChanges {
 		t.Helper()
-		c, err := git.FindUncommitted(t.Context(), r)
+		c, err := git.FindUncommittedChanges(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,12 +112,12 @@ func TestLookAtCleanCheckouts(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		c, err := git.FindUncommitted(t.Context(), r)
+		c, err := git.FindUncommittedChanges(t.Context(), r)
 		if err != nil || !c.IsEmpty() {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 		put("sub/d", "changed\n")
-		if c, err = git.FindUncommitted(t.Context(), r); err != nil || len(c.Changed) != 1 || c.Changed[0] != "sub/d" || len(c.Staged)+len(c.New) > 0 {
+		if c, err = git.FindUncommittedChanges(t.Context(), r); err != nil || len(c.Changed) != 1 || c.Changed[0] != "sub/d" || len(c.Staged)+len(c.New) > 0 {
 			t.Errorf("%s: one changed is %+v, %v", name, c, err)
 		}
 	}
@@ -136,11 +136,11 @@ func TestNothingRuns(t *testing.T) {
 	put(".gitattributes", "* filter=x diff=x\nb filter=y=z\n")
 	put("a", "changed\n")
 	put("b", "B\n")
-	if c, err := git.FindUncommitted(t.Context(), r); err != nil || len(c.Changed) != 2 {
+	if c, err := git.FindUncommittedChanges(t.Context(), r); err != nil || len(c.Changed) != 2 {
 		t.Errorf("%+v (%v)", c, err)
 	}
 	git.OperationInProgress(r)
-	git.ReadAuthor(t.Context(), r, os.Getenv)
+	git.ReadUserIdentity(t.Context(), r, os.Getenv)
 	if _, err := os.Stat(fired); err == nil {
 		t.Error("a program of the repository was run")
 	}
@@ -160,7 +160,7 @@ func TestDoingAndAuthor(t *testing.T) {
 	home := t.TempDir()
 	vars := map[string]string{"HOME": home}
 	env := func(name string) string { return vars[name] }
-	if name, mail := git.ReadAuthor(t.Context(), r, env); name+mail != "" {
+	if name, mail := git.ReadUserIdentity(t.Context(), r, env); name+mail != "" {
 		t.Errorf("nobody is %s <%s>", name, mail)
 	}
 	text := "[user]\nname = Ada\nemail = ada@example.org\n"
@@ -168,7 +168,7 @@ func TestDoingAndAuthor(t *testing.T) {
 		t.Fatal(err)
 	}
 	vars["GIT_AUTHOR_NAME"] = "Eve"
-	if name, mail := git.ReadAuthor(t.Context(), r, env); name != "Eve" || !strings.HasPrefix(mail, "ada@") {
+	if name, mail := git.ReadUserIdentity(t.Context(), r, env); name != "Eve" || !strings.HasPrefix(mail, "ada@") {
 		t.Errorf("%s <%s>", name, mail)
 	}
 }

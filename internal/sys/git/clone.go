@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
-// Clone is a private bare clone. It may be used by many goroutines and processes at once.
-type Clone struct {
+// PrivateClone is a private bare clone. It may be used by many goroutines and processes at once.
+type PrivateClone struct {
 	Who    CommitIdentity // author of commits; zero is Nexus
 	Prefix string         // prefix of the published branches; empty means [DefaultPrefix]
 
@@ -22,18 +22,18 @@ type Clone struct {
 	config  userConfig
 	head    string // the user's checked-out commit when the clone was opened
 	zero    string // the all-zero object name, which means "no object"
-	refs    clonedRefs
+	refs    clonedRefCache
 }
 
 // OpenClone creates the clone of user in dir/repo.git, or updates it to the commit that is checked
 // out there.
-func OpenClone(ctx context.Context, user Repo, dir string) (*Clone, error) {
-	c := &Clone{user: user, git: Repo{Dir: filepath.Join(dir, "repo.git"), Memory: newCommandCache(IsObjectID)}}
+func OpenClone(ctx context.Context, user Repo, dir string) (*PrivateClone, error) {
+	c := &PrivateClone{user: user, git: Repo{Dir: filepath.Join(dir, "repo.git"), Memory: newCommandCache(IsObjectID)}}
 	c.user.objects = &ObjectStore{repo: Repo{Dir: user.Dir}}
 	c.objects = &ObjectStore{repo: Repo{Dir: c.git.Dir}}
 	c.git.objects = c.objects
 	if _, err := os.Stat(c.git.Dir); err != nil {
-		if err := disk.WithLock(ctx, filepath.Join(dir, "clone.lock"), c.makeClone); err != nil {
+		if err := filewrite.WithLock(ctx, filepath.Join(dir, "clone.lock"), c.createPrivateClone); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
@@ -44,7 +44,7 @@ func OpenClone(ctx context.Context, user Repo, dir string) (*Clone, error) {
 }
 
 // openFor reads what the clone must know of the user's repository, and updates the clone.
-func (c *Clone) openFor(ctx context.Context, dir string) error {
+func (c *PrivateClone) openFor(ctx context.Context, dir string) error {
 	common, err := c.user.CommonDir(ctx)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (c *Clone) openFor(ctx context.Context, dir string) error {
 	}
 	c.git.LFS = c.config.lfsStore(common)
 	c.git.LFS.Own = filepath.Join(dir, "lfs", "objects")
-	return c.readIgnoreFiles(common)
+	return c.updateIgnoreFiles(common)
 }
 
 // ClonedRepo returns the private repository of a clone that was made in dir earlier, and whether there is
@@ -76,19 +76,19 @@ func ClonedRepo(dir string) (Repo, bool) {
 }
 
 // PrivateRepo returns the private repository.
-func (c *Clone) PrivateRepo() Repo { return c.git }
+func (c *PrivateClone) PrivateRepo() Repo { return c.git }
 
 // UserHead returns the user's checked-out commit at the time when the clone was opened.
-func (c *Clone) UserHead() string { return c.head }
+func (c *PrivateClone) UserHead() string { return c.head }
 
 // Objects returns access to the clone's objects.
-func (c *Clone) Objects() *ObjectStore { return c.objects }
+func (c *PrivateClone) Objects() *ObjectStore { return c.objects }
 
 // Close ends the clone's helper processes.
-func (c *Clone) Close() error { return errors.Join(c.objects.Close(), c.user.objects.Close()) }
+func (c *PrivateClone) Close() error { return errors.Join(c.objects.Close(), c.user.objects.Close()) }
 
 // Fetch fetches a commit of the user's repository, with its history.
-func (c *Clone) Fetch(ctx context.Context, rev string) (string, error) {
+func (c *PrivateClone) Fetch(ctx context.Context, rev string) (string, error) {
 	commit, err := c.user.Resolve(ctx, rev)
 	if err != nil {
 		return "", err
@@ -113,7 +113,7 @@ func (c *Clone) Fetch(ctx context.Context, rev string) (string, error) {
 
 // hasMissingObjects reports whether the clone was made from a partial one and lacks objects of a
 // commit's tree.
-func (c *Clone) hasMissingObjects(ctx context.Context, commit string) (bool, error) {
+func (c *PrivateClone) hasMissingObjects(ctx context.Context, commit string) (bool, error) {
 	if c.config.promisor == "" {
 		return false, nil
 	}
@@ -136,9 +136,9 @@ func fetchCommit(ctx context.Context, r Repo, from, commit, ref string, more ...
 	return err
 }
 
-// makeClone creates repo.git if it does not exist. It is built in another directory and renamed, so
+// createPrivateClone creates repo.git if it does not exist. It is built in another directory and renamed, so
 // that an unfinished clone is never used.
-func (c *Clone) makeClone(ctx context.Context) error {
+func (c *PrivateClone) createPrivateClone(ctx context.Context) error {
 	if _, err := os.Stat(c.git.Dir); err == nil {
 		return nil
 	}
@@ -152,21 +152,21 @@ func (c *Clone) makeClone(ctx context.Context) error {
 	}
 	aside := c.git.Dir + ".new"
 	if err := os.RemoveAll(aside); err != nil {
-		return disk.WrapError("clear a half-made clone", err)
+		return filewrite.WrapError("clear a half-made clone", err)
 	}
 	args := []string{"clone", "--quiet", "--bare", "--no-tags", "--template=", "--end-of-options", from, aside}
 	if _, err := (Repo{}).Run(ctx, args...); err != nil {
 		return fmt.Errorf("clone the repository: %w", err)
 	}
-	if err := c.makePrivate(ctx, aside, head); err != nil {
+	if err := c.cutFromUserRepository(ctx, aside, head); err != nil {
 		return err
 	}
-	return disk.WrapError("put the clone in place", os.Rename(aside, c.git.Dir))
+	return filewrite.WrapError("put the clone in place", os.Rename(aside, c.git.Dir))
 }
 
-// makePrivate turns a fresh clone into the private one: without a remote, without the user's
+// cutFromUserRepository turns a fresh clone into the private one: without a remote, without the user's
 // branches, without borrowed objects, and with our configuration.
-func (c *Clone) makePrivate(ctx context.Context, dir, head string) error {
+func (c *PrivateClone) cutFromUserRepository(ctx context.Context, dir, head string) error {
 	r := Repo{Dir: dir}
 	size := len(head) / 2
 	if _, err := os.Stat(filepath.Join(dir, "objects", "info", "alternates")); err == nil {
@@ -174,12 +174,12 @@ func (c *Clone) makePrivate(ctx context.Context, dir, head string) error {
 			return err
 		}
 		if err := os.Remove(filepath.Join(dir, "objects", "info", "alternates")); err != nil {
-			return disk.WrapError("cut the clone loose", err)
+			return filewrite.WrapError("cut the clone loose", err)
 		}
 	}
 	for _, name := range []string{"refs/heads", "packed-refs", "FETCH_HEAD", "description", "hooks", "branches", "info"} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			return disk.WrapError("clear the clone", err)
+			return filewrite.WrapError("clear the clone", err)
 		}
 	}
 	files := map[string]string{
@@ -187,12 +187,12 @@ func (c *Clone) makePrivate(ctx context.Context, dir, head string) error {
 		"HEAD":   "ref: refs/heads/nexus-none\n",
 	}
 	for name, text := range files {
-		if err := disk.WriteFile(filepath.Join(dir, name), []byte(text)); err != nil {
+		if err := filewrite.WriteFile(filepath.Join(dir, name), []byte(text)); err != nil {
 			return err
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "refs", "heads"), 0o700); err != nil {
-		return disk.WrapError("write the clone", err)
+		return filewrite.WrapError("write the clone", err)
 	}
 	_, err := r.Run(ctx, "update-ref", "refs/user/"+head, head)
 	return err

@@ -29,7 +29,7 @@ func repo(tb testing.TB, files map[string]string, init ...string) string {
 	return dir
 }
 
-func openClone(tb testing.TB, user string) *git.Clone {
+func openClone(tb testing.TB, user string) *git.PrivateClone {
 	tb.Helper()
 	r, err := git.FindRepo(tb.Context(), user)
 	if err != nil {
@@ -44,7 +44,7 @@ func openClone(tb testing.TB, user string) *git.Clone {
 }
 
 // change makes a commit on top of base, in the private clone alone.
-func change(tb testing.TB, c *git.Clone, base string, files map[string]string) string {
+func change(tb testing.TB, c *git.PrivateClone, base string, files map[string]string) string {
 	tb.Helper()
 	changes := map[string]git.TreeEntry{}
 	for name, text := range files {
@@ -58,7 +58,7 @@ func change(tb testing.TB, c *git.Clone, base string, files map[string]string) s
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tree, err := c.Objects().SpliceTree(tb.Context(), was, changes)
+	tree, err := c.Objects().EditTreePaths(tb.Context(), was, changes)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestUserIsUntouched(t *testing.T) {
 			base := gittest.RunGit(t, dir, "rev-parse", "HEAD")
 			commit := change(t, c, base, map[string]string{"a": "new\n"})
 			for range 2 { // it is idempotent
-				if err := c.Publish(t.Context(), "nexus/run-1", commit); err != nil {
+				if err := c.PublishBranch(t.Context(), "nexus/run-1", commit); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -241,7 +241,7 @@ func TestPublishKeepsWorkOfOthers(t *testing.T) {
 			step.before()
 		}
 		was := gittest.RunGit(t, dir, "for-each-ref", "refs/heads/nexus")
-		err := c.Publish(t.Context(), "nexus/r", step.commit)
+		err := c.PublishBranch(t.Context(), "nexus/r", step.commit)
 		if isMoved(err) != step.moved || err != nil && !step.moved {
 			t.Fatalf("%+v: %v", step, err)
 		}
@@ -250,7 +250,7 @@ func TestPublishKeepsWorkOfOthers(t *testing.T) {
 		}
 	}
 	for _, branch := range []string{"main", "nexus", "nexus/", "nexus/../main", "refs/heads/main", "-x", "nexus/a b"} {
-		if err := c.Publish(t.Context(), branch, one); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+		if err := c.PublishBranch(t.Context(), branch, one); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 			t.Errorf("%q: %v", branch, err)
 		}
 	}
@@ -261,7 +261,7 @@ func TestLand(t *testing.T) {
 	next := map[string]string{"a": "new\n", "c/d": "d\n"}
 	type world struct {
 		dir, base, commit string
-		c                 *git.Clone
+		c                 *git.PrivateClone
 	}
 	cases := []struct {
 		name   string
@@ -342,7 +342,7 @@ func TestLand(t *testing.T) {
 			if tc.target != "" {
 				target = tc.target
 			}
-			err := w.c.Land(t.Context(), target, w.commit, w.base)
+			err := w.c.LandOnUserBranch(t.Context(), target, w.commit, w.base)
 			if isMoved(err) != tc.moved || err != nil && !tc.moved {
 				t.Fatal(err)
 			}
@@ -364,7 +364,7 @@ func TestLand(t *testing.T) {
 			if got := gittest.RunGit(t, dir, "rev-parse", target); got != w.commit {
 				t.Errorf("%s is at %s", target, got)
 			}
-			if err := w.c.Land(t.Context(), target, w.commit, w.base); err != nil {
+			if err := w.c.LandOnUserBranch(t.Context(), target, w.commit, w.base); err != nil {
 				t.Errorf("again: %v", err)
 			}
 			if tc.check != nil {
@@ -429,7 +429,7 @@ func TestKinds(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(c.PrivateRepo().Dir, "objects/info/alternates")); err == nil {
 				t.Error("the clone stands on objects elsewhere")
 			}
-			if err := c.Publish(t.Context(), "nexus/r", commit); err != nil {
+			if err := c.PublishBranch(t.Context(), "nexus/r", commit); err != nil {
 				t.Fatal(err)
 			}
 			if got := gittest.RunGit(t, dir, "show", "nexus/r:a"); got != "new" {

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
-// clonedRefs stores the user's refs in the private clone, with their history.
-type clonedRefs struct {
+// clonedRefCache stores the user's refs in the private clone, with their history.
+type clonedRefCache struct {
 	mu   sync.Mutex // guards the fields below
 	said string     // the user's refs at the last update
 	all  []NamedRef // the parsed refs
@@ -23,8 +23,8 @@ const namesPrefix = "refs/names/"
 // ImportNamedRefs returns the user's current branches, remote branches and tags, and fetches their history.
 // If fetching fails, as in a repository with missing objects, refs are left out whose object is
 // not in the private clone.
-func (c *Clone) ImportNamedRefs(ctx context.Context) ([]NamedRef, error) {
-	said, err := c.user.listNames(ctx)
+func (c *PrivateClone) ImportNamedRefs(ctx context.Context) ([]NamedRef, error) {
+	said, err := c.user.listFileNames(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -33,10 +33,10 @@ func (c *Clone) ImportNamedRefs(ctx context.Context) ([]NamedRef, error) {
 	if said == c.refs.said {
 		return c.refs.all, nil
 	}
-	all := parseNames(said)
+	all := parseNamedRefs(said)
 	names, err := c.namedRefsWithObjects(ctx, all)
 	if err == nil && len(names) < len(all) {
-		err = disk.WithLock(ctx, filepath.Join(filepath.Dir(c.git.Dir), "clone.lock"), func(ctx context.Context) error {
+		err = filewrite.WithLock(ctx, filepath.Join(filepath.Dir(c.git.Dir), "clone.lock"), func(ctx context.Context) error {
 			if c.fetchNamedRefs(ctx) == nil { // on failure, missing refs are left out
 				names, err = c.namedRefsWithObjects(ctx, all)
 			}
@@ -50,7 +50,7 @@ func (c *Clone) ImportNamedRefs(ctx context.Context) ([]NamedRef, error) {
 }
 
 // fetchNamedRefs fetches the history of the user's refs.
-func (c *Clone) fetchNamedRefs(ctx context.Context) error {
+func (c *PrivateClone) fetchNamedRefs(ctx context.Context) error {
 	from, err := c.user.CommonDir(ctx)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (c *Clone) fetchNamedRefs(ctx context.Context) error {
 
 // namedRefsWithObjects returns the refs whose objects are in the private clone. A fetched object has
 // its complete history.
-func (c *Clone) namedRefsWithObjects(ctx context.Context, names []NamedRef) ([]NamedRef, error) {
+func (c *PrivateClone) namedRefsWithObjects(ctx context.Context, names []NamedRef) ([]NamedRef, error) {
 	var in strings.Builder
 	for _, n := range names {
 		in.WriteString(n.ID + "\n")

@@ -12,23 +12,23 @@ import (
 
 // Patch returns the differing lines of two commits or trees, and whether the patch is complete;
 // see [Repo.Patch].
-func (c *Clone) Patch(ctx context.Context, from, to string) (patch string, whole bool, err error) {
+func (c *PrivateClone) Patch(ctx context.Context, from, to string) (patch string, whole bool, err error) {
 	return c.git.Patch(ctx, from, to)
 }
 
 // ChangedFiles lists the files that differ between two commits or trees, by path.
-func (c *Clone) ChangedFiles(ctx context.Context, from, to string) ([]TreeChange, error) {
+func (c *PrivateClone) ChangedFiles(ctx context.Context, from, to string) ([]ChangedTreeFile, error) {
 	return c.git.ChangedFiles(ctx, from, to)
 }
 
 // Merge merges theirs into ours, with base as the merge base. All three are commits or trees; no
 // work tree is changed.
-func (c *Clone) Merge(ctx context.Context, base, ours, theirs string) (MergeResult, error) {
+func (c *PrivateClone) Merge(ctx context.Context, base, ours, theirs string) (MergeResult, error) {
 	return c.git.Merge(ctx, base, ours, theirs)
 }
 
 // Commit creates a commit of a tree. Equal arguments create the same commit.
-func (c *Clone) Commit(ctx context.Context, tree string, parents []string, message string, at time.Time) (string, error) {
+func (c *PrivateClone) Commit(ctx context.Context, tree string, parents []string, message string, at time.Time) (string, error) {
 	tree, err := c.git.TreeID(ctx, tree)
 	if err != nil {
 		return "", err
@@ -49,7 +49,7 @@ func (c *Clone) Commit(ctx context.Context, tree string, parents []string, messa
 
 // MoveRef sets a ref of the private clone to a commit, if it now has the commit from; "" means
 // that it must not exist. A ref that already has the new commit is fine.
-func (c *Clone) MoveRef(ctx context.Context, ref, to, from string) error {
+func (c *PrivateClone) MoveRef(ctx context.Context, ref, to, from string) error {
 	if err := CheckRef(ref); err != nil || !strings.HasPrefix(ref, "refs/") {
 		return invalidInputError(fmt.Sprintf("%q is not a ref", ref), "Name a ref in full, such as refs/nexus/run/train.", err)
 	}

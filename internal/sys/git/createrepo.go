@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Create creates a repository of the files in dir, with one commit on the branch main.
-func Create(ctx context.Context, dir string, by CommitIdentity, message string) error {
+// CreateRepo creates a repository of the files in dir, with one commit on the branch main.
+func CreateRepo(ctx context.Context, dir string, by CommitIdentity, message string) error {
 	r := Repo{Dir: filepath.Join(dir, ".git"), Work: dir, Env: by.gitEnviron()}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch=main", "--template=", dir},
@@ -21,9 +21,9 @@ func Create(ctx context.Context, dir string, by CommitIdentity, message string) 
 	return nil
 }
 
-// InitEmpty creates a repository with an empty commit, as the first base of work. In an existing
+// CreateRepoWithEmptyCommit creates a repository with an empty commit, as the first base of work. In an existing
 // repository without commits, it creates only that commit.
-func InitEmpty(ctx context.Context, dir string, by CommitIdentity, message string) error {
+func CreateRepoWithEmptyCommit(ctx context.Context, dir string, by CommitIdentity, message string) error {
 	r := Repo{Dir: filepath.Join(dir, ".git"), Work: dir, Env: by.gitEnviron()}
 	all := [][]string{{"commit", "--quiet", "--allow-empty", "-m", message}}
 	if _, err := locateRepo(ctx, dir); err != nil {
@@ -37,7 +37,7 @@ func InitEmpty(ctx context.Context, dir string, by CommitIdentity, message strin
 	return nil
 }
 
-// ReplaceEmptyCommit replaces the empty commit of [InitEmpty] by one with all files of the work
+// ReplaceEmptyCommit replaces the empty commit of [CreateRepoWithEmptyCommit] by one with all files of the work
 // tree, and returns it.
 func ReplaceEmptyCommit(ctx context.Context, dir string, by CommitIdentity, message string) (string, error) {
 	r := Repo{Dir: filepath.Join(dir, ".git"), Work: dir, Env: by.gitEnviron()}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// TreeChange is a file that differs between two trees.
-type TreeChange struct {
+// ChangedTreeFile is a file that differs between two trees.
+type ChangedTreeFile struct {
 	Path   string // slash-separated, relative to the root
 	Status string // A added, D deleted, M modified, T turned into another type
 	Mode   string // new mode in octal, such as "100755"; "000000" for a deleted file
@@ -17,19 +17,19 @@ type TreeChange struct {
 }
 
 // ModeBits returns the mode as a number; 0 for a deleted file.
-func (c TreeChange) ModeBits() (uint32, error) {
+func (c ChangedTreeFile) ModeBits() (uint32, error) {
 	m, err := strconv.ParseUint(c.Mode, 8, 32)
 	return uint32(m), err
 }
 
 // ChangedFiles lists the files that differ between two commits or trees, by path. A moved file is a
 // deleted and an added one.
-func (r Repo) ChangedFiles(ctx context.Context, from, to string) ([]TreeChange, error) {
+func (r Repo) ChangedFiles(ctx context.Context, from, to string) ([]ChangedTreeFile, error) {
 	out, _, err := r.runDiff(ctx, maxOutput, from, to, "-z", "--raw", "--no-renames", "--no-abbrev")
 	if err != nil {
 		return nil, err
 	}
-	return parseRaw(out)
+	return parseRawDiff(out)
 }
 
 // maxDiff limits the size of a patch, in bytes.
@@ -60,8 +60,8 @@ func (r Repo) RenamedPaths(ctx context.Context, from, to string) (map[string]str
 	return all, nil
 }
 
-// DiffFiles is [Repo.Diff] for some files, given by their paths.
-func (r Repo) DiffFiles(ctx context.Context, from, to string, files []string) (string, error) {
+// DiffLimitedToFiles is [Repo.Diff] for some files, given by their paths.
+func (r Repo) DiffLimitedToFiles(ctx context.Context, from, to string, files []string) (string, error) {
 	a, err := r.resolveObject(ctx, from)
 	if err != nil {
 		return "", err
@@ -114,9 +114,9 @@ func (r Repo) resolveObject(ctx context.Context, rev string) (string, error) {
 	return r.TreeID(ctx, rev)
 }
 
-// parseRaw parses the output of diff-tree --raw -z: ":100644 100755 <id> <id> M\0path\0".
-func parseRaw(out string) ([]TreeChange, error) {
-	var all []TreeChange
+// parseRawDiff parses the output of diff-tree --raw -z: ":100644 100755 <id> <id> M\0path\0".
+func parseRawDiff(out string) ([]ChangedTreeFile, error) {
+	var all []ChangedTreeFile
 	for out != "" {
 		head, rest, ok1 := strings.Cut(out, "\x00")
 		path, rest, ok2 := strings.Cut(rest, "\x00")
@@ -124,7 +124,7 @@ func parseRaw(out string) ([]TreeChange, error) {
 		if !ok1 || !ok2 || len(f) != 5 || !strings.HasPrefix(head, ":") || path == "" {
 			return nil, fmt.Errorf("git diff-tree: cannot read %q", head)
 		}
-		all = append(all, TreeChange{Path: path, Status: f[4], Mode: f[1], ID: f[3]})
+		all = append(all, ChangedTreeFile{Path: path, Status: f[4], Mode: f[1], ID: f[3]})
 		out = rest
 	}
 	return all, nil
@@ -161,7 +161,7 @@ func (r Repo) Merge(ctx context.Context, base, ours, theirs string) (MergeResult
 	if err != nil {
 		return MergeResult{}, err
 	}
-	return parseMerge(out, conflicted)
+	return parseMergeOutput(out, conflicted)
 }
 
 // commitTree creates a commit with the tree of rev and fixed metadata.
@@ -181,9 +181,9 @@ func (r Repo) commitTree(ctx context.Context, rev string, parents ...string) (st
 	return r.RunLine(ctx, args...)
 }
 
-// parseMerge parses the output of merge-tree -z --name-only: the tree, then the files in conflict,
+// parseMergeOutput parses the output of merge-tree -z --name-only: the tree, then the files in conflict,
 // each ended by a NUL.
-func parseMerge(out string, conflicted bool) (MergeResult, error) {
+func parseMergeOutput(out string, conflicted bool) (MergeResult, error) {
 	parts := strings.Split(strings.TrimRight(out, "\x00\n"), "\x00")
 	m := MergeResult{Tree: parts[0]}
 	if len(parts) > 1 {

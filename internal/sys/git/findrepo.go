@@ -112,7 +112,7 @@ func locateRepo(ctx context.Context, dir string) (Repo, error) {
 func discoverRepo(ctx context.Context, dir string, what ...string) (string, error) {
 	args := append(append(hardenedOptions(), "rev-parse", "--path-format=absolute"), what...)
 	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Env = dir, discoveryEnv()
+	cmd.Dir, cmd.Env = dir, envWithUserConfig()
 	setProcessGroup(cmd)
 	cmd.WaitDelay = pipeDelay
 	out, err := cmd.Output()

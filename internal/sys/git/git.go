@@ -6,10 +6,10 @@
 // in a .git directory, hooks, aliases. So a [Repo] names its git directory, work tree and index;
 // git never searches for them.
 //
-// A [Clone] is a private copy of the user's repository, in which Nexus makes all its commits. It
+// A [PrivateClone] is a private copy of the user's repository, in which Nexus makes all its commits. It
 // shares no object file with that repository that the garbage collection of either could delete.
-// Of the user's checkouts, only their own git directory is changed, only by [Clone.Publish],
-// [Clone.Land] and [Clone.EditNotes], and without running a hook.
+// Of the user's checkouts, only their own git directory is changed, only by [PrivateClone.PublishBranch],
+// [PrivateClone.LandOnUserBranch] and [PrivateClone.EditNotes], and without running a hook.
 //
 // Submodules are read only from the user's fetched copies; others are missing. Notes are written
 // with plumbing commands: the ref moves by compare and swap, and the notes of others remain.
@@ -122,7 +122,7 @@ func (r Repo) RunLine(ctx context.Context, args ...string) (string, error) {
 }
 
 func (r Repo) runStreaming(ctx context.Context, stdin io.Reader, out io.Writer, args []string) error {
-	cmd := r.newCommand(ctx, args)
+	cmd := r.newGitCommand(ctx, args)
 	said := &cappedBuffer{max: maxErrors}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, out, said
 	err := cmd.Run()
@@ -141,7 +141,7 @@ func (r Repo) runStreaming(ctx context.Context, stdin io.Reader, out io.Writer, 
 	return fmt.Errorf("git %s: %w", args[0], err)
 }
 
-func (r Repo) newCommand(ctx context.Context, args []string) *exec.Cmd {
+func (r Repo) newGitCommand(ctx context.Context, args []string) *exec.Cmd {
 	all := hardenedOptions()
 	dir := "/"
 	if r.Dir != "" {
@@ -154,7 +154,7 @@ func (r Repo) newCommand(ctx context.Context, args []string) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(ctx, "git", append(all, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(cleanEnv(), r.Env...)
+	cmd.Env = append(hardenedEnv(), r.Env...)
 	if r.Index != "" {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+r.Index)
 	}
@@ -183,9 +183,9 @@ func hardenedOptions() []string {
 	return append(args, "--no-pager", "--no-replace-objects", "--no-optional-locks")
 }
 
-// cleanEnv returns the environment for git. It has only the paths of programs and temporary files,
+// hardenedEnv returns the environment for git. It has only the paths of programs and temporary files,
 // so that no GIT_DIR, GIT_TRACE or GIT_EXTERNAL_DIFF of the caller has an effect.
-func cleanEnv() []string {
+func hardenedEnv() []string {
 	env := []string{
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_EDITOR=false",
@@ -202,9 +202,9 @@ func cleanEnv() []string {
 	return env
 }
 
-// discoveryEnv returns [cleanEnv] with access to the user's own configuration.
-func discoveryEnv() []string {
-	env := slices.DeleteFunc(cleanEnv(), func(v string) bool {
+// envWithUserConfig returns [hardenedEnv] with access to the user's own configuration.
+func envWithUserConfig() []string {
+	env := slices.DeleteFunc(hardenedEnv(), func(v string) bool {
 		return strings.HasPrefix(v, "GIT_CONFIG_") || strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "XDG_")
 	})
 	for _, k := range []string{"HOME", "XDG_CONFIG_HOME", "SUDO_UID"} {

@@ -229,7 +229,7 @@ func TestIndexIsGits(t *testing.T) {
 		}
 		var list []string
 		for _, e := range x {
-			list = append(list, fmt.Sprintf("%06o %s 0\t%s", e.Mode, e.ID(), e.Path))
+			list = append(list, fmt.Sprintf("%06o %s 0\t%s", e.Mode, e.ObjectName(), e.Path))
 		}
 		if d := cmp.Diff(gittest.RunGit(t, r.Work, "-c", "core.quotePath=false", "ls-files", "-s"), strings.Join(list, "\n")); d != "" {
 			t.Error(d)
@@ -314,7 +314,7 @@ func TestSpliceIsGits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tree, err = o.SpliceTree(ctx, tree, changes); err != nil {
+			if tree, err = o.EditTreePaths(ctx, tree, changes); err != nil {
 				t.Fatal(err)
 			}
 			if tree != want {
@@ -487,7 +487,7 @@ func FuzzParseIndex(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if !slices.IsSortedFunc(x, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) }) {
+			if !slices.IsSortedFunc(x, func(a, b IndexEntry) int { return strings.Compare(a.Path, b.Path) }) {
 				t.Error("not sorted")
 			}
 			back, err := x.Encode(size)
@@ -509,8 +509,8 @@ func FuzzParse(f *testing.F) {
 	f.Add("tree " + id + "\ncommitter A <a@b> 12 +0000\n\nm")
 	f.Add("git version 2.39.5")
 	f.Fuzz(func(_ *testing.T, s string) {
-		_, _ = parseRaw(s)
-		_, _ = parseMerge(s, true)
+		_, _ = parseRawDiff(s)
+		_, _ = parseMergeOutput(s, true)
 		_, _ = parseTree([]byte(s), 20)
 		_, _, _ = ParseCommit([]byte(s))
 		_, _, _ = parseVersion(s)
@@ -520,15 +520,15 @@ func FuzzParse(f *testing.F) {
 
 func TestParseRaw(t *testing.T) {
 	id := strings.Repeat("1", 40)
-	got, err := parseRaw(":100644 100755 " + id + " " + id + " M\x00a\tb\x00:100644 000000 " + id + " " + id + " D\x00c\x00")
-	want := []TreeChange{{Path: "a\tb", Status: "M", Mode: "100755", ID: id}, {Path: "c", Status: "D", Mode: "000000", ID: id}}
+	got, err := parseRawDiff(":100644 100755 " + id + " " + id + " M\x00a\tb\x00:100644 000000 " + id + " " + id + " D\x00c\x00")
+	want := []ChangedTreeFile{{Path: "a\tb", Status: "M", Mode: "100755", ID: id}, {Path: "c", Status: "D", Mode: "000000", ID: id}}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
 	if bits, err := got[0].ModeBits(); bits != ModeExec || err != nil {
 		t.Error(bits, err)
 	}
-	if _, err := parseRaw(":x\x00a\x00"); err == nil {
+	if _, err := parseRawDiff(":x\x00a\x00"); err == nil {
 		t.Error("took nonsense")
 	}
 	if _, err := hex.DecodeString(id); err != nil {

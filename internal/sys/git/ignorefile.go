@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
 // UserIgnore is the file in the private clone's git directory with the content of the user's own
@@ -16,9 +16,9 @@ const UserIgnore = "info/user-ignore"
 // maxExclude limits the size of the user's own ignore file.
 const maxExclude = 1 << 20
 
-// readIgnoreFiles updates the user's private ignore files in the clone. The argument from is the user's
+// updateIgnoreFiles updates the user's private ignore files in the clone. The argument from is the user's
 // git directory.
-func (c *Clone) readIgnoreFiles(from string) error {
+func (c *PrivateClone) updateIgnoreFiles(from string) error {
 	for name, text := range map[string]string{
 		"info/exclude": readIgnoreFile(filepath.Join(from, "info", "exclude")),
 		UserIgnore:     readIgnoreFile(c.config.excludesFile()),
@@ -27,7 +27,7 @@ func (c *Clone) readIgnoreFiles(from string) error {
 		if old, err := os.ReadFile(at); err == nil && string(old) == text || errors.Is(err, os.ErrNotExist) && text == "" {
 			continue
 		}
-		if err := disk.WriteFile(at, []byte(text)); err != nil {
+		if err := filewrite.WriteFile(at, []byte(text)); err != nil {
 			return err
 		}
 	}

@@ -21,8 +21,8 @@ const (
 	ModeGitlink = 0o160000 // a commit of another repository
 )
 
-// FileStat has the data in an index that detects changes of a file. The zero Stat matches no file.
-type FileStat struct {
+// IndexFileStat has the data in an index that detects changes of a file. The zero Stat matches no file.
+type IndexFileStat struct {
 	Changed  int64  // time of the last change of content or attributes, Unix nanoseconds
 	Modified int64  // time of the last change of content
 	Inode    uint32 // low bits
@@ -30,19 +30,19 @@ type FileStat struct {
 	Mode     uint32 // one of the Mode constants
 }
 
-// Entry is one file of an index.
-type Entry struct {
+// IndexEntry is one file of an index.
+type IndexEntry struct {
 	Path string
 	Mode uint32
 	Raw  string // object name, in binary
-	Stat FileStat
+	Stat IndexFileStat
 }
 
-// ID returns the object name in hex.
-func (e Entry) ID() string { return hex.EncodeToString([]byte(e.Raw)) }
+// ObjectName returns the object name in hex.
+func (e IndexEntry) ObjectName() string { return hex.EncodeToString([]byte(e.Raw)) }
 
 // Index is a list of files sorted by path, as in git's index files.
-type Index []Entry
+type Index []IndexEntry
 
 // newHash returns the hash function of object names with this length in bytes.
 func newHash(size int) hash.Hash {
@@ -86,7 +86,7 @@ func ParseIndex(data []byte, size int) (Index, error) {
 		if length <= 0 || flags&^nameMask != 0 || int(flags) != min(length, nameMask) {
 			return nil, errIndex // an unfinished merge, or flags of version 3
 		}
-		e := Entry{Path: text[name : name+length], Stat: parseStat(data[at:])}
+		e := IndexEntry{Path: text[name : name+length], Stat: parseStat(data[at:])}
 		e.Mode = e.Stat.Mode
 		e.Raw = text[at+statSize : at+statSize+size]
 		if n := len(all); n > 0 && all[n-1].Path >= e.Path {
@@ -98,9 +98,9 @@ func ParseIndex(data []byte, size int) (Index, error) {
 	return all, nil
 }
 
-func parseStat(b []byte) FileStat {
+func parseStat(b []byte) IndexFileStat {
 	word := func(i int) uint32 { return binary.BigEndian.Uint32(b[4*i:]) }
-	return FileStat{
+	return IndexFileStat{
 		Changed:  int64(word(0))*1e9 + int64(word(1)),
 		Modified: int64(word(2))*1e9 + int64(word(3)),
 		Inode:    word(5), Mode: word(6), Size: word(9),
@@ -113,7 +113,7 @@ func (x Index) Encode(size int) ([]byte, error) {
 	b = binary.BigEndian.AppendUint32(b, uint32(len(x)))
 	for _, e := range x {
 		if len(e.Raw) != size {
-			return nil, fmt.Errorf("index: %q is not an object name", e.ID())
+			return nil, fmt.Errorf("index: %q is not an object name", e.ObjectName())
 		}
 		start := len(b)
 		for _, w := range []uint32{
@@ -134,12 +134,12 @@ func (x Index) Encode(size int) ([]byte, error) {
 }
 
 // Find returns the entry of a path.
-func (x Index) Find(path string) (Entry, bool) {
+func (x Index) Find(path string) (IndexEntry, bool) {
 	i := sort.Search(len(x), func(i int) bool { return x[i].Path >= path })
 	if i < len(x) && x[i].Path == path {
 		return x[i], true
 	}
-	return Entry{}, false
+	return IndexEntry{}, false
 }
 
 // EntriesBelow returns the entries below a directory; "" is the root.

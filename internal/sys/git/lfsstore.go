@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
 // LFSStore reads and writes LFS content by its hash. Existing content is never changed, and no
@@ -55,18 +55,18 @@ func (s LFSStore) IsEmpty() bool {
 
 // Has reports whether the content of a pointer, with its size, is there.
 func (s LFSStore) Has(p LFSPointer) bool {
-	f, err := s.open(p)
+	f, err := s.openContent(p)
 	if err == nil {
 		_ = f.Close() // only opened, not read
 	}
 	return err == nil
 }
 
-// storePath returns the path of the content below the store's directory.
-func (p LFSPointer) storePath() string { return filepath.Join(p.Hash[:2], p.Hash[2:4], p.Hash) }
+// pathInStore returns the path of the content below the store's directory.
+func (p LFSPointer) pathInStore() string { return filepath.Join(p.Hash[:2], p.Hash[2:4], p.Hash) }
 
-// open opens the content of a pointer. Missing content is an fs.ErrNotExist.
-func (s LFSStore) open(p LFSPointer) (*os.File, error) {
+// openContent opens the content of a pointer. Missing content is an fs.ErrNotExist.
+func (s LFSStore) openContent(p LFSPointer) (*os.File, error) {
 	for _, dir := range []string{s.User, s.Own} {
 		if dir == "" {
 			continue
@@ -89,10 +89,10 @@ func openLFSFile(dir string, p LFSPointer) (*os.File, error) {
 	fits := func(info fs.FileInfo, err error) bool {
 		return err == nil && info.Mode().IsRegular() && info.Size() == p.Size
 	}
-	if !fits(root.Lstat(p.storePath())) {
+	if !fits(root.Lstat(p.pathInStore())) {
 		return nil, fs.ErrNotExist
 	}
-	f, err := root.Open(p.storePath())
+	f, err := root.Open(p.pathInStore())
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ var ErrCorrupt = errors.New("the content does not have its hash")
 // written. Content that does not match its hash is an [ErrCorrupt], and the written bytes must be
 // discarded.
 func (s LFSStore) Copy(to io.Writer, p LFSPointer) error {
-	f, err := s.open(p)
+	f, err := s.openContent(p)
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func (s LFSStore) Copy(to io.Writer, p LFSPointer) error {
 	return err
 }
 
-// HashLFS returns the pointer of some content.
-func HashLFS(from io.Reader) (LFSPointer, error) { return copyAndHash(io.Discard, from) }
+// HashLFSContent returns the pointer of some content.
+func HashLFSContent(from io.Reader) (LFSPointer, error) { return copyAndHash(io.Discard, from) }
 
 func copyAndHash(to io.Writer, from io.Reader) (LFSPointer, error) {
 	h := sha256.New()
@@ -132,7 +132,7 @@ func copyAndHash(to io.Writer, from io.Reader) (LFSPointer, error) {
 
 // StoreOwn stores content in Nexus' directory, and returns its pointer.
 func (s LFSStore) StoreOwn(from io.Reader) (LFSPointer, error) {
-	return putLFS(s.Own, 0o600, 0o700, func(to io.Writer) (LFSPointer, error) { return copyAndHash(to, from) })
+	return storeLFSContent(s.Own, 0o600, 0o700, func(to io.Writer) (LFSPointer, error) { return copyAndHash(to, from) })
 }
 
 // CopyToUser copies content that only Nexus has to the user's LFS store.
@@ -141,38 +141,38 @@ func (s LFSStore) CopyToUser(p LFSPointer) error {
 	if (LFSStore{User: s.User}).Has(p) || !own.Has(p) {
 		return nil
 	}
-	_, err := putLFS(s.User, 0o644, 0o755, func(to io.Writer) (LFSPointer, error) { return p, own.Copy(to, p) })
+	_, err := storeLFSContent(s.User, 0o644, 0o755, func(to io.Writer) (LFSPointer, error) { return p, own.Copy(to, p) })
 	return err
 }
 
-// putLFS adds content to a store, after all of it is on the disk.
-func putLFS(dir string, mode, dirs fs.FileMode, write func(io.Writer) (LFSPointer, error)) (p LFSPointer, err error) {
+// storeLFSContent adds content to a store, after all of it is on the disk.
+func storeLFSContent(dir string, mode, dirs fs.FileMode, write func(io.Writer) (LFSPointer, error)) (p LFSPointer, err error) {
 	const what = "keep the content of a file of git LFS"
 	if err := os.MkdirAll(dir, dirs); err != nil {
-		return p, disk.WrapError(what, err)
+		return p, filewrite.WrapError(what, err)
 	}
 	f, err := os.CreateTemp(dir, ".nexus-*")
 	if err != nil {
-		return p, disk.WrapError(what, err)
+		return p, filewrite.WrapError(what, err)
 	}
 	if p, err = write(f); err == nil {
 		err = errors.Join(f.Chmod(mode), f.Sync())
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		to := filepath.Join(dir, p.storePath())
+		to := filepath.Join(dir, p.pathInStore())
 		if err = os.MkdirAll(filepath.Dir(to), dirs); err == nil {
 			err = os.Rename(f.Name(), to)
 		}
 	}
 	if err != nil {
-		return p, disk.WrapError(what, errors.Join(err, os.Remove(f.Name())))
+		return p, filewrite.WrapError(what, errors.Join(err, os.Remove(f.Name())))
 	}
 	return p, nil
 }
 
 // exportLFS copies the content of agents that a commit and its history point to into the user's
 // store, so that the user's checkouts and pushes have it.
-func (c *Clone) exportLFS(ctx context.Context, commit string) error {
+func (c *PrivateClone) exportLFS(ctx context.Context, commit string) error {
 	if (LFSStore{Own: c.git.LFS.Own}).IsEmpty() {
 		return nil // there is no content of agents
 	}

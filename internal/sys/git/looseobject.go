@@ -18,9 +18,9 @@ import (
 // cases, and compressing costs more than writing.
 const maxUncompressed = 2 << 10
 
-// objectPacker builds the bytes of loose objects. Making a compressor allocates 1.2 MB; reusing one
+// looseObjectEncoder builds the bytes of loose objects. Making a compressor allocates 1.2 MB; reusing one
 // costs little.
-type objectPacker struct {
+type looseObjectEncoder struct {
 	raw []byte       // header and content
 	out bytes.Buffer // the file's bytes
 	zip *zlib.Writer // nil until needed
@@ -28,11 +28,11 @@ type objectPacker struct {
 
 // WriteObject stores an object and returns its name. Storing an existing object is cheap.
 func (o *ObjectStore) WriteObject(kind string, data []byte) (string, error) {
-	p, ok := o.packers.Get().(*objectPacker)
+	p, ok := o.packers.Get().(*looseObjectEncoder)
 	if !ok {
-		p = &objectPacker{}
+		p = &looseObjectEncoder{}
 	}
-	defer o.recyclePacker(p)
+	defer o.keepPackerForReuse(p)
 	p.raw = append(p.raw[:0], kind...)
 	p.raw = append(p.raw, ' ')
 	p.raw = strconv.AppendInt(p.raw, int64(len(data)), 10)
@@ -45,21 +45,21 @@ func (o *ObjectStore) WriteObject(kind string, data []byte) (string, error) {
 	if info, err := os.Lstat(path); err == nil && info.Size() > 0 { // a crash leaves empty files
 		return id, nil
 	}
-	if err := p.compress(); err != nil {
+	if err := p.compressObject(); err != nil {
 		return "", err
 	}
 	return id, writeObjectFile(path, p.out.Bytes())
 }
 
-// recyclePacker keeps a packer for the next object, unless it has grown large.
-func (o *ObjectStore) recyclePacker(p *objectPacker) {
+// keepPackerForReuse keeps a packer for the next object, unless it has grown large.
+func (o *ObjectStore) keepPackerForReuse(p *looseObjectEncoder) {
 	if cap(p.raw) <= 1<<20 && p.out.Cap() <= 1<<20 {
 		o.packers.Put(p)
 	}
 }
 
-// compress writes raw to out as a zlib stream.
-func (p *objectPacker) compress() error {
+// compressObject writes raw to out as a zlib stream.
+func (p *looseObjectEncoder) compressObject() error {
 	p.out.Reset()
 	if n := len(p.raw); n <= maxUncompressed {
 		size := binary.LittleEndian.AppendUint16(nil, uint16(n))

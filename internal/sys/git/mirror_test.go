@@ -31,12 +31,12 @@ func TestMirror(t *testing.T) {
 
 	for branch, rev := range map[string]string{"": head, "refs/heads/main": head, "refs/heads/nexus/old/T1": tree} {
 		at := t.TempDir()
-		m := Mirror{Dir: filepath.Join(at, "judged"), Work: filepath.Join(at, "tree"), From: r.Dir, Commit: head, Names: names, Exclude: []string{"lent"}}
+		m := ObjectBorrowingRepo{Dir: filepath.Join(at, "judged"), Work: filepath.Join(at, "tree"), From: r.Dir, Commit: head, Names: names, Exclude: []string{"lent"}}
 		gittest.WriteFiles(t, m.Work, map[string]string{".git": "gitdir: ../judged\n"})
 		if err := m.Write(); err != nil {
 			t.Fatal(err)
 		}
-		commit := want[string](t)(m.StandInCommit(t.Context(), rev, head))
+		commit := want[string](t)(m.SubstituteCommit(t.Context(), rev, head))
 		m.Commit, m.Branch = commit, branch
 		files := map[string]string{"a": "a2\n", "d/b": "b\n", "lent/x": "x\n"}
 		if rev == tree {
@@ -79,7 +79,7 @@ func TestMirrorOfBorrowed(t *testing.T) {
 	gittest.RunGit(t, second, "clone", "-q", "--shared", first, ".")
 	gittest.RunGit(t, third, "clone", "-q", "--shared", second, ".")
 	r := want[Repo](t)(FindRepo(t.Context(), third))
-	reads := strings.Join(Mirror{Dir: "/m", From: r.Dir}.ReadablePaths(), "\n")
+	reads := strings.Join(ObjectBorrowingRepo{Dir: "/m", From: r.Dir}.ReadablePaths(), "\n")
 	for _, dir := range []string{first, second, third} {
 		if !strings.Contains(reads, filepath.Join(dir, ".git/objects")) {
 			t.Errorf("%s is not among %q", dir, reads)
@@ -97,7 +97,7 @@ func TestNamesOfClone(t *testing.T) {
 	user := t.TempDir()
 	gittest.RunGit(t, user, "init", "-q", "-b", "main")
 	gittest.RunGit(t, user, "commit", "-q", "--allow-empty", "-m", "one")
-	c := want[*Clone](t)(OpenClone(t.Context(), Repo{Dir: filepath.Join(user, ".git"), Work: user}, t.TempDir()))
+	c := want[*PrivateClone](t)(OpenClone(t.Context(), Repo{Dir: filepath.Join(user, ".git"), Work: user}, t.TempDir()))
 	defer c.Close()
 	refs := func() (all []string) {
 		for _, n := range want[[]NamedRef](t)(c.ImportNamedRefs(t.Context())) {
@@ -135,8 +135,8 @@ func FuzzParseNames(f *testing.F) {
 	f.Add(id + " refs/heads/main \n" + id + " refs/remotes/origin/HEAD refs/remotes/origin/main\nx y\n")
 	f.Add(id + " refs/tags/v\r \n")
 	f.Fuzz(func(t *testing.T, out string) {
-		names := parseNames(out)
-		packed := PackedRefs(names, "refs/heads/main")
+		names := parseNamedRefs(out)
+		packed := FormatPackedRefs(names, "refs/heads/main")
 		n := 0
 		for line := range strings.Lines(packed) {
 			ref, id, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")

@@ -24,8 +24,8 @@ const maxTries = 5
 // NoteEditFunc returns the new content of a note for its old content, which is nil if there was none.
 type NoteEditFunc func(old []byte) ([]byte, error)
 
-// notesTree is the tree of a notes ref.
-type notesTree struct {
+// gitNotesTree is the tree of a notes ref.
+type gitNotesTree struct {
 	repo  Repo
 	tip   string              // empty: no notes yet
 	blobs map[string][]string // paths of notes in the tree, by annotated object
@@ -86,8 +86,8 @@ func writeNotesOnce(ctx context.Context, r Repo, edits map[string]NoteEditFunc) 
 }
 
 // openNotes reads the notes tree of a repository.
-func openNotes(ctx context.Context, r Repo) (*notesTree, error) {
-	n := &notesTree{repo: r, blobs: map[string][]string{}, flat: map[string]string{}}
+func openNotes(ctx context.Context, r Repo) (*gitNotesTree, error) {
+	n := &gitNotesTree{repo: r, blobs: map[string][]string{}, flat: map[string]string{}}
 	listed, err := r.Run(ctx, "for-each-ref", "--format=%(refname) %(objectname) %(symref)", NotesRef)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func openNotes(ctx context.Context, r Repo) (*notesTree, error) {
 }
 
 // readNote returns the note of an object. Several notes are joined, as git does.
-func (n *notesTree) readNote(ctx context.Context, object string) ([]byte, error) {
+func (n *gitNotesTree) readNote(ctx context.Context, object string) ([]byte, error) {
 	var all []byte
 	for _, path := range n.blobs[object] {
 		part, cut, err := n.repo.RunWithLimit(ctx, maxNote, "cat-file", "blob", n.tip+":"+path)
@@ -144,7 +144,7 @@ func (n *notesTree) readNote(ctx context.Context, object string) ([]byte, error)
 }
 
 // updateIndexInput returns the changes of the tree in the format of update-index.
-func (n *notesTree) updateIndexInput(ctx context.Context, edits map[string]NoteEditFunc) (string, error) {
+func (n *gitNotesTree) updateIndexInput(ctx context.Context, edits map[string]NoteEditFunc) (string, error) {
 	var b strings.Builder
 	for _, object := range slices.Sorted(maps.Keys(edits)) {
 		if !IsObjectID(object) {
@@ -178,7 +178,7 @@ func (n *notesTree) updateIndexInput(ctx context.Context, edits map[string]NoteE
 }
 
 // notePath returns the path of a new note, at the depth of the existing ones.
-func (n *notesTree) notePath(object string) string {
+func (n *gitNotesTree) notePath(object string) string {
 	var b strings.Builder
 	for range n.depth {
 		b.WriteString(object[:2] + "/")
@@ -188,7 +188,7 @@ func (n *notesTree) notePath(object string) string {
 }
 
 // commitEntries writes the entries to a new commit of notes.
-func (n *notesTree) commitEntries(ctx context.Context, entries string) (string, error) {
+func (n *gitNotesTree) commitEntries(ctx context.Context, entries string) (string, error) {
 	tree, err := n.writeTree(ctx, entries)
 	if err != nil {
 		return "", err
@@ -201,7 +201,7 @@ func (n *notesTree) commitEntries(ctx context.Context, entries string) (string, 
 }
 
 // writeTree writes a tree with the entries changed. Directories need an index for that.
-func (n *notesTree) writeTree(ctx context.Context, entries string) (string, error) {
+func (n *gitNotesTree) writeTree(ctx context.Context, entries string) (string, error) {
 	if n.flat != nil && !strings.Contains(entries, "/") {
 		return n.writeFlatTree(ctx, entries)
 	}
@@ -215,7 +215,7 @@ func (n *notesTree) writeTree(ctx context.Context, entries string) (string, erro
 }
 
 // writeFlatTree writes a tree without directories.
-func (n *notesTree) writeFlatTree(ctx context.Context, entries string) (string, error) {
+func (n *gitNotesTree) writeFlatTree(ctx context.Context, entries string) (string, error) {
 	for entry := range strings.SplitSeq(strings.TrimSuffix(entries, "\x00"), "\x00") {
 		what, path, _ := strings.Cut(entry, "\t")
 		mode, object, _ := strings.Cut(what, " ")
@@ -233,6 +233,6 @@ func (n *notesTree) writeFlatTree(ctx context.Context, entries string) (string, 
 
 // EditNotes edits the notes of commits in the user's repository, in one commit on [NotesRef]. It
 // is idempotent if the edits are.
-func (c *Clone) EditNotes(ctx context.Context, edits map[string]NoteEditFunc) error {
+func (c *PrivateClone) EditNotes(ctx context.Context, edits map[string]NoteEditFunc) error {
 	return WriteNotes(ctx, c.user, c.git.Dir, edits)
 }

@@ -67,10 +67,10 @@ func (o *ObjectStore) IDSize() int { return o.size }
 func (o *ObjectStore) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.stopReader()
+	return o.stopReaderProcess()
 }
 
-func (o *ObjectStore) stopReader() error {
+func (o *ObjectStore) stopReaderProcess() error {
 	if o.cmd == nil {
 		return nil
 	}
@@ -79,10 +79,10 @@ func (o *ObjectStore) stopReader() error {
 	return err
 }
 
-// startReader starts the reader. It runs until Close, independent of the call that started it, and ends
+// startReaderProcess starts the reader. It runs until Close, independent of the call that started it, and ends
 // with this process.
-func (o *ObjectStore) startReader(ctx context.Context) error {
-	cmd := o.repo.newCommand(context.WithoutCancel(ctx), []string{"cat-file", "--batch-command"})
+func (o *ObjectStore) startReaderProcess(ctx context.Context) error {
+	cmd := o.repo.newGitCommand(context.WithoutCancel(ctx), []string{"cat-file", "--batch-command"})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (o *ObjectStore) readObject(ctx context.Context, id string) (kind string, d
 	if !IsObjectID(id) {
 		return "", nil, fmt.Errorf("git cat-file: %q is not an object name", id)
 	}
-	head, data, _, err := o.requestObject(ctx, "contents", id, math.MaxInt)
+	head, data, _, err := o.readObjectFromReader(ctx, "contents", id, math.MaxInt)
 	return head.kind, data, err
 }
 
@@ -121,7 +121,7 @@ func (o *ObjectStore) resolve(ctx context.Context, expression string) (id string
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	head, _, _, err := o.requestObject(ctx, "info", expression, 0)
+	head, _, _, err := o.readObjectFromReader(ctx, "info", expression, 0)
 	return head.id, err
 }
 
@@ -133,7 +133,7 @@ func (o *ObjectStore) readBlob(ctx context.Context, expression string, limit int
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	head, data, cut, err := o.requestObject(ctx, "contents", expression, limit)
+	head, data, cut, err := o.readObjectFromReader(ctx, "contents", expression, limit)
 	if err == nil && head.kind != "blob" {
 		return "", false, fmt.Errorf("git cat-file: %s is a %s, not a file", expression, head.kind)
 	}
@@ -146,11 +146,11 @@ type objectHead struct {
 	size     int
 }
 
-// requestObject sends a command about an object, "info" or "contents", to the reader. It returns at most
+// readObjectFromReader sends a command about an object, "info" or "contents", to the reader. It returns at most
 // limit bytes of the content, and whether there are more. After an error the reader is replaced.
-func (o *ObjectStore) requestObject(ctx context.Context, command, name string, limit int) (head objectHead, data []byte, cut bool, err error) {
+func (o *ObjectStore) readObjectFromReader(ctx context.Context, command, name string, limit int) (head objectHead, data []byte, cut bool, err error) {
 	if o.cmd == nil {
-		if err := o.startReader(ctx); err != nil {
+		if err := o.startReaderProcess(ctx); err != nil {
 			return objectHead{}, nil, false, err
 		}
 	}
@@ -159,7 +159,7 @@ func (o *ObjectStore) requestObject(ctx context.Context, command, name string, l
 		return objectHead{}, nil, false, fmt.Errorf("object %s: %w", name, err)
 	}
 	if err != nil {
-		err = errors.Join(fmt.Errorf("git cat-file: %s: %w", name, err), o.stopReader())
+		err = errors.Join(fmt.Errorf("git cat-file: %s: %w", name, err), o.stopReaderProcess())
 	}
 	return head, data, cut, err
 }

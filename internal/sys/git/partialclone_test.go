@@ -19,14 +19,14 @@ func TestLacking(t *testing.T) {
 	gittest.RunGit(t, server, "add", ".")
 	gittest.RunGit(t, server, "commit", "-q", "-m", "one")
 	whole := want[Repo](t)(FindRepo(t.Context(), server))
-	if n, command, err := whole.MissingObjects(t.Context(), "HEAD"); n != 0 || command != "" || err != nil {
+	if n, command, err := whole.CountMissingObjects(t.Context(), "HEAD"); n != 0 || command != "" || err != nil {
 		t.Errorf("a whole repository lacks %d: %q, %v", n, command, err)
 	}
 	gittest.RunGit(t, dir, "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+filepath.ToSlash(server), ".")
 	gittest.RunGit(t, dir, "sparse-checkout", "set", "--cone", "a")
 	gittest.RunGit(t, dir, "checkout", "-q", "main")
 	r := want[Repo](t)(FindRepo(t.Context(), dir))
-	n, command, err := r.MissingObjects(t.Context(), "HEAD")
+	n, command, err := r.CountMissingObjects(t.Context(), "HEAD")
 	if n != 2 || err != nil {
 		t.Fatalf("it lacks %d: %v", n, err)
 	}
@@ -35,7 +35,7 @@ func TestLacking(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, out)
 	}
-	if n, _, err := r.MissingObjects(t.Context(), "HEAD"); n != 0 || err != nil {
+	if n, _, err := r.CountMissingObjects(t.Context(), "HEAD"); n != 0 || err != nil {
 		t.Errorf("after the command it lacks %d: %v", n, err)
 	}
 }

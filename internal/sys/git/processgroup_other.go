@@ -4,4 +4,4 @@ package git
 
 import "os/exec"
 
-func own(*exec.Cmd) {}
+func setProcessGroup(*exec.Cmd) {}

@@ -10,16 +10,16 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Publish creates or moves a branch of the user's repository, with its objects. The branch name
+// PublishBranch creates or moves a branch of the user's repository, with its objects. The branch name
 // begins with the clone's prefix and a slash. Index, files, configuration and HEAD of every
 // checkout are unchanged; a branch that is checked out, or that somebody else moved, is refused.
 // It is idempotent.
-func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
+func (c *PrivateClone) PublishBranch(ctx context.Context, branch, commit string) error {
 	commit, err := c.git.Resolve(ctx, commit)
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 	if err := CheckRef(branch); err != nil || !strings.HasPrefix(branch, prefix+"/") {
 		return invalidInputError(fmt.Sprintf("branch %q is not one of nexus", branch), "Publish to a branch below "+prefix+"/.", err)
 	}
-	if err := CheckPrefix(ctx, c.user, prefix); err != nil {
+	if err := CheckBranchPrefix(ctx, c.user, prefix); err != nil {
 		return err
 	}
 	ref, mark := "refs/heads/"+branch, "refs/published/"+branch
@@ -58,14 +58,14 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 	if _, err := c.user.Run(ctx, "update-ref", "--no-deref", "--end-of-options", ref, commit, is); err != nil {
 		return targetMovedError("branch "+branch+" could not be moved", "See what else changes it, then try again.", err)
 	}
-	if err := verifyRef(ctx, c.user, ref, commit); err != nil {
+	if err := verifyMovedRef(ctx, c.user, ref, commit); err != nil {
 		return err
 	}
 	return c.recordPublished(ctx, mark, commit)
 }
 
 // exportCommit copies a commit to the user's repository, with its LFS content.
-func (c *Clone) exportCommit(ctx context.Context, commit string) error {
+func (c *PrivateClone) exportCommit(ctx context.Context, commit string) error {
 	if err := c.exportLFS(ctx, commit); err != nil {
 		return err
 	}
@@ -75,9 +75,9 @@ func (c *Clone) exportCommit(ctx context.Context, commit string) error {
 // DefaultPrefix is the default prefix of published branches, before a slash.
 const DefaultPrefix = "nexus"
 
-// CheckPrefix returns an error if branches below a prefix cannot be created: a git branch cannot
+// CheckBranchPrefix returns an error if branches below a prefix cannot be created: a git branch cannot
 // be the directory of another one.
-func CheckPrefix(ctx context.Context, r Repo, prefix string) error {
+func CheckBranchPrefix(ctx context.Context, r Repo, prefix string) error {
 	if err := CheckRef(prefix); err != nil {
 		return invalidInputError(fmt.Sprintf("git.prefix = %q cannot begin the name of a branch", prefix), "Set git.prefix to letters, digits, dashes and slashes, such as nexus.", err)
 	}
@@ -98,7 +98,7 @@ func CheckPrefix(ctx context.Context, r Repo, prefix string) error {
 }
 
 // recordPublished records the commit to which a branch was published.
-func (c *Clone) recordPublished(ctx context.Context, mark, commit string) error {
+func (c *PrivateClone) recordPublished(ctx context.Context, mark, commit string) error {
 	if was, err := refCommit(ctx, c.git, mark); err != nil || was == commit {
 		return err
 	}
@@ -108,7 +108,7 @@ func (c *Clone) recordPublished(ctx context.Context, mark, commit string) error 
 
 // checkNoForeignCommits returns an error if a published branch at commit is must not be moved to
 // commit, because somebody else added commits to it.
-func (c *Clone) checkNoForeignCommits(ctx context.Context, mark, is, commit, branch string) error {
+func (c *PrivateClone) checkNoForeignCommits(ctx context.Context, mark, is, commit, branch string) error {
 	if is == "" {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (c *Clone) checkNoForeignCommits(ctx context.Context, mark, is, commit, bra
 
 // isAncestor reports whether a is b or an ancestor of b. A commit that is not in the private clone
 // is no ancestor.
-func (c *Clone) isAncestor(ctx context.Context, a, b string) (bool, error) {
+func (c *PrivateClone) isAncestor(ctx context.Context, a, b string) (bool, error) {
 	if is, err := refCommit(ctx, c.git, a); err != nil || is == "" {
 		return false, err
 	}
@@ -134,27 +134,27 @@ func (c *Clone) isAncestor(ctx context.Context, a, b string) (bool, error) {
 	return err == nil, err
 }
 
-// MovedError is returned if a branch of the user's repository has moved, so that the new commits
+// TargetMovedError is returned if a branch of the user's repository has moved, so that the new commits
 // must be merged onto it before landing.
-type MovedError struct {
+type TargetMovedError struct {
 	Target string
 	At     string // its current commit, which is in the private clone
 }
 
 // Error implements error.
-func (e *MovedError) Error() string {
+func (e *TargetMovedError) Error() string {
 	return fmt.Sprintf("%s is at %.12s", e.Target, e.At)
 }
 
 func branchMovedError(target, at string) error {
-	return targetMovedError("branch "+target+" has new commits", "The landed work must be merged onto them first.", &MovedError{target, at})
+	return targetMovedError("branch "+target+" has new commits", "The landed work must be merged onto them first.", &TargetMovedError{target, at})
 }
 
-// Land moves a branch of the user's repository forward to commit, from was or from the result of
+// LandOnUserBranch moves a branch of the user's repository forward to commit, from was or from the result of
 // an earlier call. A branch that already contains the commit is fine; one with other commits on
-// top of was is a [MovedError]. If the branch is checked out, the checkout is updated by git's own
+// top of was is a [TargetMovedError]. If the branch is checked out, the checkout is updated by git's own
 // rules: if a file that changes has changes of the user's, nothing moves. It is idempotent.
-func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
+func (c *PrivateClone) LandOnUserBranch(ctx context.Context, target, commit, was string) error {
 	commit, err := c.git.Resolve(ctx, commit)
 	if err != nil {
 		return err
@@ -185,17 +185,17 @@ func (c *Clone) Land(ctx context.Context, target, commit, was string) error {
 	if err != nil {
 		return err
 	}
-	return verifyRef(ctx, c.user, ref, commit)
+	return verifyMovedRef(ctx, c.user, ref, commit)
 }
 
 // BranchCommit returns the commit of a branch of the user's repository.
-func (c *Clone) BranchCommit(ctx context.Context, name string) (string, error) {
+func (c *PrivateClone) BranchCommit(ctx context.Context, name string) (string, error) {
 	return refCommit(ctx, c.user, "refs/heads/"+name)
 }
 
 // checkFastForward compares a branch at commit is with the new commit: done if the branch already
 // contains it, or an error if it cannot be fast-forwarded.
-func (c *Clone) checkFastForward(ctx context.Context, target, commit, was, is string) (done bool, err error) {
+func (c *PrivateClone) checkFastForward(ctx context.Context, target, commit, was, is string) (done bool, err error) {
 	if _, err := c.Fetch(ctx, is); err != nil {
 		return false, err
 	}
@@ -216,7 +216,7 @@ func (c *Clone) checkFastForward(ctx context.Context, target, commit, was, is st
 }
 
 // fastForward moves a branch forward, and updates its checkout, if there is one.
-func (c *Clone) fastForward(ctx context.Context, target, commit, is string) error {
+func (c *PrivateClone) fastForward(ctx context.Context, target, commit, is string) error {
 	ref := "refs/heads/" + target
 	where, err := branchCheckouts(ctx, c.user, ref)
 	if err != nil {
@@ -239,7 +239,7 @@ func (c *Clone) fastForward(ctx context.Context, target, commit, is string) erro
 }
 
 // fastForwardCheckout updates the checkout in dir, with its branch.
-func (c *Clone) fastForwardCheckout(ctx context.Context, dir, commit, was string) error {
+func (c *PrivateClone) fastForwardCheckout(ctx context.Context, dir, commit, was string) error {
 	r, err := FindRepo(ctx, dir)
 	if err != nil {
 		return err
@@ -266,18 +266,18 @@ func (c *Clone) fastForwardCheckout(ctx context.Context, dir, commit, was string
 
 // checkCheckoutCanMove returns an error if a checkout cannot be updated. It tests this on a copy
 // of the index, because the merge itself would leave traces.
-func (c *Clone) checkCheckoutCanMove(ctx context.Context, r Repo, commit, was string) (err error) {
+func (c *PrivateClone) checkCheckoutCanMove(ctx context.Context, r Repo, commit, was string) (err error) {
 	if _, err := os.Lstat(filepath.Join(r.Dir, "index.lock")); err == nil {
 		return errors.New("another git works in " + r.Work)
 	}
 	dir, err := os.MkdirTemp(c.git.Dir, ".rehearse-")
 	if err != nil {
-		return disk.WrapError("look at the checkout", err)
+		return filewrite.WrapError("look at the checkout", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	index := filepath.Join(dir, "index")
-	if err := disk.CopyFile(filepath.Join(r.Dir, "index"), index); err != nil {
-		return disk.WrapError("look at the checkout", err)
+	if err := filewrite.CopyFile(filepath.Join(r.Dir, "index"), index); err != nil {
+		return filewrite.WrapError("look at the checkout", err)
 	}
 	r.Index = index
 	if _, err := r.Run(ctx, "update-index", "-q", "--refresh"); err != nil {
@@ -290,7 +290,7 @@ func (c *Clone) checkCheckoutCanMove(ctx context.Context, r Repo, commit, was st
 }
 
 // checkNotBlocked returns an error that names a file, ignored or not, in the place of a new one.
-func checkNotBlocked(work string, changes []TreeChange) error {
+func checkNotBlocked(work string, changes []ChangedTreeFile) error {
 	goes := map[string]bool{}
 	for _, ch := range changes {
 		goes[ch.Path] = ch.Status != "A"
@@ -336,8 +336,8 @@ func parseWorktrees(out, ref string) []string {
 	return dirs
 }
 
-// verifyRef reads a ref again after it was moved, and checks it.
-func verifyRef(ctx context.Context, r Repo, ref, commit string) error {
+// verifyMovedRef reads a ref again after it was moved, and checks it.
+func verifyMovedRef(ctx context.Context, r Repo, ref, commit string) error {
 	is, err := refCommit(ctx, r, ref)
 	if err != nil || is == commit {
 		return err
@@ -347,10 +347,10 @@ func verifyRef(ctx context.Context, r Repo, ref, commit string) error {
 
 // checkFilters returns an error if the attributes of rev give a changed file a filter: a filter is
 // a program, and without running it the checkout would get the wrong content.
-func (c *Clone) checkFilters(ctx context.Context, rev string, changes []TreeChange) (err error) {
+func (c *PrivateClone) checkFilters(ctx context.Context, rev string, changes []ChangedTreeFile) (err error) {
 	dir, err := os.MkdirTemp(c.git.Dir, ".attributes-")
 	if err != nil {
-		return disk.WrapError("read attributes", err)
+		return filewrite.WrapError("read attributes", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	r := c.git

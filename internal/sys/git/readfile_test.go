@@ -12,14 +12,14 @@ import (
 
 // openReaderTest returns the clone of a repository with a few files, and the same repository without a
 // reader.
-func openReaderTest(t *testing.T) (c *Clone, plain Repo) {
+func openReaderTest(t *testing.T) (c *PrivateClone, plain Repo) {
 	t.Helper()
 	user := t.TempDir()
 	gittest.RunGit(t, user, "init", "-q", "-b", "main")
 	gittest.WriteFiles(t, user, map[string]string{"a": "one\n", "d/b": "two\n", "d/e/c": "", "d/sp ace": "x\n"})
 	gittest.RunGit(t, user, "add", ".")
 	gittest.RunGit(t, user, "commit", "-q", "-m", "begin")
-	c = want[*Clone](t)(OpenClone(t.Context(), want[Repo](t)(FindRepo(t.Context(), user)), t.TempDir()))
+	c = want[*PrivateClone](t)(OpenClone(t.Context(), want[Repo](t)(FindRepo(t.Context(), user)), t.TempDir()))
 	t.Cleanup(func() { _ = c.Close() })
 	return c, Repo{Dir: c.git.Dir}
 }
@@ -94,10 +94,10 @@ func TestReaderSeesChanges(t *testing.T) {
 func TestCallsOfClone(t *testing.T) {
 	c, _ := openReaderTest(t)
 	fail, calls, _ := gittest.InstallFailingGit(t)
-	again := want[*Clone](t)(OpenClone(t.Context(), c.user, t.TempDir()))
+	again := want[*PrivateClone](t)(OpenClone(t.Context(), c.user, t.TempDir()))
 	defer again.Close()
 	fail(0)
-	reopened := want[*Clone](t)(OpenClone(t.Context(), Repo{Dir: c.user.Dir, Work: c.user.Work}, strings.TrimSuffix(again.git.Dir, "/repo.git")))
+	reopened := want[*PrivateClone](t)(OpenClone(t.Context(), Repo{Dir: c.user.Dir, Work: c.user.Work}, strings.TrimSuffix(again.git.Dir, "/repo.git")))
 	defer reopened.Close()
 	if n := calls(); n > 4 { // the common directory, the settings, two readers
 		t.Errorf("opening a clone starts git %d times", n)
@@ -133,7 +133,7 @@ func TestCallsOfClone(t *testing.T) {
 		t.Errorf("a note starts git %d times: %v", calls(), err)
 	}
 	fail(0)
-	if err := reopened.Publish(t.Context(), "nexus/x", c.head); err != nil || calls() > 6 {
+	if err := reopened.PublishBranch(t.Context(), "nexus/x", c.head); err != nil || calls() > 6 {
 		t.Errorf("publishing starts git %d times: %v", calls(), err)
 	}
 }

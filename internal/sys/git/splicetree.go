@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// SpliceTree creates a copy of a tree with changes at the given paths and returns its name. A zero
+// EditTreePaths creates a copy of a tree with changes at the given paths and returns its name. A zero
 // Mode removes the path, a file or a whole directory. Splice reads and writes only the directories
 // on these paths.
-func (o *ObjectStore) SpliceTree(ctx context.Context, tree string, changes map[string]TreeEntry) (string, error) {
+func (o *ObjectStore) EditTreePaths(ctx context.Context, tree string, changes map[string]TreeEntry) (string, error) {
 	root, err := newTreeEdit(changes)
 	if err != nil {
 		return "", err
 	}
-	n, err := o.spliceEntry(ctx, TreeEntry{Mode: ModeTree, ID: tree}, root)
+	n, err := o.applyTreeEdit(ctx, TreeEntry{Mode: ModeTree, ID: tree}, root)
 	if err != nil {
 		return "", err
 	}
@@ -28,15 +28,15 @@ func (o *ObjectStore) SpliceTree(ctx context.Context, tree string, changes map[s
 	return n.ID, nil
 }
 
-// treeEdit is a set of changes in one directory.
-type treeEdit struct {
-	leaf *TreeEntry           // new entry of the path; nil if only entries below it change
-	sub  map[string]*treeEdit // changes below, by name
+// directoryEdit is a set of changes in one directory.
+type directoryEdit struct {
+	leaf *TreeEntry                // new entry of the path; nil if only entries below it change
+	sub  map[string]*directoryEdit // changes below, by name
 }
 
 // newTreeEdit converts paths to a tree of names.
-func newTreeEdit(changes map[string]TreeEntry) (*treeEdit, error) {
-	root := &treeEdit{sub: map[string]*treeEdit{}}
+func newTreeEdit(changes map[string]TreeEntry) (*directoryEdit, error) {
+	root := &directoryEdit{sub: map[string]*directoryEdit{}}
 	for path, node := range changes {
 		at := root
 		for name := range strings.SplitSeq(path, "/") {
@@ -44,11 +44,11 @@ func newTreeEdit(changes map[string]TreeEntry) (*treeEdit, error) {
 				return nil, fmt.Errorf("path %q cannot be in a tree", path)
 			}
 			if at.sub == nil {
-				at.sub = map[string]*treeEdit{}
+				at.sub = map[string]*directoryEdit{}
 			}
 			next := at.sub[name]
 			if next == nil {
-				next = &treeEdit{}
+				next = &directoryEdit{}
 				at.sub[name] = next
 			}
 			at = next
@@ -58,8 +58,8 @@ func newTreeEdit(changes map[string]TreeEntry) (*treeEdit, error) {
 	return root, nil
 }
 
-// spliceEntry applies the changes at and below one node.
-func (o *ObjectStore) spliceEntry(ctx context.Context, old TreeEntry, t *treeEdit) (TreeEntry, error) {
+// applyTreeEdit applies the changes at and below one node.
+func (o *ObjectStore) applyTreeEdit(ctx context.Context, old TreeEntry, t *directoryEdit) (TreeEntry, error) {
 	if t.leaf != nil && t.leaf.Mode != 0 {
 		return TreeEntry{Name: old.Name, Mode: t.leaf.Mode, ID: t.leaf.ID}, nil
 	}
@@ -81,7 +81,7 @@ func (o *ObjectStore) spliceEntry(ctx context.Context, old TreeEntry, t *treeEdi
 			was = nodes[i]
 			nodes = slices.Delete(nodes, i, i+1)
 		}
-		now, err := o.spliceEntry(ctx, was, sub)
+		now, err := o.applyTreeEdit(ctx, was, sub)
 		if err != nil {
 			return TreeEntry{}, err
 		}

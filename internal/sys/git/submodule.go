@@ -9,25 +9,25 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
 // SubmodulesFile is the file that lists the submodules of a tree.
 const SubmodulesFile = ".gitmodules"
 
-// SubmoduleSource is a place in which a repository's submodules may have been fetched.
-type SubmoduleSource struct {
+// SubmoduleFetchLocation is a place in which a repository's submodules may have been fetched.
+type SubmoduleFetchLocation struct {
 	Work string // the checkout; empty for none
 	Dir  string // the git directory with the directory modules; empty for none
 }
 
 // SubmoduleSourceOf returns the source of submodules for a user's repository.
-func SubmoduleSourceOf(ctx context.Context, user Repo) SubmoduleSource {
+func SubmoduleSourceOf(ctx context.Context, user Repo) SubmoduleFetchLocation {
 	dir, err := user.CommonDir(ctx)
 	if err != nil {
 		dir = user.Dir
 	}
-	return SubmoduleSource{Work: user.Work, Dir: dir}
+	return SubmoduleFetchLocation{Work: user.Work, Dir: dir}
 }
 
 // Submodule is a commit of another repository in a tree.
@@ -48,7 +48,7 @@ func (l Submodule) String() string {
 }
 
 // ListSubmodules returns the submodules of a tree of r.
-func ListSubmodules(ctx context.Context, r Repo, tree string, at SubmoduleSource) ([]Submodule, error) {
+func ListSubmodules(ctx context.Context, r Repo, tree string, at SubmoduleFetchLocation) ([]Submodule, error) {
 	out, err := r.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", tree)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func ListSubmodules(ctx context.Context, r Repo, tree string, at SubmoduleSource
 	}
 	names := submoduleNames(ctx, r, tree)
 	for i := range all {
-		all[i].findObjects(ctx, names[all[i].Path], at)
+		all[i].findCommitSource(ctx, names[all[i].Path], at)
 	}
 	return all, nil
 }
@@ -85,10 +85,10 @@ func submoduleNames(ctx context.Context, r Repo, tree string) map[string]string 
 	return all
 }
 
-// findObjects searches for the submodule's commit in the checkout, and in git's directory of submodules
+// findCommitSource searches for the submodule's commit in the checkout, and in git's directory of submodules
 // that are not checked out.
-func (l *Submodule) findObjects(ctx context.Context, name string, at SubmoduleSource) {
-	for _, p := range []SubmoduleSource{checkedOutSubmodule(ctx, l.Path, at.Work), storedSubmodule(name, at.Dir)} {
+func (l *Submodule) findCommitSource(ctx context.Context, name string, at SubmoduleFetchLocation) {
+	for _, p := range []SubmoduleFetchLocation{checkedOutSubmodule(ctx, l.Path, at.Work), storedSubmodule(name, at.Dir)} {
 		if p.Dir == "" {
 			continue
 		}
@@ -103,32 +103,32 @@ func (l *Submodule) findObjects(ctx context.Context, name string, at SubmoduleSo
 }
 
 // checkedOutSubmodule returns the source of a submodule that is checked out below a directory.
-func checkedOutSubmodule(ctx context.Context, name, work string) SubmoduleSource {
+func checkedOutSubmodule(ctx context.Context, name, work string) SubmoduleFetchLocation {
 	if work == "" {
-		return SubmoduleSource{}
+		return SubmoduleFetchLocation{}
 	}
 	from := filepath.Join(work, filepath.FromSlash(name))
 	r, err := FindRepo(ctx, from)
 	if err != nil {
-		return SubmoduleSource{}
+		return SubmoduleFetchLocation{}
 	}
 	at, err := filepath.EvalSymlinks(from)
 	if own, err2 := filepath.EvalSymlinks(r.Work); err != nil || err2 != nil || at != own {
-		return SubmoduleSource{} // not fetched: the directory belongs to the outer repository
+		return SubmoduleFetchLocation{} // not fetched: the directory belongs to the outer repository
 	}
 	return SubmoduleSourceOf(ctx, r)
 }
 
 // storedSubmodule returns the source of a submodule in a git directory.
-func storedSubmodule(name, dir string) SubmoduleSource {
+func storedSubmodule(name, dir string) SubmoduleFetchLocation {
 	if dir == "" || name == "" || !filepath.IsLocal(filepath.FromSlash(name)) {
-		return SubmoduleSource{}
+		return SubmoduleFetchLocation{}
 	}
 	at := filepath.Join(dir, "modules", filepath.FromSlash(name))
 	if info, err := os.Stat(filepath.Join(at, "objects")); err != nil || !info.IsDir() {
-		return SubmoduleSource{}
+		return SubmoduleFetchLocation{}
 	}
-	return SubmoduleSource{Dir: at}
+	return SubmoduleFetchLocation{Dir: at}
 }
 
 // WriteFiles writes the files of a submodule, and of its nested ones, into a new directory; aside
@@ -140,19 +140,19 @@ func (l Submodule) WriteFiles(ctx context.Context, dir, aside string) error {
 	}
 	at, err := os.MkdirTemp(aside, "submodule-")
 	if err != nil {
-		return disk.WrapError("check out a submodule", err)
+		return filewrite.WrapError("check out a submodule", err)
 	}
 	defer func() { _ = os.RemoveAll(at) }() // temporary files
 	for name, text := range map[string]string{
 		"config": CloneConfig(len(l.Commit)/2, true), "HEAD": "ref: refs/heads/none\n",
 		"objects/info/alternates": l.objects + "\n",
 	} {
-		if err := disk.WriteFile(filepath.Join(at, filepath.FromSlash(name)), []byte(text)); err != nil {
+		if err := filewrite.WriteFile(filepath.Join(at, filepath.FromSlash(name)), []byte(text)); err != nil {
 			return err
 		}
 	}
 	if err := errors.Join(os.Mkdir(filepath.Join(at, "refs"), 0o700), os.MkdirAll(dir, 0o755)); err != nil {
-		return disk.WrapError("check out a submodule", err)
+		return filewrite.WrapError("check out a submodule", err)
 	}
 	own := Repo{Dir: at, Work: dir, Index: filepath.Join(at, "index")}
 	for _, args := range [][]string{{"read-tree", l.Commit}, {"checkout-index", "--all", "--force", "--quiet"}} {

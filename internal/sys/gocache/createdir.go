@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 )
 
-// CreateDir creates a new build cache, of the go command or of a linter with the same layout, with
+// CreateBuildCacheDir creates a new build cache, of the go command or of a linter with the same layout, with
 // one real directory instead of 256: making and removing 256 takes longer than many builds. It
 // creates dir if it is missing and does not change an existing cache. On file systems without such
 // links, nothing is lost.
-func CreateDir(dir string) error {
+func CreateBuildCacheDir(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "00"), 0o700); err != nil {
 		return fmt.Errorf("lay out a build cache: %w", err)
 	}

@@ -18,14 +18,14 @@ func TestLay(t *testing.T) {
 	}{
 		"none yet":          {func(string) error { return nil }, "00, 00"},
 		"no entry yet":      {func(cache string) error { return os.MkdirAll(cache, 0o700) }, "00, 00"},
-		"laid out before":   {gocache.CreateDir, "00, 00"},
+		"laid out before":   {gocache.CreateBuildCacheDir, "00, 00"},
 		"a directory":       {func(cache string) error { return os.MkdirAll(filepath.Join(cache, "01"), 0o700) }, "own, none"},
 		"a directory later": {func(cache string) error { return os.MkdirAll(filepath.Join(cache, "ff"), 0o700) }, "00, own"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cache := filepath.Join(t.TempDir(), "kept", "cache")
-			if err := errors.Join(c.before(cache), gocache.CreateDir(cache)); err != nil {
+			if err := errors.Join(c.before(cache), gocache.CreateBuildCacheDir(cache)); err != nil {
 				t.Fatal(err)
 			}
 			first, err := os.Stat(filepath.Join(cache, "00"))
@@ -54,7 +54,7 @@ func TestLayNowhere(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := gocache.CreateDir(filepath.Join(file, "cache")); err == nil {
+	if err := gocache.CreateBuildCacheDir(filepath.Join(file, "cache")); err == nil {
 		t.Error("it is laid out")
 	}
 }

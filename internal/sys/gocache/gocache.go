@@ -21,15 +21,15 @@ import (
 	"time"
 )
 
-// BuildCache describes the directories of entries.
-type BuildCache struct {
+// GoBuildCache describes the directories of entries.
+type GoBuildCache struct {
 	Own    string   // private directory; created when needed
 	Shared []string // read-only, searched in this order
 	Now    func() time.Time
 }
 
-// cacheRequest is a request of the go command; see cmd/go/internal/cacheprog.
-type cacheRequest struct {
+// goCacheRequest is a request of the go command; see cmd/go/internal/cacheprog.
+type goCacheRequest struct {
 	ID       int64
 	Command  string
 	ActionID []byte `json:",omitempty"`
@@ -37,8 +37,8 @@ type cacheRequest struct {
 	BodySize int64  `json:",omitempty"`
 }
 
-// cacheResponse is the response to the request with the same ID.
-type cacheResponse struct {
+// goCacheResponse is the response to the request with the same ID.
+type goCacheResponse struct {
 	ID            int64
 	Err           string     `json:",omitempty"`
 	KnownCommands []string   `json:",omitempty"`
@@ -49,9 +49,9 @@ type cacheResponse struct {
 	DiskPath      string     `json:",omitempty"`
 }
 
-// cacheServer is a running cache.
-type cacheServer struct {
-	BuildCache
+// goCacheServer is a running cache.
+type goCacheServer struct {
+	GoBuildCache
 	spare string // temporary directory if Own is full; empty until needed
 }
 
@@ -62,26 +62,26 @@ const maxEntry = 1 << 30
 // is answered with an error, and serving continues; an unreadable stream ends it. If the private
 // directory is full, entries are stored in a temporary one until then: a go command whose entry
 // was refused blames the program that it builds, or waits forever.
-func (c BuildCache) Serve(in io.Reader, out io.Writer) error {
-	s := &cacheServer{BuildCache: c}
+func (c GoBuildCache) Serve(in io.Reader, out io.Writer) error {
+	s := &goCacheServer{GoBuildCache: c}
 	defer func() { _ = os.RemoveAll(s.spare) }() // of no use to anybody else; RemoveAll of "" does nothing
 	return s.serveRequests(in, out)
 }
 
-func (c *cacheServer) serveRequests(in io.Reader, out io.Writer) error {
+func (c *goCacheServer) serveRequests(in io.Reader, out io.Writer) error {
 	d := json.NewDecoder(bufio.NewReaderSize(in, 1<<20))
 	w := bufio.NewWriter(out)
-	send := func(r cacheResponse) error {
+	send := func(r goCacheResponse) error {
 		if err := json.NewEncoder(w).Encode(r); err != nil {
 			return err
 		}
 		return w.Flush()
 	}
-	if err := send(cacheResponse{KnownCommands: []string{"get", "put", "close"}}); err != nil {
+	if err := send(goCacheResponse{KnownCommands: []string{"get", "put", "close"}}); err != nil {
 		return err
 	}
 	for {
-		var r cacheRequest
+		var r goCacheRequest
 		if err := d.Decode(&r); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
@@ -99,31 +99,31 @@ func (c *cacheServer) serveRequests(in io.Reader, out io.Writer) error {
 	}
 }
 
-func (c *cacheServer) answerRequest(r cacheRequest, body []byte) cacheResponse {
-	var a cacheResponse
+func (c *goCacheServer) answerRequest(r goCacheRequest, body []byte) goCacheResponse {
+	var a goCacheResponse
 	var err error
 	switch r.Command {
 	case "get":
 		a = c.lookUpAction(r.ActionID)
 	case "put":
 		if a, err = storeOutput(r, body, c.Own, c.Now()); err != nil {
-			a, err = c.saveFallback(r, body, err)
+			a, err = c.storeInTempDir(r, body, err)
 		}
 	case "close":
 	default:
 		err = fmt.Errorf("unknown command %q", r.Command)
 	}
 	if err != nil {
-		a = cacheResponse{Err: err.Error()}
+		a = goCacheResponse{Err: err.Error()}
 	}
 	a.ID = r.ID
 	return a
 }
 
 // lookUpAction looks up an action. Unreadable entries are misses.
-func (c *cacheServer) lookUpAction(action []byte) cacheResponse {
+func (c *goCacheServer) lookUpAction(action []byte) goCacheResponse {
 	if len(action) == 0 {
-		return cacheResponse{Miss: true}
+		return goCacheResponse{Miss: true}
 	}
 	for _, dir := range append([]string{c.Own, c.spare}, c.Shared...) {
 		if dir == "" {
@@ -133,13 +133,13 @@ func (c *cacheServer) lookUpAction(action []byte) cacheResponse {
 			return a
 		}
 	}
-	return cacheResponse{Miss: true}
+	return goCacheResponse{Miss: true}
 }
 
 // readEntry reads an entry of the form
 // "v1 <action> <output> <size> <time in nanoseconds>".
-func readEntry(dir, action string) (cacheResponse, bool) {
-	none := cacheResponse{}
+func readEntry(dir, action string) (goCacheResponse, bool) {
+	none := goCacheResponse{}
 	data, err := os.ReadFile(entryPath(dir, action, "a"))
 	if err != nil {
 		return none, false
@@ -159,15 +159,15 @@ func readEntry(dir, action string) (cacheResponse, bool) {
 		return none, false
 	}
 	at := time.Unix(0, nanos)
-	return cacheResponse{OutputID: output, Size: size, Time: &at, DiskPath: path}, true
+	return goCacheResponse{OutputID: output, Size: size, Time: &at, DiskPath: path}, true
 }
 
-// saveFallback stores an entry in the temporary directory if it could not be written to the private one.
-func (c *cacheServer) saveFallback(r cacheRequest, body []byte, why error) (cacheResponse, error) {
+// storeInTempDir stores an entry in the temporary directory if it could not be written to the private one.
+func (c *goCacheServer) storeInTempDir(r goCacheRequest, body []byte, why error) (goCacheResponse, error) {
 	if c.spare == "" {
 		dir, err := os.MkdirTemp("", "gocache-")
 		if err != nil {
-			return cacheResponse{}, errors.Join(why, err)
+			return goCacheResponse{}, errors.Join(why, err)
 		}
 		c.spare = dir
 	}
@@ -179,25 +179,25 @@ func (c *cacheServer) saveFallback(r cacheRequest, body []byte, why error) (cach
 }
 
 // storeOutput writes the output, then the entry that names it, each atomically.
-func storeOutput(r cacheRequest, body []byte, dir string, now time.Time) (cacheResponse, error) {
+func storeOutput(r goCacheRequest, body []byte, dir string, now time.Time) (goCacheResponse, error) {
 	if len(r.ActionID) == 0 || len(r.OutputID) == 0 {
-		return cacheResponse{}, errors.New("put without an action or an output")
+		return goCacheResponse{}, errors.New("put without an action or an output")
 	}
 	if int64(len(body)) != r.BodySize || r.BodySize > maxEntry {
-		return cacheResponse{}, fmt.Errorf("body of %d bytes, announced as %d", len(body), r.BodySize)
+		return goCacheResponse{}, fmt.Errorf("body of %d bytes, announced as %d", len(body), r.BodySize)
 	}
 	action, output := hex.EncodeToString(r.ActionID), hex.EncodeToString(r.OutputID)
 	path := entryPath(dir, output, "d")
 	if info, err := os.Stat(path); err != nil || info.Size() != r.BodySize {
 		if err := writeFile(path, body); err != nil {
-			return cacheResponse{}, err
+			return goCacheResponse{}, err
 		}
 	}
 	line := fmt.Sprintf("v1 %s %s %20d %20d\n", action, output, r.BodySize, now.UnixNano())
 	if err := writeFile(entryPath(dir, action, "a"), []byte(line)); err != nil {
-		return cacheResponse{}, err
+		return goCacheResponse{}, err
 	}
-	return cacheResponse{DiskPath: path, Size: r.BodySize}, nil
+	return goCacheResponse{DiskPath: path, Size: r.BodySize}, nil
 }
 
 // entryPath returns the path of the go command's entry of a kind: "a" for an action, "d" for data.
@@ -225,7 +225,7 @@ func writeFile(path string, data []byte) error {
 }
 
 // CacheProgCommand returns the value of GOCACHEPROG that serves these directories with the program at exe,
-// whose subcommand gocache must call [BuildCache.Serve].
+// whose subcommand gocache must call [GoBuildCache.Serve].
 func CacheProgCommand(exe, own string, shared ...string) string {
 	words := []string{quoteWord(exe), "gocache", quoteWord("--own=" + own)}
 	for _, dir := range shared {

@@ -18,7 +18,7 @@ import (
 // TestMain serves as the cache program of the builds that the tests start.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "gocache" {
-		c := gocache.BuildCache{Now: time.Now}
+		c := gocache.GoBuildCache{Now: time.Now}
 		for _, arg := range os.Args[2:] {
 			if v, ok := strings.CutPrefix(arg, "--own="); ok {
 				c.Own = v
@@ -87,7 +87,7 @@ func TestBuildsFromTheSharedCacheAndWritesItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	shared, own := filepath.Join(t.TempDir(), "shared"), filepath.Join(t.TempDir(), "own")
-	if err := gocache.CreateDir(shared); err != nil {
+	if err := gocache.CreateBuildCacheDir(shared); err != nil {
 		t.Fatal(err)
 	}
 	if out := build(t, dir, "GOCACHE="+shared); !strings.Contains(out, "example.com/m/n") {
@@ -131,7 +131,7 @@ func listing(t *testing.T, dir string) string {
 }
 
 func TestRefusesWhatItCannotServe(t *testing.T) {
-	c := gocache.BuildCache{Own: t.TempDir(), Now: time.Now}
+	c := gocache.GoBuildCache{Own: t.TempDir(), Now: time.Now}
 	in := `{"ID":1,"Command":"put","ActionID":"YQ==","OutputID":"Yg==","BodySize":5}` + "\n" + `"YWJj"` + "\n" +
 		`{"ID":2,"Command":"frob"}` + "\n" + `{"ID":3,"Command":"get","ActionID":"YQ=="}` + "\n" + `{"ID":4,"Command":"close"}` + "\n"
 	var out bytes.Buffer
@@ -164,6 +164,6 @@ func FuzzServe(f *testing.F) {
 	f.Add([]byte(`{"ID":1,"Command":"put","ActionID":"Lw==","OutputID":"Yg==","BodySize":3}` + "\n" + `"YWJj"`))
 	dir := f.TempDir()
 	f.Fuzz(func(_ *testing.T, in []byte) {
-		_ = gocache.BuildCache{Own: dir, Now: time.Now}.Serve(bytes.NewReader(in), io.Discard)
+		_ = gocache.GoBuildCache{Own: dir, Now: time.Now}.Serve(bytes.NewReader(in), io.Discard)
 	})
 }

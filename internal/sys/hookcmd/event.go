@@ -135,13 +135,13 @@ func SampleEvent(p nexus.HookPoint, at time.Time) HookEvent {
 		e.Status = nexus.StatusDone
 	default:
 		e.Task, e.Title = "T1", "Write a text"
-		e.fillTask()
+		e.fillSampleTask()
 	}
 	return e
 }
 
-// fillTask fills in the task of a sample.
-func (e *HookEvent) fillTask() {
+// fillSampleTask fills in the task of a sample.
+func (e *HookEvent) fillSampleTask() {
 	if e.Point != nexus.HookTaskStart {
 		e.Attempt = "T1.1"
 	}

@@ -97,7 +97,7 @@ func (h DeclaredHook) TimeLimit() time.Duration { return cmp.Or(h.Timeout, defau
 
 // TrustItem returns the item that a person must agree to before the hook runs; nil: none.
 func (h DeclaredHook) TrustItem(root *os.Root) *trust.TrustItem {
-	files := trust.CommandFiles(root, "", h.Command)
+	files := trust.FilesOfCommand(root, "", h.Command)
 	return h.userCommand().TrustItem("hook:"+h.Name, struct {
 		On      []string          `json:"on"`
 		Command []string          `json:"command"`
@@ -116,7 +116,7 @@ func (h DeclaredHook) userCommand() usercmd.UserCommand {
 
 // HookOutcome describes how a hook ended.
 type HookOutcome struct {
-	State  nexus.HookState
+	State  nexus.HookCommandState
 	Exit   int    // -1 if it was killed or did not run
 	Why    string // reason, for people; empty if it succeeded
 	Took   time.Duration
@@ -140,9 +140,9 @@ func (h DeclaredHook) HasProgram(ctx context.Context, r *usercmd.UserCommandRunn
 	return result.Exit == 0, err
 }
 
-// Run runs a hook with an event, and returns when it and all processes that it started are dead.
+// RunHook runs a hook with an event, and returns when it and all processes that it started are dead.
 // It returns an error only if ctx ended before.
-func (h DeclaredHook) Run(ctx context.Context, r *usercmd.UserCommandRunner, e HookEvent) (HookOutcome, error) {
+func (h DeclaredHook) RunHook(ctx context.Context, r *usercmd.UserCommandRunner, e HookEvent) (HookOutcome, error) {
 	state, err := h.ReadTrustState(r)
 	switch {
 	case err != nil:
@@ -159,7 +159,7 @@ func (h DeclaredHook) Run(ctx context.Context, r *usercmd.UserCommandRunner, e H
 	if ctx.Err() != nil {
 		return HookOutcome{}, context.Cause(ctx)
 	}
-	return h.newOutcome(r, result, err), nil
+	return h.outcomeOfResult(r, result, err), nil
 }
 
 // sandboxCommand returns the hook's command and its sandbox.
@@ -173,7 +173,7 @@ func (h DeclaredHook) sandboxCommand(r *usercmd.UserCommandRunner, e HookEvent) 
 	if e.Tree != "" {
 		trees = append(trees, e.Tree)
 	}
-	own := r.OwnDir("hooks", h.Name)
+	own := r.CommandDataDir("hooks", h.Name)
 	box, c, err := r.PrepareCommand(h.userCommand(), own, e.environ(own), trees...)
 	c.Stdin, c.Timeout = bytes.NewReader(append(data, '\n')), h.TimeLimit()
 	return box, c, err
@@ -182,8 +182,8 @@ func (h DeclaredHook) sandboxCommand(r *usercmd.UserCommandRunner, e HookEvent) 
 // signalExitBase is added to a signal's number for the exit code of a killed process.
 const signalExitBase = 128
 
-// newOutcome converts the result of a command.
-func (h DeclaredHook) newOutcome(r *usercmd.UserCommandRunner, result sandbox.Result, err error) HookOutcome {
+// outcomeOfResult converts the result of a command.
+func (h DeclaredHook) outcomeOfResult(r *usercmd.UserCommandRunner, result sandbox.Result, err error) HookOutcome {
 	o := HookOutcome{Exit: result.Exit, Took: result.Duration, Stdout: r.MaskText(result.Stdout), Stderr: r.MaskText(result.Stderr)}
 	said := strings.TrimSpace(o.Stderr)
 	reason := func(otherwise string) string {

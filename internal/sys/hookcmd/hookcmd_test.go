@@ -80,7 +80,7 @@ func runner(t *testing.T) *usercmd.UserCommandRunner {
 func TestOutcomes(t *testing.T) {
 	r := runner(t)
 	for script, want := range map[string]struct {
-		state nexus.HookState
+		state nexus.HookCommandState
 		exit  int
 		why   string
 		lets  bool
@@ -99,7 +99,7 @@ func TestOutcomes(t *testing.T) {
 		if want.state == nexus.HookTimeout {
 			h.Timeout = 200 * time.Millisecond
 		}
-		o, err := h.Run(t.Context(), r, hookcmd.SampleEvent(nexus.HookTaskDone, time.Time{}))
+		o, err := h.RunHook(t.Context(), r, hookcmd.SampleEvent(nexus.HookTaskDone, time.Time{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,12 +108,12 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 	missing := hookcmd.DeclaredHook{Name: "h", Own: true, HookSettings: config.HookSettings{On: []string{"run.land"}, Command: []string{"no-such-program"}}}
-	if o, err := missing.Run(t.Context(), r, hookcmd.HookEvent{}); err != nil || o.State != nexus.HookNotRun || o.State.AllowsAction() {
+	if o, err := missing.RunHook(t.Context(), r, hookcmd.HookEvent{}); err != nil || o.State != nexus.HookNotRun || o.State.AllowsAction() {
 		t.Errorf("%+v, %v", o, err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(os.ErrClosed)
-	if _, err := missing.Run(ctx, r, hookcmd.HookEvent{}); err == nil {
+	if _, err := missing.RunHook(ctx, r, hookcmd.HookEvent{}); err == nil {
 		t.Error("it ran though nobody waits for it")
 	}
 }
@@ -134,9 +134,9 @@ func TestTrust(t *testing.T) {
 		{Name: "free", Own: true, HookSettings: config.HookSettings{On: []string{"run.end"}, Command: []string{"sh", script}, Sandbox: "off"}},
 		{Name: "sees", Own: true, HookSettings: config.HookSettings{On: []string{"run.end"}, Command: []string{"sh", script}, Env: []string{"SAID=${TOKEN}"}}},
 	} {
-		state := func(want nexus.HookState) {
+		state := func(want nexus.HookCommandState) {
 			t.Helper()
-			if o, err := h.Run(t.Context(), r, hookcmd.HookEvent{}); err != nil || o.State != want {
+			if o, err := h.RunHook(t.Context(), r, hookcmd.HookEvent{}); err != nil || o.State != want {
 				t.Errorf("%s: %+v, %v, want %s", h.Name, o, err, want)
 			}
 		}

@@ -48,10 +48,10 @@ func (j *Journal) appendFacts(
 		return nil, err
 	}
 	var blobs []string
-	err = j.runTransaction(ctx, "append to journal", func(ctx context.Context, tx *sql.Tx) error {
+	err = j.runDurableTransaction(ctx, "append to journal", func(ctx context.Context, tx *sql.Tx) error {
 		err := check(ctx, tx)
 		if err == nil {
-			blobs, err = j.writeShelved(ctx, tx)
+			blobs, err = j.writePendingBlobs(ctx, tx)
 		}
 		if err != nil {
 			return err
@@ -70,8 +70,8 @@ func (j *Journal) appendFacts(
 	return events, nil
 }
 
-// eventRow is an event in its stored form.
-type eventRow struct {
+// storedEventRow is an event in its stored form.
+type storedEventRow struct {
 	seq  int64
 	run  nexus.RunID
 	at   int64
@@ -81,12 +81,12 @@ type eventRow struct {
 	fact nexus.Fact // the decoded data
 }
 
-func (r eventRow) toEvent() nexus.Event {
-	return nexus.Event{Seq: r.seq, Run: r.run, At: time.Unix(0, r.at).UTC(), Fact: r.fact, Hash: hexHash(r.hash)}
+func (r storedEventRow) toEvent() nexus.Event {
+	return nexus.Event{Seq: r.seq, Run: r.run, At: time.Unix(0, r.at).UTC(), Fact: r.fact, Hash: encodeHash(r.hash)}
 }
 
-// hexHash encodes a hash with one allocation.
-func hexHash(hash []byte) string {
+// encodeHash encodes a hash with one allocation.
+func encodeHash(hash []byte) string {
 	var text [2 * sha256.Size]byte
 	if len(hash) != sha256.Size {
 		return hex.EncodeToString(hash)
@@ -97,8 +97,8 @@ func hexHash(hash []byte) string {
 
 // encodeFacts encodes the facts, masked, and decodes them again, so that the caller gets the same
 // values as all readers. A fact that cannot be decoded is refused.
-func encodeFacts(run nexus.RunID, facts []nexus.Fact, mask func([]byte) []byte) ([]eventRow, error) {
-	rows := make([]eventRow, len(facts))
+func encodeFacts(run nexus.RunID, facts []nexus.Fact, mask func([]byte) []byte) ([]storedEventRow, error) {
+	rows := make([]storedEventRow, len(facts))
 	for i, f := range facts {
 		if f == nil {
 			return nil, &nexus.Error{Code: nexus.CodeInternal, Message: fmt.Sprintf("append to run %s: fact %d is nil", run, i)}
@@ -113,15 +113,15 @@ func encodeFacts(run nexus.RunID, facts []nexus.Fact, mask func([]byte) []byte) 
 		if err != nil {
 			return nil, &nexus.Error{Code: nexus.CodeInternal, Message: fmt.Sprintf("append to run %s", run), Cause: err}
 		}
-		rows[i] = eventRow{run: run, kind: kind, data: string(data), fact: f}
+		rows[i] = storedEventRow{run: run, kind: kind, data: string(data), fact: f}
 	}
 	return rows, nil
 }
 
-// preparedStatements are the prepared statements of every append, on the writing connection.
-type preparedStatements struct{ lease, end, event, head, blob *sql.Stmt }
+// appendStatements are the prepared statements of every append, on the writing connection.
+type appendStatements struct{ lease, end, event, head, blob *sql.Stmt }
 
-func (s *preparedStatements) prepareAll(ctx context.Context, db *sql.DB) error {
+func (s *appendStatements) prepareAll(ctx context.Context, db *sql.DB) error {
 	var errs [5]error
 	s.lease, errs[0] = db.PrepareContext(ctx, "select fence = ? and pid != 0 from lease where run = ?")
 	s.end, errs[1] = db.PrepareContext(ctx, `select h.seq, h.hash, e.seq, e.hash from head h
@@ -132,8 +132,8 @@ func (s *preparedStatements) prepareAll(ctx context.Context, db *sql.DB) error {
 	return errors.Join(errs[:]...)
 }
 
-// lastEvent describes the last event of a journal, once from its head row and once from its events.
-type lastEvent struct {
+// lastEventCheck describes the last event of a journal, once from its head row and once from its events.
+type lastEventCheck struct {
 	seq      int64
 	hash     []byte
 	lastSeq  sql.NullInt64
@@ -141,7 +141,7 @@ type lastEvent struct {
 }
 
 // insertRows appends the rows to the chain, with the current time.
-func (j *Journal) insertRows(ctx context.Context, tx *sql.Tx, rows []eventRow) error {
+func (j *Journal) insertRows(ctx context.Context, tx *sql.Tx, rows []storedEventRow) error {
 	at := j.now().UnixNano()
 	for i := range rows {
 		rows[i].at = at
@@ -151,8 +151,8 @@ func (j *Journal) insertRows(ctx context.Context, tx *sql.Tx, rows []eventRow) e
 
 // insertRowsAt appends the rows to the chain, with their own times. It refuses to continue after an
 // event that does not match the head, which would hide the damage.
-func (j *Journal) insertRowsAt(ctx context.Context, tx *sql.Tx, rows []eventRow) error {
-	var e lastEvent
+func (j *Journal) insertRowsAt(ctx context.Context, tx *sql.Tx, rows []storedEventRow) error {
+	var e lastEventCheck
 	last := tx.StmtContext(ctx, j.every.end).QueryRowContext(ctx) //nolint:sqlclosecheck // the end of the transaction closes it
 	if err := last.Scan(&e.seq, &e.hash, &e.lastSeq, &e.lastHash); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (j *Journal) insertRowsAt(ctx context.Context, tx *sql.Tx, rows []eventRow)
 		return corruptError(j.path, fmt.Sprintf("ends with event %d, but should end with event %d", e.lastSeq.Int64, e.seq))
 	}
 	put := tx.StmtContext(ctx, j.every.event) //nolint:sqlclosecheck // the end of the transaction closes it
-	prev, sum := e.hash, newChain()
+	prev, sum := e.hash, newEventHashChain()
 	for i := range rows {
 		r := &rows[i]
 		r.seq = e.seq + 1 + int64(i)
@@ -175,19 +175,19 @@ func (j *Journal) insertRowsAt(ctx context.Context, tx *sql.Tx, rows []eventRow)
 	return err
 }
 
-// hashChain computes the hashes that link events.
-type hashChain struct {
+// eventHashChain computes the hashes that link events.
+type eventHashChain struct {
 	sum hash.Hash
 	buf []byte
 }
 
-func newChain() *hashChain { return &hashChain{sum: sha256.New()} }
+func newEventHashChain() *eventHashChain { return &eventHashChain{sum: sha256.New()} }
 
 // nextHash returns the hash of r after an event whose hash is prev: SHA-256 over
 // prev, the number and the time as eight bytes each, big end first, then run,
 // kind and data, each after its length in eight bytes. The hash before the
 // first event is 32 zero bytes.
-func (c *hashChain) nextHash(prev []byte, r eventRow) []byte {
+func (c *eventHashChain) nextHash(prev []byte, r storedEventRow) []byte {
 	b := append(c.buf[:0], prev...)
 	b = binary.BigEndian.AppendUint64(b, uint64(r.seq))
 	b = binary.BigEndian.AppendUint64(b, uint64(r.at))
@@ -205,10 +205,10 @@ func (c *hashChain) nextHash(prev []byte, r eventRow) []byte {
 // because the state of the disk is unknown then.
 var ErrBroken = errors.New("refused after an earlier failure")
 
-// runTransaction runs f in one durable transaction. Once started it is not cancelled, so that its result
+// runDurableTransaction runs f in one durable transaction. Once started it is not cancelled, so that its result
 // is known. A [nexus.Error] from f refuses the change and leaves the journal unchanged; any other
 // failure ends writing for good.
-func (j *Journal) runTransaction(ctx context.Context, doing string, f func(context.Context, *sql.Tx) error) error {
+func (j *Journal) runDurableTransaction(ctx context.Context, doing string, f func(context.Context, *sql.Tx) error) error {
 	if j.write == nil {
 		return &nexus.Error{
 			Code: nexus.CodeReadOnly, Message: fmt.Sprintf("%s %s: it is open for reading only", doing, j.path),

@@ -17,7 +17,7 @@ import (
 // Backup writes a snapshot of the journal to a new file at path, complete and without a log file.
 // The file gets its name when it is complete and synced. It fails if path exists.
 func (j *Journal) Backup(ctx context.Context, path string) error {
-	if err := checkVacant(path); err != nil {
+	if err := checkPathIsFree(path); err != nil {
 		return err
 	}
 	part := path + ".part"
@@ -38,13 +38,13 @@ func (j *Journal) Backup(ctx context.Context, path string) error {
 	return explainError(path, "back up journal to", syncAndRename(part, path))
 }
 
-// Salvage writes the undamaged part of a journal to a new journal at path: all events before the
+// SalvageTo writes the undamaged part of a journal to a new journal at path: all events before the
 // first damaged one, the blobs that match their hashes, and the fences of leases, which must only
 // grow. The new journal has no held leases. The report is about this journal, which is unchanged.
 //
 // An undamaged event of an unknown kind is no damage: Salvage then refuses with
 // [nexus.CodeJournalNewer].
-func (j *Journal) Salvage(ctx context.Context, path string) (VerifyReport, error) {
+func (j *Journal) SalvageTo(ctx context.Context, path string) (VerifyReport, error) {
 	r, err := j.Verify(ctx)
 	if err != nil {
 		return r, err
@@ -55,7 +55,7 @@ func (j *Journal) Salvage(ctx context.Context, path string) (VerifyReport, error
 			Hint: "The event is not damaged: a newer nexus wrote it. Use that version; nothing was changed.",
 		}
 	}
-	if err := checkVacant(path); err != nil {
+	if err := checkPathIsFree(path); err != nil {
 		return r, err
 	}
 	if err := j.writeSalvaged(ctx, path, r.Events); err != nil {
@@ -70,7 +70,7 @@ func (j *Journal) writeSalvaged(ctx context.Context, path string, events int64) 
 	if err != nil {
 		return err
 	}
-	err = to.runTransaction(ctx, "repair journal", func(ctx context.Context, tx *sql.Tx) error { return j.salvageRows(ctx, tx, events) })
+	err = to.runDurableTransaction(ctx, "repair journal", func(ctx context.Context, tx *sql.Tx) error { return j.salvageRows(ctx, tx, events) })
 	if err == nil {
 		err = to.explainError("repair journal", checkpointWAL(ctx, to.write))
 	}
@@ -83,7 +83,7 @@ func (j *Journal) salvageRows(ctx context.Context, tx *sql.Tx, events int64) err
 	prev := make([]byte, 32)
 	var last int64
 	err := j.copyRows(ctx, "select seq, run, at, kind, data, hash from event where seq between 1 and ? order by seq", []any{events}, func(found *sql.Rows) error {
-		var e eventRow
+		var e storedEventRow
 		if err := found.Scan(&e.seq, &e.run, &e.at, &e.kind, &e.data, &e.hash); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (j *Journal) copyRows(ctx context.Context, query string, args []any, row fu
 // [nexus.CodeRunHeld] while any process has the journal at path open, and if aside exists. There
 // may be no file at path.
 func ReplaceJournal(ctx context.Context, path, with, aside string) error {
-	if err := checkVacant(aside); err != nil {
+	if err := checkPathIsFree(aside); err != nil {
 		return err
 	}
 	switch _, err := os.Stat(path); {
@@ -194,8 +194,8 @@ func mergeAndRemoveWAL(ctx context.Context, path string) error {
 	}
 }
 
-// checkVacant returns an error if a path exists.
-func checkVacant(path string) error {
+// checkPathIsFree returns an error if a path exists.
+func checkPathIsFree(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
 		return &nexus.Error{

@@ -50,10 +50,10 @@ func TestSalvageKeepsFencesAndBlobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := filepath.Join(t.TempDir(), "whole.db")
-	if _, err := j.Salvage(t.Context(), whole); err != nil {
+	if _, err := j.SalvageTo(t.Context(), whole); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Salvage(t.Context(), whole); err == nil {
+	if _, err := j.SalvageTo(t.Context(), whole); err == nil {
 		t.Error("a journal was written over")
 	}
 	if err := j.Close(); err != nil {
@@ -111,7 +111,7 @@ func TestBackupThatFails(t *testing.T) {
 	for name, do := range map[string]func(path string) error{
 		"back up": func(path string) error { return j.Backup(t.Context(), path) },
 		"salvage": func(path string) error {
-			_, err := j.Salvage(t.Context(), path)
+			_, err := j.SalvageTo(t.Context(), path)
 			return err
 		},
 	} {
@@ -134,7 +134,7 @@ func TestBackupThatFails(t *testing.T) {
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := closed.Salvage(t.Context(), none); err == nil {
+	if r, err := closed.SalvageTo(t.Context(), none); err == nil {
 		t.Errorf("a closed journal was salvaged: %+v", r)
 	}
 	if _, err := os.Stat(none); err == nil {

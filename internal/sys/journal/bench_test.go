@@ -16,11 +16,11 @@ func facts(n int) []nexus.Fact {
 	const blob = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 	some := []nexus.Fact{
 		nexus.BudgetReserved{ID: "T3.2/coder.1/17", Task: "T3", Session: "T3.2/coder.1", Role: nexus.Coder, Model: "anthropic/claude", Money: 123_456_789},
-		nexus.BudgetSpent{ID: "T3.2/coder.1/17", Money: 23_456_789, Usage: nexus.Usage{Input: 1200, Output: 340, CacheRead: 20_000}},
-		nexus.TurnTaken{Session: "T3.2/coder.1", Turn: 17, Message: blob, Stop: "tools", Says: "Let me look at how the parser reads a header."},
-		nexus.ToolCalled{Session: "T3.2/coder.1", Call: "toolu_01A09q90qw90lq917835lq9", Tool: "shell", About: "go test ./internal/parse/..."},
-		nexus.ToolAnswered{Session: "T3.2/coder.1", Call: "toolu_01A09q90qw90lq917835lq9", Duration: time.Second, About: "ok internal/parse 0.31s"},
-		nexus.ToolsAnswered{Session: "T3.2/coder.1", Message: blob},
+		nexus.BudgetSettled{ID: "T3.2/coder.1/17", Money: 23_456_789, Usage: nexus.Usage{Input: 1200, Output: 340, CacheRead: 20_000}},
+		nexus.ModelTurnRecorded{Session: "T3.2/coder.1", Turn: 17, Message: blob, Stop: "tools", Says: "Let me look at how the parser reads a header."},
+		nexus.ToolCallStarted{Session: "T3.2/coder.1", Call: "toolu_01A09q90qw90lq917835lq9", Tool: "shell", About: "go test ./internal/parse/..."},
+		nexus.ToolCallEnded{Session: "T3.2/coder.1", Call: "toolu_01A09q90qw90lq917835lq9", Duration: time.Second, About: "ok internal/parse 0.31s"},
+		nexus.ToolResultsSent{Session: "T3.2/coder.1", Message: blob},
 		nexus.TreeSnapshotted{Attempt: "T3.2", Commit: blob[:40], Tree: blob[20:60]},
 	}
 	all := make([]nexus.Fact, n)

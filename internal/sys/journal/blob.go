@@ -43,8 +43,8 @@ type SmallBlobStore interface {
 	ReadSmallBlob(hash string) ([]byte, error)
 }
 
-// OpenBlobs opens the store in dir and creates the directory if necessary.
-func OpenBlobs(dir string) (*BlobStore, error) {
+// OpenBlobStore opens the store in dir and creates the directory if necessary.
+func OpenBlobStore(dir string) (*BlobStore, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, blobError(dir, "open blob store", err)
 	}

@@ -22,7 +22,7 @@ import (
 func openBlobs(tb testing.TB) (*journal.BlobStore, string) {
 	tb.Helper()
 	dir := filepath.Join(tb.TempDir(), "blobs")
-	s, err := journal.OpenBlobs(dir)
+	s, err := journal.OpenBlobStore(dir)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestPutThenGet(t *testing.T) {
 	if d := cmp.Diff(want, files(t, dir)); d != "" {
 		t.Errorf("the store holds something else (-want +got):\n%s", d)
 	}
-	again, err := journal.OpenBlobs(dir)
+	again, err := journal.OpenBlobStore(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestGetRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, hash string
 		before     func()
-		code       nexus.Code
+		code       nexus.ErrorCode
 	}{
 		{"missing", missing, func() {}, nexus.CodeNotFound},
 		{"changed", hash, func() { damage("the whole trutH") }, nexus.CodeStorage},
@@ -138,7 +138,7 @@ func TestManyPutTheSame(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			s, err := journal.OpenBlobs(dir)
+			s, err := journal.OpenBlobStore(dir)
 			if err != nil {
 				t.Error(err)
 				return
@@ -190,7 +190,7 @@ func TestOpenWhereAFileIs(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := journal.OpenBlobs(path); !errors.Is(err, &nexus.Error{Code: nexus.CodeStorage}) {
+	if _, err := journal.OpenBlobStore(path); !errors.Is(err, &nexus.Error{Code: nexus.CodeStorage}) {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -255,7 +255,7 @@ func (s shelf) ReadSmallBlob(hash string) ([]byte, error) { return s[hash], nil 
 // files; both are found, and what is on the shelf is checked like a file.
 func TestShelf(t *testing.T) {
 	dir := t.TempDir()
-	files, err := journal.OpenBlobs(dir)
+	files, err := journal.OpenBlobStore(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestShelf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := journal.OpenBlobs(dir)
+	store, err := journal.OpenBlobStore(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

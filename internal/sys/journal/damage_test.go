@@ -98,7 +98,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 				t.Errorf("got %+v", r)
 			}
 			whole := filepath.Join(t.TempDir(), "whole.db")
-			if s, err := j.Salvage(t.Context(), whole); err != nil || s.Damage != c.want {
+			if s, err := j.SalvageTo(t.Context(), whole); err != nil || s.Damage != c.want {
 				t.Errorf("salvaged: %+v, %v", s, err)
 			}
 			wantSound(t, whole, c.events)
@@ -165,7 +165,7 @@ func TestFollowingFindsDamage(t *testing.T) {
 func TestSpentIsNotGuessed(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   string
-		code nexus.Code
+		code nexus.ErrorCode
 	}{
 		"no JSON":  {"update event set data = '{' where kind = 'budget.spent'", nexus.CodeJournalCorrupt},
 		"no table": {"drop table event", nexus.CodeStorage},
@@ -173,7 +173,7 @@ func TestSpentIsNotGuessed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "journal.db")
 			j := openAt(t, path)
-			if _, err := acquire(t, j, "a").Append(t.Context(), nexus.BudgetReserved{ID: "1", Money: 5}, nexus.BudgetSpent{ID: "1", Money: 3}); err != nil {
+			if _, err := acquire(t, j, "a").Append(t.Context(), nexus.BudgetReserved{ID: "1", Money: 5}, nexus.BudgetSettled{ID: "1", Money: 3}); err != nil {
 				t.Fatal(err)
 			}
 			if got, err := j.SpentOnDay(t.Context(), time.Now(), ""); err != nil || got != 3 {
@@ -251,7 +251,7 @@ func TestAnyByteFlipped(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		make func(t *testing.T, path string)
-		code nexus.Code
+		code nexus.ErrorCode
 	}{
 		"empty":            {content(""), nexus.CodeJournalCorrupt},
 		"garbage":          {content(strings.Repeat("garbage ", 4096)), nexus.CodeJournalCorrupt},

@@ -13,7 +13,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
 const repairHint = "nexus journal verify says where the damage starts. nexus journal repair keeps every event before it " +
@@ -103,7 +103,7 @@ func isBusy(err error) bool {
 }
 
 // errorCode returns the code for a failure of the journal in dir.
-func errorCode(dir string, err error) nexus.Code {
+func errorCode(dir string, err error) nexus.ErrorCode {
 	switch primaryCode(err) {
 	case sqlite3.SQLITE_FULL:
 		return nexus.CodeDiskFull
@@ -122,7 +122,7 @@ func errorCode(dir string, err error) nexus.Code {
 		return nexus.CodeReadOnly
 	}
 	if primaryCode(err) != 0 { // SQLite does not report the system's reason
-		switch full, readOnly := disk.CheckSpace(dir); {
+		switch full, readOnly := filewrite.CheckSpace(dir); {
 		case readOnly:
 			return nexus.CodeReadOnly
 		case full:

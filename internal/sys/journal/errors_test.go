@@ -183,7 +183,7 @@ func TestEachErrorSaysWhatToDo(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		err  error
-		code nexus.Code
+		code nexus.ErrorCode
 		hint string
 		blob bool // a store of blobs says the same
 	}{
@@ -242,7 +242,7 @@ func TestNothingIsPutWhereNobodyCanLook(t *testing.T) {
 	within := filepath.Join(path, "copy.db")
 	for name, do := range map[string]func() error{
 		"back up": func() error { return j.Backup(t.Context(), within) },
-		"salvage": func() error { _, err := j.Salvage(t.Context(), within); return err },
+		"salvage": func() error { _, err := j.SalvageTo(t.Context(), within); return err },
 		"replace": func() error { return ReplaceJournal(t.Context(), path, path, within) },
 	} {
 		err := do()
@@ -262,7 +262,7 @@ func (noShelf) ReadSmallBlob(string) ([]byte, error) { return nil, syscall.EIO }
 // TestAShelfThatCannotBeRead is not taken for an empty one: who looks for a blob does not hear
 // that it was deleted.
 func TestAShelfThatCannotBeRead(t *testing.T) {
-	s, err := OpenBlobs(t.TempDir())
+	s, err := OpenBlobStore(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

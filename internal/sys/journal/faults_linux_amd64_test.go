@@ -22,7 +22,7 @@ import (
 // done with a journal. What fails is said, or was not needed: the result is then the
 // same. Either way what is left can be worked with, and what was acknowledged is in it.
 func TestDiskFailsOnce(t *testing.T) {
-	testenv.SkipRaced(t, "the kernel asks the process itself, which the detector may hold up meanwhile")
+	testenv.SkipUnderRaceDetector(t, "the kernel asks the process itself, which the detector may hold up meanwhile")
 	for name := range disks() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +73,7 @@ func disks() map[string]deed {
 			[]string{"sync journal.db.copy.part", "rename journal.db.copy.part", "sync its directory"},
 		},
 		"salvage": {tenEvents, copyWith(func(j *journal.Journal, ctx context.Context, to string) error {
-			_, err := j.Salvage(ctx, to)
+			_, err := j.SalvageTo(ctx, to)
 			return err
 		}), copied, []string{"sync its directory", "sync its directory, time 4"}, nil},
 		"replace": {
@@ -208,7 +208,7 @@ func recordThree(dir string) (string, error) {
 		_, err = j.Ask(context.Background(), "r", nexus.Request{Verb: nexus.VerbPause})
 	}
 	if err == nil {
-		err = j.ImportRun(context.Background(), "other", []journal.PortableEvent{{Seq: 1, At: time.Unix(1, 0), Kind: "run.resumed", Data: []byte("{}")}})
+		err = j.ImportRun(context.Background(), "other", []journal.ImportableEvent{{Seq: 1, At: time.Unix(1, 0), Kind: "run.resumed", Data: []byte("{}")}})
 	}
 	if err == nil {
 		err = errors.Join(l.Renew(context.Background()), l.Release(context.Background()))
@@ -237,7 +237,7 @@ var large = [][]byte{make([]byte, maxSmallBlob+1), []byte(strings.Repeat("large 
 const maxSmallBlob = 32 << 10
 
 func putBlobs(dir string) (string, error) {
-	s, err := journal.OpenBlobs(filepath.Join(dir, "blobs"))
+	s, err := journal.OpenBlobStore(filepath.Join(dir, "blobs"))
 	if err != nil {
 		return "", err
 	}
@@ -262,7 +262,7 @@ func putBlobs(dir string) (string, error) {
 // wholeBlobs checks that what has a name is whole, that a blob can be put again, and
 // that nothing else is left where only names and files could not be made.
 func wholeBlobs(dir string, _ error) error {
-	s, err := journal.OpenBlobs(filepath.Join(dir, "blobs"))
+	s, err := journal.OpenBlobStore(filepath.Join(dir, "blobs"))
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// PortableEvent is an event of another journal.
-type PortableEvent struct {
+// ImportableEvent is an event of another journal.
+type ImportableEvent struct {
 	Seq  int64 // number in that journal
 	At   time.Time
 	Kind string
@@ -23,8 +23,8 @@ type PortableEvent struct {
 // and numbers of this journal; references between their numbers are changed accordingly. It
 // refuses a run that exists here, events out of order, and facts of unknown kinds. Pending small
 // blobs become durable with it.
-func (j *Journal) ImportRun(ctx context.Context, run nexus.RunID, events []PortableEvent) error {
-	rows := make([]eventRow, len(events))
+func (j *Journal) ImportRun(ctx context.Context, run nexus.RunID, events []ImportableEvent) error {
+	rows := make([]storedEventRow, len(events))
 	for i, e := range events {
 		f, err := nexus.DecodeFact(e.Kind, e.Data)
 		if err != nil {
@@ -33,13 +33,13 @@ func (j *Journal) ImportRun(ctx context.Context, run nexus.RunID, events []Porta
 		if i > 0 && e.Seq <= events[i-1].Seq {
 			return corruptError(j.path, fmt.Sprintf("was to take event %d after event %d", e.Seq, events[i-1].Seq))
 		}
-		rows[i] = eventRow{run: run, at: e.At.UnixNano(), kind: e.Kind, data: string(e.Data), fact: f}
+		rows[i] = storedEventRow{run: run, at: e.At.UnixNano(), kind: e.Kind, data: string(e.Data), fact: f}
 	}
 	if len(rows) == 0 {
 		return nil
 	}
 	var blobs []string
-	err := j.runTransaction(ctx, "append to journal", func(ctx context.Context, tx *sql.Tx) error {
+	err := j.runDurableTransaction(ctx, "append to journal", func(ctx context.Context, tx *sql.Tx) error {
 		var have int
 		var first int64
 		at := tx.QueryRowContext(ctx, "select (select count(*) from event where run = ?), seq from head", run)
@@ -58,7 +58,7 @@ func (j *Journal) ImportRun(ctx context.Context, run nexus.RunID, events []Porta
 			}
 		}
 		var err error
-		if blobs, err = j.writeShelved(ctx, tx); err != nil {
+		if blobs, err = j.writePendingBlobs(ctx, tx); err != nil {
 			return err
 		}
 		return j.insertRowsAt(ctx, tx, rows)
@@ -73,8 +73,8 @@ func (j *Journal) ImportRun(ctx context.Context, run nexus.RunID, events []Porta
 
 // countUpTo returns the count of events up to a number. The number may belong to an event of another
 // run there: a reset to it is a reset to the event before it.
-func countUpTo(events []PortableEvent, seq int64) int64 {
-	n, found := slices.BinarySearchFunc(events, seq, func(e PortableEvent, seq int64) int { return cmp.Compare(e.Seq, seq) })
+func countUpTo(events []ImportableEvent, seq int64) int64 {
+	n, found := slices.BinarySearchFunc(events, seq, func(e ImportableEvent, seq int64) int { return cmp.Compare(e.Seq, seq) })
 	if found {
 		n++
 	}
@@ -82,7 +82,7 @@ func countUpTo(events []PortableEvent, seq int64) int64 {
 }
 
 // renumberEvents changes the event numbers in the fact of a row, if it has any.
-func (r *eventRow) renumberEvents(seq func(int64) int64) error {
+func (r *storedEventRow) renumberEvents(seq func(int64) int64) error {
 	changed := false
 	f := nexus.RenumberFact(r.fact, func(n int64) int64 { changed = true; return seq(n) })
 	if !changed {

@@ -18,8 +18,8 @@ func TestAdopt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path)
 	at := time.Unix(1700000000, 0)
-	events := []PortableEvent{{Seq: 7, At: at, Kind: "run.paused", Data: []byte("{}")}, {Seq: 9, At: at.Add(time.Second), Kind: "run.resumed", Data: []byte("{}")}}
-	for name, bad := range map[string][]PortableEvent{
+	events := []ImportableEvent{{Seq: 7, At: at, Kind: "run.paused", Data: []byte("{}")}, {Seq: 9, At: at.Add(time.Second), Kind: "run.resumed", Data: []byte("{}")}}
+	for name, bad := range map[string][]ImportableEvent{
 		"twice":        {events[0], events[0]},
 		"in disorder":  {events[1], events[0]},
 		"no fact":      {events[0], {Seq: 8, Kind: "nothing.known", Data: []byte("{}")}},
@@ -71,9 +71,9 @@ func TestAdoptRenumbers(t *testing.T) {
 	if _, err := l.Append(t.Context(), nexus.RunResumed{}, nexus.RunResumed{}, nexus.RunResumed{}); err != nil {
 		t.Fatal(err)
 	}
-	var events []PortableEvent
+	var events []ImportableEvent
 	for seq, f := range map[int64]nexus.Fact{
-		101: nexus.GoalAccepted{Fork: &nexus.Fork{Run: "other", Seq: 7}},
+		101: nexus.GoalAccepted{Fork: &nexus.ForkOrigin{Run: "other", Seq: 7}},
 		105: nexus.RequestMade{},
 		106: nexus.RequestSettled{Seq: 105},
 		111: nexus.RunRewound{To: 105},
@@ -83,9 +83,9 @@ func TestAdoptRenumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		events = append(events, PortableEvent{Seq: seq, At: time.Unix(1700000000, 0), Kind: kind, Data: data})
+		events = append(events, ImportableEvent{Seq: seq, At: time.Unix(1700000000, 0), Kind: kind, Data: data})
 	}
-	slices.SortFunc(events, func(a, b PortableEvent) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortFunc(events, func(a, b ImportableEvent) int { return cmp.Compare(a.Seq, b.Seq) })
 	if err := j.ImportRun(t.Context(), "r", events); err != nil {
 		t.Fatal(err)
 	}

@@ -52,11 +52,11 @@ type Journal struct {
 	now  func() time.Time
 	mask func([]byte) []byte // may be nil
 	poll time.Duration
-	here processPlace
+	here processIDNamespace
 
 	read  *sql.DB
 	write *sql.DB // one connection; nil if read-only
-	every preparedStatements
+	every appendStatements
 
 	turn   chan struct{} // a lock: filled by the writing goroutine
 	broken error         // why appends are refused; owned by the holder of turn
@@ -77,10 +77,10 @@ func Open(ctx context.Context, path string, o Options) (*Journal, error) {
 		o.Poll = defaultPoll
 	}
 	j := &Journal{
-		path: path, now: o.Now, mask: o.Mask, poll: o.Poll, here: herePlace(),
+		path: path, now: o.Now, mask: o.Mask, poll: o.Poll, here: callingProcessPlace(),
 		turn: make(chan struct{}, 1), grown: make(chan struct{}), shelf: map[string][]byte{},
 	}
-	if err := j.findFile(ctx, o.ReadOnly); err != nil {
+	if err := j.ensureJournalFile(ctx, o.ReadOnly); err != nil {
 		return nil, explainError(path, "open journal", err)
 	}
 	if err := j.openPools(ctx, o.ReadOnly); err != nil {
@@ -93,8 +93,8 @@ func Open(ctx context.Context, path string, o Options) (*Journal, error) {
 	return j, nil
 }
 
-// findFile makes sure that the file at the path exists and can be a journal.
-func (j *Journal) findFile(ctx context.Context, readOnly bool) error {
+// ensureJournalFile makes sure that the file at the path exists and can be a journal.
+func (j *Journal) ensureJournalFile(ctx context.Context, readOnly bool) error {
 	err := checkCanCreate(j.path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err

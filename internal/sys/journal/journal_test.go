@@ -47,7 +47,7 @@ func acquire(tb testing.TB, j *journal.Journal, run nexus.RunID) *journal.Lease 
 	return l
 }
 
-func wantCode(t *testing.T, err error, code nexus.Code) {
+func wantCode(t *testing.T, err error, code nexus.ErrorCode) {
 	t.Helper()
 	e, ok := errors.AsType[*nexus.Error](err)
 	if !ok || e.Code != code {
@@ -66,7 +66,7 @@ func (c conforming) Acquire(ctx context.Context, run nexus.RunID, p nexus.RunPro
 }
 
 func TestConformance(t *testing.T) {
-	journaltest.RunSuite(t, func(t *testing.T) journaltest.OpenFunc {
+	journaltest.RunSuite(t, func(t *testing.T) journaltest.OpenJournalFunc {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "journal.db")
 		return func(t *testing.T, now func() time.Time) journaltest.TestedJournal {

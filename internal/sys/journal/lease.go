@@ -21,23 +21,23 @@ type Lease struct {
 	fence int64
 }
 
-// processPlace identifies where a process runs: process IDs are meaningful only within one. Boot and
+// processIDNamespace identifies where a process runs: process IDs are meaningful only within one. Boot and
 // space are empty if the system does not provide them.
-type processPlace struct{ host, boot, space string }
+type processIDNamespace struct{ host, boot, space string }
 
-func (p processPlace) String() string { return p.boot + " " + p.space }
+func (p processIDNamespace) String() string { return p.boot + " " + p.space }
 
 // CallingProcess returns the calling process.
 func CallingProcess() nexus.RunProcess {
-	p := nexus.RunProcess{PID: os.Getpid(), Host: herePlace().host}
-	if start, _, err := processStart(p.PID); err == nil {
+	p := nexus.RunProcess{PID: os.Getpid(), Host: callingProcessPlace().host}
+	if start, _, err := processStartTime(p.PID); err == nil {
 		p.Start = start
 	}
 	return p
 }
 
-// leaseHolder is a row of the lease table.
-type leaseHolder struct {
+// leaseRow is a row of the lease table.
+type leaseRow struct {
 	fence   int64
 	process nexus.RunProcess // PID 0 for none
 	place   string
@@ -46,23 +46,23 @@ type leaseHolder struct {
 
 const selectLease = "select fence, pid, host, start, place, expires from lease where run = ?"
 
-func scanHolder(row interface{ Scan(into ...any) error }) (leaseHolder, error) {
-	var h leaseHolder
+func scanHolder(row interface{ Scan(into ...any) error }) (leaseRow, error) {
+	var h leaseRow
 	var start, expires int64
 	err := row.Scan(&h.fence, &h.process.PID, &h.process.Host, &start, &h.place, &expires)
 	h.process.Start, h.expires = uint64(start), time.Unix(0, expires)
 	return h, err
 }
 
-// isValid reports whether the lease is still held: not released, not expired, and its process not
+// holdsLease reports whether the lease is still held: not released, not expired, and its process not
 // known to be dead.
-func (h leaseHolder) isValid(here processPlace, now time.Time) bool {
-	return h.process.PID != 0 && now.Before(h.expires) && !here.isDead(h.process, h.place)
+func (h leaseRow) holdsLease(here processIDNamespace, now time.Time) bool {
+	return h.process.PID != 0 && now.Before(h.expires) && !here.isProcessDead(h.process, h.place)
 }
 
-// isDead reports whether a process of a place is certain to be dead. For another host or process
+// isProcessDead reports whether a process of a place is certain to be dead. For another host or process
 // namespace, that is unknown.
-func (p processPlace) isDead(other nexus.RunProcess, at string) bool {
+func (p processIDNamespace) isProcessDead(other nexus.RunProcess, at string) bool {
 	if other.Host != p.host {
 		return false
 	}
@@ -73,7 +73,7 @@ func (p processPlace) isDead(other nexus.RunProcess, at string) bool {
 	if space != p.space {
 		return false
 	}
-	start, running, err := processStart(other.PID)
+	start, running, err := processStartTime(other.PID)
 	if err != nil {
 		return false
 	}
@@ -92,13 +92,13 @@ func (j *Journal) Acquire(ctx context.Context, run nexus.RunID, p nexus.RunProce
 	if p.Host == j.here.host {
 		at = j.here.String()
 	}
-	err := j.runTransaction(ctx, "acquire run in", func(ctx context.Context, tx *sql.Tx) error {
+	err := j.runDurableTransaction(ctx, "acquire run in", func(ctx context.Context, tx *sql.Tx) error {
 		h, err := scanHolder(tx.QueryRowContext(ctx, selectLease, run))
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		now := j.now()
-		if h.isValid(j.here, now) {
+		if h.holdsLease(j.here, now) {
 			return leaseHeldError(run, h)
 		}
 		l.fence = h.fence + 1
@@ -112,7 +112,7 @@ func (j *Journal) Acquire(ctx context.Context, run nexus.RunID, p nexus.RunProce
 	return l, nil
 }
 
-func leaseHeldError(run nexus.RunID, h leaseHolder) error {
+func leaseHeldError(run nexus.RunID, h leaseRow) error {
 	return &nexus.Error{
 		Code:    nexus.CodeRunHeld,
 		Message: fmt.Sprintf("run %s is in progress in process %d on %s", run, h.process.PID, h.process.Host),
@@ -151,7 +151,7 @@ func (l *Lease) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event,
 
 // Renew extends the lease to its full time from now.
 func (l *Lease) Renew(ctx context.Context) error {
-	return l.j.runTransaction(ctx, "renew lease in", func(ctx context.Context, tx *sql.Tx) error {
+	return l.j.runDurableTransaction(ctx, "renew lease in", func(ctx context.Context, tx *sql.Tx) error {
 		if err := l.checkHolder(ctx, tx); err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (l *Lease) Renew(ctx context.Context) error {
 
 // Release allows another process to acquire the lease. A lost or released lease is left unchanged.
 func (l *Lease) Release(ctx context.Context) error {
-	return l.j.runTransaction(ctx, "release lease in", func(ctx context.Context, tx *sql.Tx) error {
+	return l.j.runDurableTransaction(ctx, "release lease in", func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "update lease set pid = 0 where run = ? and fence = ?", l.run, l.fence)
 		return err
 	})

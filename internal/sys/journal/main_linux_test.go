@@ -116,8 +116,8 @@ func hold(path string) error {
 	return err
 }
 
-func expect(err error, code nexus.Code) error {
-	hint := map[nexus.Code]string{nexus.CodeDiskFull: "Free space", nexus.CodeReadOnly: "Make "}[code]
+func expect(err error, code nexus.ErrorCode) error {
+	hint := map[nexus.ErrorCode]string{nexus.CodeDiskFull: "Free space", nexus.CodeReadOnly: "Make "}[code]
 	if errors.Is(err, journal.ErrBroken) {
 		hint = "Start nexus again"
 	}
@@ -129,7 +129,7 @@ func expect(err error, code nexus.Code) error {
 }
 
 // appendUntil appends until it fails, and returns how many events there are.
-func appendUntil(l *journal.Lease, code nexus.Code) (int64, error) {
+func appendUntil(l *journal.Lease, code nexus.ErrorCode) (int64, error) {
 	for n := int64(0); n < 1_000_000; {
 		got, err := l.Append(context.Background(), facts(64)...)
 		if err != nil {
@@ -166,7 +166,7 @@ func fillDisk(path string) error {
 	if err != nil {
 		return err
 	}
-	blobs, err := journal.OpenBlobs(path + ".blobs")
+	blobs, err := journal.OpenBlobStore(path + ".blobs")
 	if err == nil {
 		_, err = blobs.Put(make([]byte, 4<<20))
 	}
@@ -216,7 +216,7 @@ func openReadOnlyDisk(path string) error {
 	if err := expect(err, nexus.CodeReadOnly); err != nil {
 		return fmt.Errorf("create: %w", err)
 	}
-	_, err = journal.OpenBlobs(path + ".blobs")
+	_, err = journal.OpenBlobStore(path + ".blobs")
 	if err := expect(err, nexus.CodeReadOnly); err != nil {
 		return fmt.Errorf("blobs: %w", err)
 	}

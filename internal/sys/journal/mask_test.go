@@ -17,7 +17,7 @@ import (
 func TestMask(t *testing.T) {
 	const key = "zebra-7781-plum-90210-quartz"
 	dir := t.TempDir()
-	mask := secret.New([]string{"X_KEY=" + key}).Mask
+	mask := secret.NewMasker([]string{"X_KEY=" + key}).Mask
 	o := options()
 	o.Mask = mask
 	j, err := journal.Open(t.Context(), filepath.Join(dir, "journal.db"), o)
@@ -25,7 +25,7 @@ func TestMask(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	blobs, err := journal.OpenBlobs(filepath.Join(dir, "blobs"))
+	blobs, err := journal.OpenBlobStore(filepath.Join(dir, "blobs"))
 	if err != nil {
 		t.Fatal(err)
 	}

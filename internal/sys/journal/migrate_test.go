@@ -111,8 +111,8 @@ func TestUnknownFact(t *testing.T) {
 	if _, err := l.Append(t.Context(), nexus.RunResumed{}); err != nil {
 		t.Fatal(err)
 	}
-	err = j.runTransaction(t.Context(), "append", func(ctx context.Context, tx *sql.Tx) error {
-		return j.insertRows(ctx, tx, []eventRow{{run: "r", kind: "task.teleported", data: "{}"}})
+	err = j.runDurableTransaction(t.Context(), "append", func(ctx context.Context, tx *sql.Tx) error {
+		return j.insertRows(ctx, tx, []storedEventRow{{run: "r", kind: "task.teleported", data: "{}"}})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -127,16 +127,16 @@ func TestUnknownFact(t *testing.T) {
 	if err != nil || n != 2 || r.Damage != EventUnreadable || r.Seq != 2 || r.Sound {
 		t.Errorf("read %d, got %+v, %v", n, r, err)
 	}
-	if _, err := j.Salvage(t.Context(), filepath.Join(t.TempDir(), "whole.db")); !errors.Is(err, &nexus.Error{Code: nexus.CodeJournalNewer}) {
+	if _, err := j.SalvageTo(t.Context(), filepath.Join(t.TempDir(), "whole.db")); !errors.Is(err, &nexus.Error{Code: nexus.CodeJournalNewer}) {
 		t.Errorf("an event of a newer nexus was thrown away: %v", err)
 	}
 }
 
 // TestLink fixes how events are linked: journals outlive programs.
 func TestLink(t *testing.T) {
-	c := newChain()
-	first := c.nextHash(make([]byte, 32), eventRow{seq: 1, run: "r", at: 1_795_257_000_000_000_000, kind: "run.resumed", data: "{}"})
-	second := c.nextHash(first, eventRow{seq: 2, run: "r", at: -1, kind: "run.paused", data: `{"why":"lunch"}`})
+	c := newEventHashChain()
+	first := c.nextHash(make([]byte, 32), storedEventRow{seq: 1, run: "r", at: 1_795_257_000_000_000_000, kind: "run.resumed", data: "{}"})
+	second := c.nextHash(first, storedEventRow{seq: 2, run: "r", at: -1, kind: "run.paused", data: `{"why":"lunch"}`})
 	want := []string{
 		"5de6875fd0402a806fdf303fe386d12c8ba372f530d6f61d282e6f3ebac68896",
 		"7cd2e033c4da8a32bea5affe04d3d342a5f600f2369181696c91af0f671d9976",
@@ -147,7 +147,7 @@ func TestLink(t *testing.T) {
 		}
 	}
 	// No two rows look alike to the hash.
-	if string(c.nextHash(first, eventRow{run: "ab", kind: "c"})) == string(c.nextHash(first, eventRow{run: "a", kind: "bc"})) {
+	if string(c.nextHash(first, storedEventRow{run: "ab", kind: "c"})) == string(c.nextHash(first, storedEventRow{run: "a", kind: "bc"})) {
 		t.Error("run and kind run into each other")
 	}
 }
@@ -190,7 +190,7 @@ func TestWhatIsNoDatabaseIsSaid(t *testing.T) {
 		"raise":       func() error { return migrateSchema(t.Context(), db) },
 		"prepare":     func() error { return prepareSchema(t.Context(), db, path) },
 		"ready":       func() error { return checkSchemaReadable(t.Context(), db, path) },
-		"statements":  func() error { return new(preparedStatements).prepareAll(t.Context(), db) },
+		"statements":  func() error { return new(appendStatements).prepareAll(t.Context(), db) },
 	} {
 		if err := do(); errorCode(path, err) != nexus.CodeJournalCorrupt {
 			t.Errorf("%s: %v", name, err)

@@ -130,7 +130,7 @@ func TestLostAfter(t *testing.T) {
 		}
 	}
 	both := []string{"run.paused", "run.resumed"}
-	for good, want := range map[int64][]LostEvents{
+	for good, want := range map[int64][]LostRunEvents{
 		9: nil,
 		8: {{"b", 1, 9, 9, both[1:]}},
 		4: {{"a", 2, 5, 6, both}, {"b", 3, 7, 9, both}},

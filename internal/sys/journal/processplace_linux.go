@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// herePlace returns the place of the calling process.
-func herePlace() processPlace {
+// callingProcessPlace returns the place of the calling process.
+func callingProcessPlace() processIDNamespace {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "localhost"
 	}
-	p := processPlace{host: host}
+	p := processIDNamespace{host: host}
 	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
 		p.boot = strings.TrimSpace(string(id))
 	}
@@ -28,9 +28,9 @@ func herePlace() processPlace {
 	return p
 }
 
-// processStart returns the start time of a process in clock ticks since boot, and whether it still
+// processStartTime returns the start time of a process in clock ticks since boot, and whether it still
 // runs: a zombie does not.
-func processStart(pid int) (start uint64, running bool, err error) {
+func processStartTime(pid int) (start uint64, running bool, err error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
 		return 0, false, nil

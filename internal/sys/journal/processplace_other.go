@@ -8,17 +8,17 @@ import (
 	"syscall"
 )
 
-// herePlace returns the place of the calling process.
-func herePlace() processPlace {
+// callingProcessPlace returns the place of the calling process.
+func callingProcessPlace() processIDNamespace {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "localhost"
 	}
-	return processPlace{host: host}
+	return processIDNamespace{host: host}
 }
 
-// processStart reports whether a process runs. Its start time is unknown on this system.
-func processStart(pid int) (start uint64, running bool, err error) {
+// processStartTime reports whether a process runs. Its start time is unknown on this system.
+func processStartTime(pid int) (start uint64, running bool, err error) {
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return 0, false, nil

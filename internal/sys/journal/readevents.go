@@ -84,8 +84,10 @@ func (j *Journal) lastSeq(ctx context.Context) (int64, error) {
 // early, by an error or because yield returned false. While the events of a full page are handled,
 // the next page is read.
 func (j *Journal) yieldEvents(ctx context.Context, run nexus.RunID, after, last int64, yield func(nexus.Event, error) bool) bool {
-	read := func(after int64) func() ([]eventRow, error) {
-		return func() ([]eventRow, error) { return j.readPage(context.WithoutCancel(ctx), run, after, last) }
+	read := func(after int64) func() ([]storedEventRow, error) {
+		return func() ([]storedEventRow, error) {
+			return j.readVerifiedPage(context.WithoutCancel(ctx), run, after, last)
+		}
 	}
 	wait := func() {}
 	defer func() { wait() }()
@@ -113,8 +115,8 @@ func (j *Journal) yieldEvents(ctx context.Context, run nexus.RunID, after, last 
 
 // readAhead starts to read a page. The function next returns the page, and wait returns when it
 // was read.
-func readAhead(read func() ([]eventRow, error)) (next func() ([]eventRow, error), wait func()) {
-	var rows []eventRow
+func readAhead(read func() ([]storedEventRow, error)) (next func() ([]storedEventRow, error), wait func()) {
+	var rows []storedEventRow
 	var err error
 	done := make(chan struct{})
 	go func() {
@@ -122,7 +124,7 @@ func readAhead(read func() ([]eventRow, error)) (next func() ([]eventRow, error)
 		rows, err = read()
 	}()
 	wait = func() { <-done }
-	return func() ([]eventRow, error) {
+	return func() ([]storedEventRow, error) {
 		wait()
 		return rows, err
 	}, wait
@@ -135,9 +137,9 @@ const (
 	selectHash = "select e.seq, e.hash from json_each(?) n join event e on e.seq = n.value"
 )
 
-// readPage reads a page of events and checks each against the one before it. With an error, it returns
+// readVerifiedPage reads a page of events and checks each against the one before it. With an error, it returns
 // the good events before it.
-func (j *Journal) readPage(ctx context.Context, run nexus.RunID, after, last int64) ([]eventRow, error) {
+func (j *Journal) readVerifiedPage(ctx context.Context, run nexus.RunID, after, last int64) ([]storedEventRow, error) {
 	query, args := selectRows+whereAll, []any{after, last, pageSize}
 	if run != "" {
 		query, args = selectRows+whereRun, []any{string(run), after, last, pageSize}
@@ -161,15 +163,15 @@ func (j *Journal) readPage(ctx context.Context, run nexus.RunID, after, last int
 }
 
 // scanRows returns the rows of a query, and with an error those before it.
-func (j *Journal) scanRows(ctx context.Context, query string, args ...any) ([]eventRow, error) {
+func (j *Journal) scanRows(ctx context.Context, query string, args ...any) ([]storedEventRow, error) {
 	found, err := j.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer found.Close() //nolint:errcheck // Err tells what Close would
-	var rows []eventRow
+	var rows []storedEventRow
 	for found.Next() {
-		var r eventRow
+		var r storedEventRow
 		var seq, at any // as any: database/sql would format and parse a number
 		if err := found.Scan(&seq, (*string)(&r.run), &at, &r.kind, &r.data, &r.hash); err != nil {
 			return rows, err
@@ -183,7 +185,7 @@ func (j *Journal) scanRows(ctx context.Context, query string, args ...any) ([]ev
 
 // hashesBefore returns the hashes of the events before those rows that do not directly follow the row
 // before them, because events of other runs are in between.
-func (j *Journal) hashesBefore(ctx context.Context, rows []eventRow) (map[int64][]byte, error) {
+func (j *Journal) hashesBefore(ctx context.Context, rows []storedEventRow) (map[int64][]byte, error) {
 	var gaps []int64
 	for i, r := range rows {
 		if r.seq > 1 && (i == 0 || rows[i-1].seq != r.seq-1) {
@@ -215,8 +217,8 @@ func (j *Journal) hashesBefore(ctx context.Context, rows []eventRow) (map[int64]
 }
 
 // firstDamaged returns the index of the first damaged row, and its damage.
-func firstDamaged(rows []eventRow, before map[int64][]byte) (int, DamageKind) {
-	sum := newChain()
+func firstDamaged(rows []storedEventRow, before map[int64][]byte) (int, DamageKind) {
+	sum := newEventHashChain()
 	for i, r := range rows {
 		prev := before[r.seq-1]
 		if i > 0 && rows[i-1].seq == r.seq-1 {
@@ -233,7 +235,7 @@ func firstDamaged(rows []eventRow, before map[int64][]byte) (int, DamageKind) {
 const rowsPerDecoder = 128
 
 // decodeFacts decodes the facts of rows. With an error, it returns the number of good rows before it.
-func decodeFacts(rows []eventRow) (good int, failed error) {
+func decodeFacts(rows []storedEventRow) (good int, failed error) {
 	parts := min(runtime.GOMAXPROCS(0), 4, len(rows)/rowsPerDecoder+1)
 	errs := make([]error, len(rows))
 	var all sync.WaitGroup
@@ -259,7 +261,7 @@ func decodeFacts(rows []eventRow) (good int, failed error) {
 }
 
 // unreadableError returns the error for an undamaged event that cannot be decoded.
-func unreadableError(path string, r eventRow, err error) error {
+func unreadableError(path string, r storedEventRow, err error) error {
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeJournalNewer}) {
 		return err
 	}
@@ -294,7 +296,7 @@ func (j *Journal) Runs(ctx context.Context) ([]RecordedRun, error) {
 	defer rows.Close() //nolint:errcheck // Err tells what Close would
 	var runs []RecordedRun
 	for rows.Next() {
-		r, err := j.scanRun(rows)
+		r, err := j.scanRecordedRun(rows)
 		if err != nil {
 			return nil, j.explainError("read journal", err)
 		}
@@ -306,7 +308,7 @@ func (j *Journal) Runs(ctx context.Context) ([]RecordedRun, error) {
 	return runs, j.explainError("read journal", rows.Err())
 }
 
-func (j *Journal) scanRun(rows *sql.Rows) (RecordedRun, error) {
+func (j *Journal) scanRecordedRun(rows *sql.Rows) (RecordedRun, error) {
 	var r RecordedRun
 	var first, last int64
 	var fence, pid, start, expires sql.NullInt64
@@ -315,12 +317,12 @@ func (j *Journal) scanRun(rows *sql.Rows) (RecordedRun, error) {
 		return RecordedRun{}, err
 	}
 	r.First, r.Last = time.Unix(0, first).UTC(), time.Unix(0, last).UTC()
-	h := leaseHolder{place: at.String, expires: time.Unix(0, expires.Int64)}
+	h := leaseRow{place: at.String, expires: time.Unix(0, expires.Int64)}
 	h.process = nexus.RunProcess{PID: int(pid.Int64), Host: host.String, Start: uint64(start.Int64)}
-	if h.isValid(j.here, j.now()) {
+	if h.holdsLease(j.here, j.now()) {
 		r.Holder = &h.process
 	}
-	r.Gone = h.process.PID == 0 || j.here.isDead(h.process, h.place)
+	r.Gone = h.process.PID == 0 || j.here.isProcessDead(h.process, h.place)
 	return r, nil
 }
 
@@ -342,9 +344,9 @@ func (j *Journal) RunHolders(ctx context.Context) (map[nexus.RunID]nexus.RunProc
 		if err := rows.Scan(&run, &pid, &host, &start, &at, &expires); err != nil {
 			return nil, j.explainError("read journal", err)
 		}
-		h := leaseHolder{place: at.String, expires: time.Unix(0, expires.Int64)}
+		h := leaseRow{place: at.String, expires: time.Unix(0, expires.Int64)}
 		h.process = nexus.RunProcess{PID: int(pid.Int64), Host: host.String, Start: uint64(start.Int64)}
-		if h.isValid(j.here, j.now()) {
+		if h.holdsLease(j.here, j.now()) {
 			all[nexus.RunID(run)] = h.process
 		}
 	}
@@ -362,7 +364,7 @@ func (j *Journal) RunEndings(ctx context.Context) (map[nexus.RunID]nexus.RunEnde
 	defer rows.Close() //nolint:errcheck // Err tells what Close would
 	over := map[nexus.RunID]nexus.RunEnded{}
 	for rows.Next() {
-		var r eventRow
+		var r storedEventRow
 		if err := rows.Scan(&r.seq, &r.run, &r.at, &r.kind, &r.data); err != nil {
 			return nil, j.explainError("read journal", err)
 		}
@@ -399,7 +401,7 @@ func (j *Journal) SpentOnDay(ctx context.Context, day time.Time, except nexus.Ru
 	open := map[reservation]nexus.Money{}
 	var sum nexus.Money
 	for rows.Next() {
-		var r eventRow
+		var r storedEventRow
 		if err := rows.Scan(&r.seq, &r.run, &r.at, &r.kind, &r.data); err != nil {
 			return 0, j.explainError("read journal", err)
 		}
@@ -412,7 +414,7 @@ func (j *Journal) SpentOnDay(ctx context.Context, day time.Time, except nexus.Ru
 			if r.at < to {
 				open[reservation{r.run, f.ID}] = f.Money
 			}
-		case nexus.BudgetSpent:
+		case nexus.BudgetSettled:
 			id := reservation{r.run, f.ID}
 			if _, ok := open[id]; ok { // else it belongs to another day, or was closed before
 				sum += f.Money

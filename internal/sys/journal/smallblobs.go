@@ -33,9 +33,9 @@ func (j *Journal) ReadSmallBlob(hash string) ([]byte, error) {
 	return data, j.explainError("read blob in", err)
 }
 
-// writeShelved writes the pending blobs and returns their hashes. They remain in memory until the
+// writePendingBlobs writes the pending blobs and returns their hashes. They remain in memory until the
 // transaction is durable; see dropDurableBlobs.
-func (j *Journal) writeShelved(ctx context.Context, tx *sql.Tx) ([]string, error) {
+func (j *Journal) writePendingBlobs(ctx context.Context, tx *sql.Tx) ([]string, error) {
 	j.mu.Lock()
 	hashes, blobs := make([]string, 0, len(j.shelf)), make([][]byte, 0, len(j.shelf))
 	for h, data := range j.shelf {

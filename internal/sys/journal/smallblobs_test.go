@@ -102,12 +102,12 @@ func TestVerifyNamesBlobs(t *testing.T) {
 	for range 2 {
 		facts := []nexus.Fact{
 			nexus.PromptSent{Session: "s", Message: "b"},
-			nexus.TurnTaken{Session: "s", Message: "a"},
+			nexus.ModelTurnRecorded{Session: "s", Message: "a"},
 			nexus.SessionEnded{Session: "s"},
 			nexus.SessionEnded{Session: "s", Result: "c"},
-			nexus.GateJudged{Evidence: nexus.Evidence{Output: "d", Raw: "e"}},
-			nexus.ChecksProved{Attempt: "T1.1", Handin: "f"},
-			nexus.TestsProved{Attempt: "T1.1", Evidence: []nexus.Evidence{{Output: "g"}, {All: "h", Named: "i"}}},
+			nexus.GateJudged{Evidence: nexus.GateEvidence{Output: "d", Raw: "e"}},
+			nexus.CriterionTestsFound{Attempt: "T1.1", Handin: "f"},
+			nexus.TestsRunWithoutWork{Attempt: "T1.1", Evidence: []nexus.GateEvidence{{Output: "g"}, {All: "h", Named: "i"}}},
 		}
 		if _, err := l.Append(t.Context(), facts...); err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ var deeds = map[string]func(ctx context.Context, j *journal.Journal, l *journal.
 		return err
 	},
 	"Adopt": func(ctx context.Context, j *journal.Journal, _ *journal.Lease, _ string) error {
-		return j.ImportRun(ctx, "other", []journal.PortableEvent{{Seq: 1, At: time.Unix(1, 0), Kind: "run.resumed", Data: []byte("{}")}})
+		return j.ImportRun(ctx, "other", []journal.ImportableEvent{{Seq: 1, At: time.Unix(1, 0), Kind: "run.resumed", Data: []byte("{}")}})
 	},
 	"Acquire": func(ctx context.Context, j *journal.Journal, _ *journal.Lease, _ string) error {
 		_, err := j.Acquire(ctx, "b", journal.CallingProcess(), time.Minute)
@@ -91,7 +91,7 @@ var deeds = map[string]func(ctx context.Context, j *journal.Journal, l *journal.
 		return j.Backup(ctx, filepath.Join(dir, "copy.db"))
 	},
 	"Salvage": func(ctx context.Context, j *journal.Journal, _ *journal.Lease, dir string) error {
-		_, err := j.Salvage(ctx, filepath.Join(dir, "whole.db"))
+		_, err := j.SalvageTo(ctx, filepath.Join(dir, "whole.db"))
 		return err
 	},
 }

@@ -46,12 +46,12 @@ func (j *Journal) Verify(ctx context.Context) (VerifyReport, error) {
 	}
 	defer tx.Rollback() //nolint:errcheck // it only read
 	prev := make([]byte, 32)
-	err = r.checkEvents(ctx, tx, &prev)
+	err = r.checkEventChain(ctx, tx, &prev)
 	if err == nil && r.Damage == "" {
-		err = r.checkEnd(ctx, tx, prev)
+		err = r.checkChainEnd(ctx, tx, prev)
 	}
 	if err == nil && r.Damage == "" {
-		err = r.checkStructure(ctx, tx)
+		err = r.checkDatabaseStructure(ctx, tx)
 	}
 	slices.Sort(r.Named)
 	r.Named = slices.Compact(r.Named)
@@ -68,17 +68,17 @@ func (r *VerifyReport) markDamaged(seq int64, d DamageKind, why string) {
 	r.Seq, r.Damage, r.Why = seq, d, why
 }
 
-// checkEvents checks the events in order until one is damaged; prev becomes the hash of the last good
+// checkEventChain checks the events in order until one is damaged; prev becomes the hash of the last good
 // one.
-func (r *VerifyReport) checkEvents(ctx context.Context, tx *sql.Tx, prev *[]byte) error {
+func (r *VerifyReport) checkEventChain(ctx context.Context, tx *sql.Tx, prev *[]byte) error {
 	found, err := tx.QueryContext(ctx, "select seq, run, at, kind, data, hash from event order by seq")
 	if err != nil {
 		return err
 	}
 	defer found.Close() //nolint:errcheck // Err tells what Close would
-	sum := newChain()
+	sum := newEventHashChain()
 	for found.Next() {
-		var e eventRow
+		var e storedEventRow
 		if bad := found.Scan(&e.seq, &e.run, &e.at, &e.kind, &e.data, &e.hash); bad != nil { // a column has another type
 			r.markDamaged(r.Events+1, EventChanged, fmt.Sprintf("event %d is not what was written: %v", r.Events+1, bad))
 			return nil
@@ -102,8 +102,8 @@ func (r *VerifyReport) checkEvents(ctx context.Context, tx *sql.Tx, prev *[]byte
 	return found.Err()
 }
 
-// checkEnd checks that the last event matches the head.
-func (r *VerifyReport) checkEnd(ctx context.Context, tx *sql.Tx, prev []byte) error {
+// checkChainEnd checks that the last event matches the head.
+func (r *VerifyReport) checkChainEnd(ctx context.Context, tx *sql.Tx, prev []byte) error {
 	var seq int64
 	var hash []byte
 	if err := tx.QueryRowContext(ctx, "select seq, hash from head").Scan(&seq, &hash); err != nil {
@@ -120,8 +120,8 @@ func (r *VerifyReport) checkEnd(ctx context.Context, tx *sql.Tx, prev []byte) er
 	return nil
 }
 
-// checkStructure runs SQLite's own check of its pages and indexes.
-func (r *VerifyReport) checkStructure(ctx context.Context, tx *sql.Tx) error {
+// checkDatabaseStructure runs SQLite's own check of its pages and indexes.
+func (r *VerifyReport) checkDatabaseStructure(ctx context.Context, tx *sql.Tx) error {
 	var said string
 	if err := tx.QueryRowContext(ctx, "pragma integrity_check(1)").Scan(&said); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (r *VerifyReport) checkStructure(ctx context.Context, tx *sql.Tx) error {
 
 // checkRow returns the damage of an event after one whose hash is prev, or "". If prev is nil, the
 // event before is missing.
-func (c *hashChain) checkRow(prev []byte, r eventRow) DamageKind {
+func (c *eventHashChain) checkRow(prev []byte, r storedEventRow) DamageKind {
 	if prev == nil && r.seq == 1 {
 		prev = make([]byte, 32)
 	}
@@ -148,8 +148,8 @@ func (c *hashChain) checkRow(prev []byte, r eventRow) DamageKind {
 	}
 }
 
-// LostEvents summarizes the events of a run after the last good event.
-type LostEvents struct {
+// LostRunEvents summarizes the events of a run after the last good event.
+type LostRunEvents struct {
 	Run    nexus.RunID `json:"run"`
 	Events int         `json:"events"`
 	From   int64       `json:"from"` // number of the first one; To of the last
@@ -159,16 +159,16 @@ type LostEvents struct {
 
 // EventsLostAfter returns the events, by run, that a repair after the first good events would discard,
 // as far as they are readable.
-func (j *Journal) EventsLostAfter(ctx context.Context, good int64) ([]LostEvents, error) {
+func (j *Journal) EventsLostAfter(ctx context.Context, good int64) ([]LostRunEvents, error) {
 	found, err := j.read.QueryContext(ctx, `select run, count(*), min(seq), max(seq), group_concat(distinct kind)
 		from event where seq > ? group by run order by min(seq)`, good)
 	if err != nil {
 		return nil, j.explainError("read journal", err)
 	}
 	defer found.Close() //nolint:errcheck // Err tells what Close would
-	var all []LostEvents
+	var all []LostRunEvents
 	for found.Next() {
-		var l LostEvents
+		var l LostRunEvents
 		var kinds string
 		if err := found.Scan(&l.Run, &l.Events, &l.From, &l.To, &kinds); err != nil {
 			return all, j.explainError("read journal", err)

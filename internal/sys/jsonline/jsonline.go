@@ -19,8 +19,8 @@ type LineReader struct {
 	err  error
 }
 
-// NewReader returns a reader of lines with at most `most` bytes.
-func NewReader(r io.Reader, most int) *LineReader {
+// NewLineReader returns a reader of lines with at most `most` bytes.
+func NewLineReader(r io.Reader, most int) *LineReader {
 	return &LineReader{r: bufio.NewReaderSize(r, 64<<10), most: most}
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
 // FileName is the name of the file.
@@ -33,8 +33,8 @@ const maxReason = 500
 // Switch lists the directories in which the file counts, the widest first.
 type Switch []string
 
-// Stop is an active switch.
-type Stop struct {
+// ActiveKillSwitch is an active switch.
+type ActiveKillSwitch struct {
 	Path string    `json:"path"`
 	Why  string    `json:"why,omitzero"` // content of the file, on one line
 	At   time.Time `json:"at,omitzero"`
@@ -42,16 +42,16 @@ type Stop struct {
 
 // ActiveStop returns the first existing file, or nil. A file that cannot be checked counts as
 // existing: if the state is unknown, work must not continue.
-func (s Switch) ActiveStop() *Stop {
+func (s Switch) ActiveStop() *ActiveKillSwitch {
 	for _, dir := range s {
 		path := filepath.Join(dir, FileName)
 		info, err := os.Lstat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		case err != nil:
-			return &Stop{Path: path, Why: "it cannot be looked at: " + err.Error()}
+			return &ActiveKillSwitch{Path: path, Why: "it cannot be looked at: " + err.Error()}
 		default:
-			return &Stop{Path: path, Why: readReason(path, info), At: info.ModTime().UTC()}
+			return &ActiveKillSwitch{Path: path, Why: readReason(path, info), At: info.ModTime().UTC()}
 		}
 	}
 	return nil
@@ -71,8 +71,8 @@ func readReason(path string, info fs.FileInfo) string {
 	return strings.Join(strings.Fields(sanitize.RevealHidden(strings.ToValidUTF8(string(data), "?"))), " ")
 }
 
-// WaitUntilThrown waits until the switch is active, and returns nil if the context ended before.
-func (s Switch) WaitUntilThrown(ctx context.Context) *Stop {
+// WaitUntilActive waits until the switch is active, and returns nil if the context ended before.
+func (s Switch) WaitUntilActive(ctx context.Context) *ActiveKillSwitch {
 	beat := time.NewTicker(PollInterval)
 	defer beat.Stop()
 	for {
@@ -87,16 +87,16 @@ func (s Switch) WaitUntilThrown(ctx context.Context) *Stop {
 	}
 }
 
-// Err returns an error while the switch is active.
-func (s Switch) Err() error {
+// ErrIfActive returns an error while the switch is active.
+func (s Switch) ErrIfActive() error {
 	if st := s.ActiveStop(); st != nil {
 		return st.Err()
 	}
 	return nil
 }
 
-// Err returns the switch as an error.
-func (s *Stop) Err() error {
+// ErrIfActive returns the switch as an error.
+func (s *ActiveKillSwitch) Err() error {
 	message := "the kill switch " + s.Path + " is thrown"
 	if s.Why != "" {
 		message += ": " + s.Why
@@ -107,23 +107,23 @@ func (s *Stop) Err() error {
 	}
 }
 
-// Throw creates the file in a directory. An existing one is unchanged.
-func Throw(dir, why string) error {
+// SwitchOn creates the file in a directory. An existing one is unchanged.
+func SwitchOn(dir, why string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return disk.WrapError("throw the kill switch", err)
+		return filewrite.WrapError("throw the kill switch", err)
 	}
 	path := filepath.Join(dir, FileName)
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	if err := disk.WriteFile(path, []byte(why+"\n")); err != nil && (Switch{dir}).ActiveStop() == nil {
+	if err := filewrite.WriteFile(path, []byte(why+"\n")); err != nil && (Switch{dir}).ActiveStop() == nil {
 		return fmt.Errorf("throw the kill switch: %w", err)
 	}
 	return nil // even on a full disk, where it is empty
 }
 
-// Lift removes the file from a directory, and reports whether it existed.
-func Lift(dir string) (bool, error) {
+// SwitchOff removes the file from a directory, and reports whether it existed.
+func SwitchOff(dir string) (bool, error) {
 	switch err := os.Remove(filepath.Join(dir, FileName)); {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return false, nil

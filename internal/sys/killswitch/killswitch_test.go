@@ -21,10 +21,10 @@ func TestThrowAndLift(t *testing.T) {
 	if st := s.ActiveStop(); st != nil {
 		t.Fatalf("thrown though nobody did: %+v", st)
 	}
-	if err := killswitch.Throw(own, "first"); err != nil {
+	if err := killswitch.SwitchOn(own, "first"); err != nil {
 		t.Fatal(err)
 	}
-	if err := killswitch.Throw(own, "second"); err != nil {
+	if err := killswitch.SwitchOn(own, "second"); err != nil {
 		t.Fatal(err)
 	}
 	st := s.ActiveStop()
@@ -35,7 +35,7 @@ func TestThrowAndLift(t *testing.T) {
 		t.Error(err)
 	}
 	for _, want := range []bool{true, false} {
-		if was, err := killswitch.Lift(own); was != want || err != nil {
+		if was, err := killswitch.SwitchOff(own); was != want || err != nil {
 			t.Errorf("lifted %v (%v)", was, err)
 		}
 	}
@@ -83,20 +83,20 @@ func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		heard := make(chan *killswitch.Stop, 1)
+		heard := make(chan *killswitch.ActiveKillSwitch, 1)
 		began := time.Now()
-		go func() { heard <- killswitch.Switch{dir}.WaitUntilThrown(ctx) }()
+		go func() { heard <- killswitch.Switch{dir}.WaitUntilActive(ctx) }()
 		time.Sleep(time.Minute + time.Millisecond)
-		if err := killswitch.Throw(dir, "now"); err != nil {
+		if err := killswitch.SwitchOn(dir, "now"); err != nil {
 			t.Fatal(err)
 		}
 		if st := <-heard; st == nil || time.Since(began) > time.Minute+time.Millisecond+killswitch.PollInterval {
 			t.Errorf("heard %+v after %s", st, time.Since(began))
 		}
-		if _, err := killswitch.Lift(dir); err != nil {
+		if _, err := killswitch.SwitchOff(dir); err != nil {
 			t.Fatal(err)
 		}
-		go func() { heard <- killswitch.Switch{dir}.WaitUntilThrown(ctx) }()
+		go func() { heard <- killswitch.Switch{dir}.WaitUntilActive(ctx) }()
 		cancel(nil)
 		if st := <-heard; st != nil {
 			t.Errorf("%+v", st)

@@ -59,7 +59,7 @@ func (p *PriceTable) pricePercent(model string, t BillingTerms) int64 {
 // PriceOnTerms returns the cost of a call on the terms of its answer, and false for a model without a
 // known price.
 func (p *PriceTable) PriceOnTerms(model string, u nexus.Usage, t BillingTerms, at time.Time) (nexus.Money, bool) {
-	r, ok := p.RateAt(model, "", u.Prompt(), at)
+	r, ok := p.RateAt(model, "", u.PromptTokens(), at)
 	if !ok {
 		return 0, false
 	}
@@ -85,7 +85,7 @@ func (p *PriceTable) WorstCost(model string, r Request, t BillingTerms, at time.
 		for _, step := range l.Rates { // the actual prompt may be shorter
 			if step.Above > 0 && step.Above < prompt {
 				rate, _ := p.RateAt(model, "", step.Above, at)
-				dearest = dearest.maxRate(rate.worstRate())
+				dearest = dearest.higherPrices(rate.worstRate())
 			}
 		}
 		worst = max(worst, dearest.scaleBy(percent).Cost(nexus.Usage{Input: prompt, Output: r.MaxTokens}))
@@ -94,16 +94,16 @@ func (p *PriceTable) WorstCost(model string, r Request, t BillingTerms, at time.
 }
 
 // worstRate returns the rate with the most expensive input class for all input.
-func (r TokenRate) worstRate() TokenRate {
-	return TokenRate{Input: max(r.Input, r.CacheRead, r.CacheWrite), Output: r.Output}
+func (r TokenPriceRate) worstRate() TokenPriceRate {
+	return TokenPriceRate{Input: max(r.Input, r.CacheRead, r.CacheWrite), Output: r.Output}
 }
 
-func (r TokenRate) maxRate(s TokenRate) TokenRate {
-	return TokenRate{Input: max(r.Input, s.Input), Output: max(r.Output, s.Output)}
+func (r TokenPriceRate) higherPrices(s TokenPriceRate) TokenPriceRate {
+	return TokenPriceRate{Input: max(r.Input, s.Input), Output: max(r.Output, s.Output)}
 }
 
 // scaleBy returns the rate multiplied by a percentage.
-func (r TokenRate) scaleBy(percent int64) TokenRate {
+func (r TokenPriceRate) scaleBy(percent int64) TokenPriceRate {
 	for _, m := range []*nexus.Money{&r.Input, &r.Output, &r.CacheRead, &r.CacheWrite, &r.CacheHour} {
 		*m = nexus.Money((int64(*m)*percent + 99) / 100)
 	}

@@ -45,16 +45,16 @@ func TestBill(t *testing.T) {
 // TestWorstOfTheTime holds that prices of other days and hours are left out,
 // and that a call on whose way the price changes takes the more expensive one.
 func TestWorstOfTheTime(t *testing.T) {
-	rate := func(dollars nexus.Money, r llm.TokenRate) llm.TokenRate {
+	rate := func(dollars nexus.Money, r llm.TokenPriceRate) llm.TokenPriceRate {
 		r.Input, r.Output = dollars*nexus.Dollar, dollars*nexus.Dollar
 		return r
 	}
-	p := prices(t, map[string]llm.ListedModel{
-		"mine/falls": {Rates: []llm.TokenRate{rate(9, llm.TokenRate{}), rate(1, llm.TokenRate{From: "2026-12-01"})}},
-		"mine/rises": {Rates: []llm.TokenRate{rate(1, llm.TokenRate{}), rate(9, llm.TokenRate{From: "2026-12-01"})}},
-		"mine/night": {Rates: []llm.TokenRate{rate(9, llm.TokenRate{}), rate(1, llm.TokenRate{Hours: [][2]int{{2, 4}}})}},
-		"mine/long":  {Rates: []llm.TokenRate{rate(9, llm.TokenRate{}), rate(1, llm.TokenRate{Above: 500})}}, // cheaper when long
-		"mine/later": {Rates: []llm.TokenRate{rate(1, llm.TokenRate{From: "2027-01-01"})}},
+	p := prices(t, map[string]llm.ModelTableEntry{
+		"mine/falls": {Rates: []llm.TokenPriceRate{rate(9, llm.TokenPriceRate{}), rate(1, llm.TokenPriceRate{From: "2026-12-01"})}},
+		"mine/rises": {Rates: []llm.TokenPriceRate{rate(1, llm.TokenPriceRate{}), rate(9, llm.TokenPriceRate{From: "2026-12-01"})}},
+		"mine/night": {Rates: []llm.TokenPriceRate{rate(9, llm.TokenPriceRate{}), rate(1, llm.TokenPriceRate{Hours: [][2]int{{2, 4}}})}},
+		"mine/long":  {Rates: []llm.TokenPriceRate{rate(9, llm.TokenPriceRate{}), rate(1, llm.TokenPriceRate{Above: 500})}}, // cheaper when long
+		"mine/later": {Rates: []llm.TokenPriceRate{rate(1, llm.TokenPriceRate{From: "2027-01-01"})}},
 	})
 	r := llm.Request{System: string(make([]byte, 1000)), MaxTokens: 1000}
 	tokens := nexus.Money(llm.EstimateRequest(r) + r.MaxTokens)

@@ -20,8 +20,8 @@ import (
 //go:embed traits.json
 var traitsJSON []byte
 
-// modelTraits are the capabilities of a model. The zero modelTraits has no special ones.
-type modelTraits struct {
+// modelCapabilityRow are the capabilities of a model. The zero modelTraits has no special ones.
+type modelCapabilityRow struct {
 	Match   string   `json:"match"`   // as in [path.Match], of provider/model
 	Forces  bool     `json:"forces"`  // supports forced tool use
 	Efforts []string `json:"efforts"` // supported values, ascending; empty: none may be sent
@@ -29,12 +29,12 @@ type modelTraits struct {
 	Note    string   `json:"note,omitzero"`
 }
 
-// ModelCapabilities has the capabilities of all models.
-type ModelCapabilities struct{ rows []modelTraits }
+// ModelCapabilityTable has the capabilities of all models.
+type ModelCapabilityTable struct{ rows []modelCapabilityRow }
 
 // LoadCapabilities reads the embedded table.
-func LoadCapabilities() (ModelCapabilities, error) {
-	var a ModelCapabilities
+func LoadCapabilities() (ModelCapabilityTable, error) {
+	var a ModelCapabilityTable
 	d := json.NewDecoder(bytes.NewReader(traitsJSON))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&a.rows); err != nil {
@@ -49,25 +49,25 @@ func LoadCapabilities() (ModelCapabilities, error) {
 }
 
 // traitsOf returns the traits of a provider/model.
-func (a ModelCapabilities) traitsOf(name string) modelTraits {
+func (a ModelCapabilityTable) traitsOf(name string) modelCapabilityRow {
 	for _, t := range a.rows {
 		if ok, _ := path.Match(t.Match, name); ok { // patterns were checked
 			return t
 		}
 	}
-	return modelTraits{}
+	return modelCapabilityRow{}
 }
 
 // FitRequests returns m with every request adapted to its model: the traits are those of
 // provider/model. It is the only place that knows the requests that a model refuses. A model that
 // refuses forced tool use, against its traits, is called again without it, and never forced again.
-func (a ModelCapabilities) FitRequests(m Model, provider string) Model {
-	return &fittedModel{Model: m, able: a, provider: provider, free: map[string]bool{}}
+func (a ModelCapabilityTable) FitRequests(m Model, provider string) Model {
+	return &requestFittingModel{Model: m, able: a, provider: provider, free: map[string]bool{}}
 }
 
-type fittedModel struct {
+type requestFittingModel struct {
 	Model
-	able     ModelCapabilities
+	able     ModelCapabilityTable
 	provider string
 
 	mu   sync.Mutex      // guards free
@@ -75,18 +75,18 @@ type fittedModel struct {
 }
 
 // Stream implements [Model].
-func (f *fittedModel) Stream(ctx context.Context, r Request, heard func(Delta)) (Response, error) {
+func (f *requestFittingModel) Stream(ctx context.Context, r Request, heard func(AnswerDelta)) (Response, error) {
 	traits := f.able.traitsOf(f.provider + "/" + r.Model)
 	f.mu.Lock()
 	traits.Forces = traits.Forces && !f.free[r.Model]
 	f.mu.Unlock()
 	resp, err := f.Model.Stream(ctx, traits.fitRequest(r), heard)
-	if e, ok := errors.AsType[*Error](err); !ok || e.Class != Invalid || e.Status != http.StatusBadRequest || r.Force == "" || !traits.Forces {
+	if e, ok := errors.AsType[*ModelCallError](err); !ok || e.Class != Invalid || e.Status != http.StatusBadRequest || r.Force == "" || !traits.Forces {
 		return resp, err
 	}
 	traits.Forces = false
 	again, retried := f.Model.Stream(ctx, traits.fitRequest(r), heard) // the refused call cost nothing
-	if e, ok := errors.AsType[*Error](retried); ok && e.Class == Invalid {
+	if e, ok := errors.AsType[*ModelCallError](retried); ok && e.Class == Invalid {
 		return resp, err // the failure has another reason
 	}
 	f.mu.Lock()
@@ -97,7 +97,7 @@ func (f *fittedModel) Stream(ctx context.Context, r Request, heard func(Delta)) 
 
 // fitRequest replaces forced tool use by an instruction if the model does not support it, and the effort
 // by the nearest one that it supports.
-func (t modelTraits) fitRequest(r Request) Request {
+func (t modelCapabilityRow) fitRequest(r Request) Request {
 	if r.Force != "" && !t.Forces {
 		r = forceByInstruction(r)
 	}
@@ -124,7 +124,7 @@ func EffortLevels() []string {
 
 // nearestEffort returns the effort to use instead of e: the next lower one that the model supports, else
 // its lowest.
-func (t modelTraits) nearestEffort(e string) string {
+func (t modelCapabilityRow) nearestEffort(e string) string {
 	scale := EffortLevels()
 	at := slices.Index(scale, e)
 	if e == "" || len(t.Efforts) == 0 || at < 0 {

@@ -12,7 +12,7 @@ import (
 // eager keeps what it is asked.
 type eager struct{ asked llm.Request }
 
-func (e *eager) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (e *eager) Stream(_ context.Context, r llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	e.asked = r
 	return llm.Response{}, nil
 }
@@ -67,10 +67,10 @@ type stubborn struct {
 	asked     []llm.Request
 }
 
-func (s *stubborn) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (s *stubborn) Stream(_ context.Context, r llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	s.asked = append(s.asked, r)
 	if !s.none && (s.all || r.Force != "") {
-		return llm.Response{ID: r.Force}, &llm.Error{Class: llm.Invalid, Status: 400, Cause: errors.New("tool_choice is not supported")}
+		return llm.Response{ID: r.Force}, &llm.ModelCallError{Class: llm.Invalid, Status: 400, Cause: errors.New("tool_choice is not supported")}
 	}
 	return llm.Response{ID: "fine"}, nil
 }
@@ -112,26 +112,26 @@ func TestARefusedForceIsPutIntoWords(t *testing.T) {
 // TestReactions holds the table to its promises: one reaction for every
 // class, and never a second call for what a person must settle.
 func TestReactions(t *testing.T) {
-	seen := map[llm.FailureClass]bool{}
+	seen := map[llm.CallFailureClass]bool{}
 	for _, r := range llm.FailureReactions() {
 		if seen[r.Class] || r.When == "" || r.How == "" || r.Do == "" || r.Then == "" || r.Then == llm.RemedyRetry {
 			t.Errorf("%+v", r)
 		}
 		seen[r.Class] = true
-		if r.Class.Reaction() != r {
+		if r.Class.ReactionTo() != r {
 			t.Errorf("%s has two reactions", r.Class)
 		}
 	}
-	for _, c := range []llm.FailureClass{llm.Transient, llm.Overload, llm.Quota} {
+	for _, c := range []llm.CallFailureClass{llm.Transient, llm.Overload, llm.Quota} {
 		if !c.IsRetryable() {
 			t.Errorf("%s is not tried again", c)
 		}
 	}
-	for _, c := range []llm.FailureClass{llm.Billing, llm.Auth, llm.Invalid, llm.Context, llm.Safety, llm.Fatal, "", "novel"} {
-		if c.IsRetryable() || c.Reaction().Do == llm.RemedyRetry {
+	for _, c := range []llm.CallFailureClass{llm.Billing, llm.Auth, llm.Invalid, llm.Context, llm.Safety, llm.Fatal, "", "novel"} {
+		if c.IsRetryable() || c.ReactionTo().Do == llm.RemedyRetry {
 			t.Errorf("%s is tried again", c)
 		}
-		if _, again := (llm.RetryPolicy{}).RetryWait(&llm.Error{Class: c}, 1); again {
+		if _, again := (llm.CallRetryPolicy{}).RetryWait(&llm.ModelCallError{Class: c}, 1); again {
 			t.Errorf("%s is waited for", c)
 		}
 	}

@@ -13,28 +13,28 @@ import (
 // ClassifyFailure returns the failure for a provider's status, headers and body. It knows the error
 // bodies of Anthropic, OpenAI, Google and the usual compatible servers. A status of 200 or 0 means
 // that the body came in the middle of a stream.
-func ClassifyFailure(status int, h http.Header, body []byte) *Error {
+func ClassifyFailure(status int, h http.Header, body []byte) *ModelCallError {
 	s := parseErrorBody(body)
 	if n, err := strconv.Atoi(s.Code); err == nil && n >= 400 && n < 600 && status < 400 {
 		status = n
 	}
 	class, reset, empty := s.failureClass(status), "", false
 	if class == Quota {
-		reset, empty = exhaustedWindow(ParseWindows(h))
-		empty = empty && cmp.Or(retryAfter(h), s.Delay, reset) != "" || s.Used && s.Delay != ""
+		reset, empty = exhaustedWindow(ParseLimitWindows(h))
+		empty = empty && cmp.Or(retryAfterHeader(h), s.Delay, reset) != "" || s.Used && s.Delay != ""
 	}
-	return &Error{
+	return &ModelCallError{
 		Class:  class,
 		Status: status,
 		Code:   cmp.Or(s.Code, s.Kind),
-		After:  cmp.Or(retryAfter(h), s.Delay, reset),
+		After:  cmp.Or(retryAfterHeader(h), s.Delay, reset),
 		Empty:  empty,
 		Cause:  errors.New(cmp.Or(oneLine(s.Text), strings.ToLower(http.StatusText(status)), "no reason given")),
 	}
 }
 
-// errorBody is the content of an error body in any of its forms.
-type errorBody struct {
+// providerErrorBody is the content of an error body in any of its forms.
+type providerErrorBody struct {
 	Kind, Code, Text, Delay string
 	Reason                  string // Google's, more specific than its code
 	Used                    bool   // a daily quota is used up
@@ -42,7 +42,7 @@ type errorBody struct {
 
 // parseErrorBody parses {"error": {...}}, {"error": "..."}, {"detail": "..."}, a bare error
 // object, or plain text.
-func parseErrorBody(body []byte) errorBody {
+func parseErrorBody(body []byte) providerErrorBody {
 	body = []byte(strings.TrimSpace(string(body)))
 	if len(body) > 0 && body[0] == '[' { // Google wraps a stream's error in an array
 		var list []json.RawMessage
@@ -55,9 +55,9 @@ func parseErrorBody(body []byte) errorBody {
 	}
 	if json.Unmarshal(body, &o) != nil {
 		if len(body) > 0 && body[0] == '<' { // the page of a proxy
-			return errorBody{}
+			return providerErrorBody{}
 		}
-		return errorBody{Text: string(body)}
+		return providerErrorBody{Text: string(body)}
 	}
 	inner := body
 	if len(o.Error) > 0 && string(o.Error) != "null" {
@@ -67,7 +67,7 @@ func parseErrorBody(body []byte) errorBody {
 	}
 	var text string
 	if json.Unmarshal(inner, &text) == nil {
-		return errorBody{Text: text}
+		return providerErrorBody{Text: text}
 	}
 	var e struct {
 		Type, Message, Status string
@@ -78,9 +78,9 @@ func parseErrorBody(body []byte) errorBody {
 		}
 	}
 	if json.Unmarshal(inner, &e) != nil && e.Message == "" {
-		return errorBody{Text: string(inner)}
+		return providerErrorBody{Text: string(inner)}
 	}
-	s := errorBody{Kind: cmp.Or(e.Type, e.Status), Text: e.Message}
+	s := providerErrorBody{Kind: cmp.Or(e.Type, e.Status), Text: e.Message}
 	switch c := e.Code.(type) {
 	case string:
 		s.Code = c
@@ -98,7 +98,7 @@ func parseErrorBody(body []byte) errorBody {
 
 // failureClass returns the class of the failure. The body counts before the status, which is less
 // specific and, in the middle of a stream, missing.
-func (s errorBody) failureClass(status int) FailureClass {
+func (s providerErrorBody) failureClass(status int) CallFailureClass {
 	code := strings.ToLower(s.Code + " " + s.Kind + " " + s.Reason)
 	text := strings.ToLower(s.Text)
 	has := func(in string, words ...string) bool {
@@ -130,14 +130,14 @@ func (s errorBody) failureClass(status int) FailureClass {
 	case status == http.StatusTooManyRequests, has(code, "rate_limit", "resource_exhausted"):
 		return Quota
 	}
-	return statusClass(status, has(code, "invalid_request", "not_found", "invalid_argument"))
+	return classOfStatus(status, has(code, "invalid_request", "not_found", "invalid_argument"))
 }
 
 // statusClientClosed is the status with which a proxy reports that the connection was closed before the
 // response, and Google that a call was cancelled.
 const statusClientClosed = 499
 
-func statusClass(status int, wrong bool) FailureClass {
+func classOfStatus(status int, wrong bool) CallFailureClass {
 	switch {
 	case status == http.StatusServiceUnavailable:
 		return Overload
@@ -150,10 +150,10 @@ func statusClass(status int, wrong bool) FailureClass {
 	}
 }
 
-// retryAfter returns the wait in the headers, in seconds or as a date. Other values are ignored,
+// retryAfterHeader returns the wait in the headers, in seconds or as a date. Other values are ignored,
 // as the HTTP standard requires. A date is relative to the provider's own clock, if the headers
 // have it.
-func retryAfter(h http.Header) string {
+func retryAfterHeader(h http.Header) string {
 	if ms, ok := parseSeconds(h.Get("Retry-After-Ms")); ok {
 		return strconv.FormatFloat(ms/1000, 'f', -1, 64)
 	}
@@ -188,7 +188,9 @@ const maxWaitSeconds = 1e9
 
 // RetryWait returns the wait that e asks for, or false if there is none. It parses seconds, a duration
 // such as "34s", and an HTTP date relative to now.
-func (e *Error) RetryWait(now time.Time) (time.Duration, bool) { return parseWait(e.After, now) }
+func (e *ModelCallError) RetryWait(now time.Time) (time.Duration, bool) {
+	return parseWait(e.After, now)
+}
 
 // oneLine makes a provider's message fit for one line of a log.
 func oneLine(s string) string {

@@ -44,7 +44,7 @@ func EstimateTokens(bytes int64) int64 { return (bytes + bytesPerToken - 1) / by
 // its stream broke or without a final report; arrived is the number of received bytes of the
 // answer. The result is u, raised to an estimate where u is less than that.
 func EstimateUsage(r Request, u nexus.Usage, arrived int) nexus.Usage {
-	if u.Prompt() == 0 {
+	if u.PromptTokens() == 0 {
 		u.Input = EstimateTokens(EstimateRequest(r))
 	}
 	u.Output = max(u.Output, EstimateTokens(int64(arrived)))

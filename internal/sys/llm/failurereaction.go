@@ -2,47 +2,47 @@ package llm
 
 import "slices"
 
-// FailureClass is the class of a failed call.
-type FailureClass string
+// CallFailureClass is the class of a failed call.
+type CallFailureClass string
 
 // The classes of failure.
 const (
-	Transient FailureClass = "transient" // retry after a while
-	Overload  FailureClass = "overload"  // retry later
-	Quota     FailureClass = "quota"     // wait for the end of the window
-	Billing   FailureClass = "billing"   // needs a payment by a person; never retried
-	Auth      FailureClass = "auth"      // needs a new key from a person; never retried
-	Invalid   FailureClass = "invalid"   // the request is wrong; never retried
-	Context   FailureClass = "context"   // the conversation is too long
-	Safety    FailureClass = "safety"    // the provider refuses to answer this
-	Fatal     FailureClass = "fatal"     // no remedy
+	Transient CallFailureClass = "transient" // retry after a while
+	Overload  CallFailureClass = "overload"  // retry later
+	Quota     CallFailureClass = "quota"     // wait for the end of the window
+	Billing   CallFailureClass = "billing"   // needs a payment by a person; never retried
+	Auth      CallFailureClass = "auth"      // needs a new key from a person; never retried
+	Invalid   CallFailureClass = "invalid"   // the request is wrong; never retried
+	Context   CallFailureClass = "context"   // the conversation is too long
+	Safety    CallFailureClass = "safety"    // the provider refuses to answer this
+	Fatal     CallFailureClass = "fatal"     // no remedy
 )
 
-// FailureRemedy is the action after a failed call.
-type FailureRemedy string
+// CallFailureRemedy is the action after a failed call.
+type CallFailureRemedy string
 
 // The remedies. All but the first end the call.
 const (
-	RemedyRetry     FailureRemedy = "again"   // the same call again, after a wait, until the retries are used up
-	RemedyShorten   FailureRemedy = "shorten" // the conversation is compacted and continues; if that does not help, the session ends
-	RemedyGiveUp    FailureRemedy = "give up" // the session ends: this model cannot do this
-	RemedyAskPerson FailureRemedy = "person"  // the run stops until a person has fixed the cause
-	RemedyHalt      FailureRemedy = "stop"    // the run stops, because the remedy is unknown
+	RemedyRetry     CallFailureRemedy = "again"   // the same call again, after a wait, until the retries are used up
+	RemedyShorten   CallFailureRemedy = "shorten" // the conversation is compacted and continues; if that does not help, the session ends
+	RemedyGiveUp    CallFailureRemedy = "give up" // the session ends: this model cannot do this
+	RemedyAskPerson CallFailureRemedy = "person"  // the run stops until a person has fixed the cause
+	RemedyHalt      CallFailureRemedy = "stop"    // the run stops, because the remedy is unknown
 )
 
-// FailureReaction defines how a class of failure is handled.
-type FailureReaction struct {
-	Class FailureClass
+// CallFailureReaction defines how a class of failure is handled.
+type CallFailureReaction struct {
+	Class CallFailureClass
 	When  string // cause, for people
-	Do    FailureRemedy
-	Then  FailureRemedy // remedy when the retries are used up
-	How   string        // description, for people
+	Do    CallFailureRemedy
+	Then  CallFailureRemedy // remedy when the retries are used up
+	How   string            // description, for people
 }
 
 // FailureReactions returns the reactions to all classes, starting with the ones that a retry can fix. No
 // other place decides about the consequences of a failed call.
-func FailureReactions() []FailureReaction {
-	return []FailureReaction{
+func FailureReactions() []CallFailureReaction {
+	return []CallFailureReaction{
 		{Transient, "The connection or the server broke, or the answer was cut off or damaged.", RemedyRetry, RemedyHalt, "waits 1 s, doubled each time, with jitter, or as long as the provider asks. If the server reports an error (5xx): waits up to 5 min, then tries again as for overload. If it is not reached: waits up to 1 min, 20 calls at most. If the answer is damaged or does not come: waits up to 1 min, 4 calls at most. `models.*` may name others to ask instead after a minute of waiting"},
 		{Overload, "The provider is busy.", RemedyRetry, RemedyHalt, "waits as for transient, up to 5 min; tries again for four hours, or as long as the provider asks, up to a day; then the run stops at that limit and says when to try again; the account makes half as many calls at once, then slowly more; `models.*` as for transient"},
 		{Quota, "A limit of requests or tokens a minute or a day is reached.", RemedyRetry, RemedyHalt, "half as many calls at once, as for overload; waits up to 1 min; if the provider asks for more, or a window is used up, no call is made until the window ends, up to a day in all; `models.*` may name others to ask meanwhile"},
@@ -55,14 +55,14 @@ func FailureReactions() []FailureReaction {
 	}
 }
 
-// Reaction returns the reaction to the class. The zero Class and unknown ones stop the run.
-func (c FailureClass) Reaction() FailureReaction {
+// ReactionTo returns the reaction to the class. The zero Class and unknown ones stop the run.
+func (c CallFailureClass) ReactionTo() CallFailureReaction {
 	all := FailureReactions()
-	if i := slices.IndexFunc(all, func(r FailureReaction) bool { return r.Class == c }); i >= 0 {
+	if i := slices.IndexFunc(all, func(r CallFailureReaction) bool { return r.Class == c }); i >= 0 {
 		return all[i]
 	}
-	return FailureReaction{Class: c, Do: RemedyHalt, Then: RemedyHalt}
+	return CallFailureReaction{Class: c, Do: RemedyHalt, Then: RemedyHalt}
 }
 
 // IsRetryable reports whether the same call may succeed later without any change.
-func (c FailureClass) IsRetryable() bool { return c.Reaction().Do == RemedyRetry }
+func (c CallFailureClass) IsRetryable() bool { return c.ReactionTo().Do == RemedyRetry }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// LimitWindow is the state of one of the account's limits, from the headers of a response.
-type LimitWindow struct {
+// AccountLimitWindow is the state of one of the account's limits, from the headers of a response.
+type AccountLimitWindow struct {
 	Name  string // requests, tokens, input-tokens...
 	Limit int64  // -1 if unknown
 	Left  int64
@@ -21,7 +21,7 @@ type LimitWindow struct {
 
 // UntilReset returns the time until the window is full again, and false if unknown. A time is relative
 // to the provider's own clock.
-func (w LimitWindow) UntilReset(now time.Time) (time.Duration, bool) {
+func (w AccountLimitWindow) UntilReset(now time.Time) (time.Duration, bool) {
 	if n, err := strconv.ParseFloat(w.Reset, 64); err == nil && (n >= 1e9 && n < 9e9 || n >= 1e12 && n < 9e12) { // Unix time, in seconds or milliseconds
 		if n >= 1e12 {
 			n /= 1000
@@ -35,22 +35,22 @@ type headerListenerKey struct{}
 
 // WithHeaderListener returns a context for calls: when a response to one of them begins, told is called with
 // its status and the windows in its headers, whatever the result of the call.
-func WithHeaderListener(ctx context.Context, told func(status int, all []LimitWindow)) context.Context {
+func WithHeaderListener(ctx context.Context, told func(status int, all []AccountLimitWindow)) context.Context {
 	return context.WithValue(ctx, headerListenerKey{}, told)
 }
 
 // ReportHeaders calls the function of [WithHeaderListener] with the headers of a response, before its body is
 // read. The provider packages call it for each response.
 func ReportHeaders(ctx context.Context, status int, h http.Header) {
-	if told, ok := ctx.Value(headerListenerKey{}).(func(int, []LimitWindow)); ok {
-		told(status, ParseWindows(h))
+	if told, ok := ctx.Value(headerListenerKey{}).(func(int, []AccountLimitWindow)); ok {
+		told(status, ParseLimitWindows(h))
 	}
 }
 
-// ParseWindows parses the headers with which Anthropic, OpenAI and most compatible servers report the
+// ParseLimitWindows parses the headers with which Anthropic, OpenAI and most compatible servers report the
 // rest of the account's limits, sorted by name.
-func ParseWindows(h http.Header) []LimitWindow {
-	var all []LimitWindow
+func ParseLimitWindows(h http.Header) []AccountLimitWindow {
+	var all []AccountLimitWindow
 	sent, _ := http.ParseTime(h.Get("Date")) // zero without one
 	for key, values := range h {
 		key = strings.ToLower(key)
@@ -78,9 +78,9 @@ func ParseWindows(h http.Header) []LimitWindow {
 		if !ok {
 			limit = -1
 		}
-		all = append(all, LimitWindow{Name: name, Limit: limit, Left: left, Reset: field("reset"), Sent: sent})
+		all = append(all, AccountLimitWindow{Name: name, Limit: limit, Left: left, Reset: field("reset"), Sent: sent})
 	}
-	slices.SortStableFunc(all, func(a, b LimitWindow) int {
+	slices.SortStableFunc(all, func(a, b AccountLimitWindow) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.Left, b.Left), strings.Compare(a.Reset, b.Reset))
 	})
 	return all
@@ -93,7 +93,7 @@ func parseCount(text string) (int64, bool) {
 }
 
 // exhaustedWindow reports whether one of the windows is used up, and the latest end of those.
-func exhaustedWindow(all []LimitWindow) (reset string, empty bool) {
+func exhaustedWindow(all []AccountLimitWindow) (reset string, empty bool) {
 	longest := time.Duration(-1)
 	for _, w := range all {
 		if w.Left > 0 {

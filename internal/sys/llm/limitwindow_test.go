@@ -24,11 +24,11 @@ func TestWindows(t *testing.T) {
 	} {
 		h.Set(line[0], line[1])
 	}
-	want := []llm.LimitWindow{
+	want := []llm.AccountLimitWindow{
 		{Name: "requests", Limit: 50, Left: 0, Reset: "2026-11-21T12:00:30Z"},
 		{Name: "tokens", Limit: -1, Left: 149_984, Reset: "6m0s"},
 	}
-	if d := cmp.Diff(want, llm.ParseWindows(h)); d != "" {
+	if d := cmp.Diff(want, llm.ParseLimitWindows(h)); d != "" {
 		t.Error(d)
 	}
 	e := llm.ClassifyFailure(http.StatusTooManyRequests, h, nil)
@@ -52,7 +52,7 @@ func FuzzWindows(f *testing.F) {
 		h := http.Header{}
 		h.Set(key, left)
 		h.Set(strings.Replace(key, "remaining", "reset", 1), reset)
-		for _, w := range llm.ParseWindows(h) {
+		for _, w := range llm.ParseLimitWindows(h) {
 			if w.Left < 0 || w.Name == "" || w.Limit < -1 {
 				t.Errorf("%+v", w)
 			}
@@ -74,7 +74,7 @@ func TestWindowWait(t *testing.T) {
 		"2026-11-21T11:00:00Z": 0, "1795262430": 30 * time.Second, "1795262430500": 30*time.Second + 500*time.Millisecond,
 		"": -1, "soon": -1, "-3": -1,
 	} {
-		wait, ok := llm.LimitWindow{Reset: reset}.UntilReset(now)
+		wait, ok := llm.AccountLimitWindow{Reset: reset}.UntilReset(now)
 		if ok != (want >= 0) || ok && wait.Round(time.Millisecond) != want {
 			t.Errorf("%s: %s, %v", reset, wait, ok)
 		}
@@ -83,7 +83,7 @@ func TestWindowWait(t *testing.T) {
 	h.Set("Date", now.Add(-time.Hour).Format(http.TimeFormat)) // a clock that is late
 	h.Set("X-Ratelimit-Remaining", "0")
 	h.Set("X-Ratelimit-Reset", "2026-11-21T11:00:30Z")
-	all := llm.ParseWindows(h)
+	all := llm.ParseLimitWindows(h)
 	if wait, ok := all[0].UntilReset(now); len(all) != 1 || all[0].Name != "requests" || !ok || wait != 30*time.Second {
 		t.Errorf("%+v: %s %v", all, wait, ok)
 	}

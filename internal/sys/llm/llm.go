@@ -17,7 +17,7 @@ type Model interface {
 	// Stream sends the request and returns the complete answer. It calls heard, from the calling
 	// goroutine, with each piece of text as it arrives; heard may be nil. A failed call returns an
 	// [*Error] and the known usage.
-	Stream(ctx context.Context, r Request, heard func(Delta)) (Response, error)
+	Stream(ctx context.Context, r Request, heard func(AnswerDelta)) (Response, error)
 }
 
 // Provider is a provider of models.
@@ -37,39 +37,39 @@ type ModelInfo struct {
 // Request is one call of a model. Its parts are sent in this order, so that each request of a
 // conversation extends the one before.
 type Request struct {
-	Model     string          // the provider's own name for the model
-	System    string          // stable across the conversation
-	Tools     []Tool          // stable across the conversation
-	Messages  []Message       // grows at its end only
-	MaxTokens int64           // limit of the answer, in tokens; must be above 0
-	Schema    json.RawMessage // JSON Schema of the answer, nil for free text
-	Force     string          // tool that must be called, or [AnyTool]; empty: the model decides
-	Effort    string          // reasoning effort: low, medium, high...; empty: the model decides
-	Family    string          // common name of requests that begin alike, for providers whose cache uses it; may be empty
+	Model     string            // the provider's own name for the model
+	System    string            // stable across the conversation
+	Tools     []ToolDescription // stable across the conversation
+	Messages  []Message         // grows at its end only
+	MaxTokens int64             // limit of the answer, in tokens; must be above 0
+	Schema    json.RawMessage   // JSON Schema of the answer, nil for free text
+	Force     string            // tool that must be called, or [AnyTool]; empty: the model decides
+	Effort    string            // reasoning effort: low, medium, high...; empty: the model decides
+	Family    string            // common name of requests that begin alike, for providers whose cache uses it; may be empty
 }
 
 // AnyTool forces a call of any tool.
 const AnyTool = "*"
 
-// Tool is a tool that the model may call.
-type Tool struct {
+// ToolDescription is a tool that the model may call.
+type ToolDescription struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Schema      json.RawMessage `json:"schema"` // JSON Schema of the input, an object
 }
 
-// Speaker is the author of a message.
-type Speaker string
+// MessageAuthor is the author of a message.
+type MessageAuthor string
 
 // The authors of messages.
 const (
-	User      Speaker = "user" // our side: briefs, findings, tool results
-	Assistant Speaker = "assistant"
+	User      MessageAuthor = "user" // our side: briefs, findings, tool results
+	Assistant MessageAuthor = "assistant"
 )
 
 // Message is one turn of a conversation. Its JSON is stored in transcripts.
 type Message struct {
-	From  Speaker       `json:"from"`
+	From  MessageAuthor `json:"from"`
 	Parts []MessagePart `json:"parts"`
 }
 
@@ -77,7 +77,7 @@ type Message struct {
 type MessagePart struct {
 	Text   string          `json:"text,omitzero"`
 	Call   *ToolCall       `json:"call,omitempty"`   // a tool call of the model
-	Result *Result         `json:"result,omitempty"` // result of a tool call
+	Result *ToolResult     `json:"result,omitempty"` // result of a tool call
 	Raw    json.RawMessage `json:"raw,omitempty"`    // provider-specific data (thinking, signatures), sent back unchanged
 }
 
@@ -91,8 +91,8 @@ type ToolCall struct {
 	Flaw  string          `json:"flaw,omitzero"` // the defect of the received call; empty: none
 }
 
-// Result is the result of the call with the same ID.
-type Result struct {
+// ToolResult is the result of the call with the same ID.
+type ToolResult struct {
 	ID     string `json:"id"`
 	Text   string `json:"text"`
 	Failed bool   `json:"failed,omitzero"`
@@ -149,8 +149,8 @@ func UserMessage(text string) Message {
 	return Message{From: User, Parts: []MessagePart{{Text: text}}}
 }
 
-// Delta is a piece of an answer as it arrives. Nothing may depend on deltas.
-type Delta struct {
+// AnswerDelta is a piece of an answer as it arrives. Nothing may depend on deltas.
+type AnswerDelta struct {
 	Text    string
 	Thought string // the model's thinking, if the provider shows it
 	Tool    string // name of a tool whose call begins
@@ -158,7 +158,7 @@ type Delta struct {
 }
 
 // ByteCount returns the bytes of the piece.
-func (d Delta) ByteCount() int { return len(d.Text) + len(d.Thought) + len(d.Tool) + d.Input }
+func (d AnswerDelta) ByteCount() int { return len(d.Text) + len(d.Thought) + len(d.Tool) + d.Input }
 
 // CallLimits are the limits of one call. A zero field means no limit, except for Bytes.
 type CallLimits struct {
@@ -173,9 +173,9 @@ func SplitModelName(name string) (provider, model string, ok bool) {
 	return provider, model, ok && provider != "" && model != ""
 }
 
-// Error is a failed call.
-type Error struct {
-	Class  FailureClass
+// ModelCallError is a failed call.
+type ModelCallError struct {
+	Class  CallFailureClass
 	Status int    // HTTP status, 0 without one
 	Code   string // the provider's own code
 	After  string // the Retry-After header, or ""
@@ -183,8 +183,8 @@ type Error struct {
 	Cause  error
 }
 
-// Error returns the class and the provider's message.
-func (e *Error) Error() string {
+// ModelCallError returns the class and the provider's message.
+func (e *ModelCallError) Error() string {
 	if e.Status != 0 {
 		return fmt.Sprintf("model call: %s (%d): %v", e.Class, e.Status, e.Cause)
 	}
@@ -192,4 +192,4 @@ func (e *Error) Error() string {
 }
 
 // Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Cause }
+func (e *ModelCallError) Unwrap() error { return e.Cause }

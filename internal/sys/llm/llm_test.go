@@ -20,7 +20,7 @@ func TestClassify(t *testing.T) {
 		name   string
 		status int
 		body   string
-		want   llm.FailureClass
+		want   llm.CallFailureClass
 		code   string
 	}{
 		{"anthropic rate", 429, `{"type":"error","error":{"type":"rate_limit_error","message":"slow"}}`, llm.Quota, "rate_limit_error"},
@@ -95,7 +95,7 @@ func TestWait(t *testing.T) {
 		"Sat, 21 Nov 2026 12:00:30 GMT": 30 * time.Second, "Sat, 21 Nov 2026 11:00:00 GMT": 0,
 		"": -1, "soon": -1, "-5": -1, "NaN": -1, "1e300": -1,
 	} {
-		got, ok := (&llm.Error{After: after}).RetryWait(now)
+		got, ok := (&llm.ModelCallError{After: after}).RetryWait(now)
 		if ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: got %s %t, want %s", after, got, ok, want)
 		}
@@ -129,19 +129,19 @@ func TestPolicy(t *testing.T) {
 		minute[i] = min(s<<i, time.Minute)
 	}
 	for name, c := range map[string]struct {
-		class llm.FailureClass
+		class llm.CallFailureClass
 		after string
-		p     llm.RetryPolicy
+		p     llm.CallRetryPolicy
 
 		status int
 		cause  error
 		waits  []time.Duration // for as long as there is another try
 	}{
 		"passing":      {class: llm.Transient, waits: []time.Duration{s, 2 * s, 4 * s}},
-		"capped":       {class: llm.Transient, p: llm.RetryPolicy{Most: 2 * s, Tries: 5}, waits: []time.Duration{s, 2 * s, 2 * s, 2 * s}},
-		"jitter":       {class: llm.Transient, p: llm.RetryPolicy{Jitter: func() float64 { return 0.5 }, Tries: 2}, waits: []time.Duration{3 * s / 4}},
-		"asked":        {class: llm.Transient, after: "20", p: llm.RetryPolicy{Tries: 2}, waits: []time.Duration{20 * s}},
-		"asked less":   {class: llm.Transient, after: "0.1", p: llm.RetryPolicy{Tries: 2}, waits: []time.Duration{s}},
+		"capped":       {class: llm.Transient, p: llm.CallRetryPolicy{Most: 2 * s, Tries: 5}, waits: []time.Duration{s, 2 * s, 2 * s, 2 * s}},
+		"jitter":       {class: llm.Transient, p: llm.CallRetryPolicy{Jitter: func() float64 { return 0.5 }, Tries: 2}, waits: []time.Duration{3 * s / 4}},
+		"asked":        {class: llm.Transient, after: "20", p: llm.CallRetryPolicy{Tries: 2}, waits: []time.Duration{20 * s}},
+		"asked less":   {class: llm.Transient, after: "0.1", p: llm.CallRetryPolicy{Tries: 2}, waits: []time.Duration{s}},
 		"asked much":   {class: llm.Transient, after: "3600"},
 		"broken":       {class: llm.Transient, status: 500, waits: []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 300 * s, 300 * s}},
 		"broken, busy": {class: llm.Transient, status: 502, after: "90", waits: []time.Duration{90 * s, 90 * s, 90 * s}},
@@ -153,13 +153,13 @@ func TestPolicy(t *testing.T) {
 		"for ever":     {class: llm.Quota, after: "100000000"},
 		"a date": {
 			class: llm.Quota, after: "Sat, 01 Jan 2000 00:00:09 GMT",
-			p: llm.RetryPolicy{Now: func() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }}, waits: []time.Duration{9 * s, 9 * s, 9 * s, 9 * s, 16 * s},
+			p: llm.CallRetryPolicy{Now: func() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }}, waits: []time.Duration{9 * s, 9 * s, 9 * s, 9 * s, 16 * s},
 		},
 		"billing": {class: llm.Billing}, "auth": {class: llm.Auth}, "invalid": {class: llm.Invalid},
 		"context": {class: llm.Context}, "safety": {class: llm.Safety}, "fatal": {class: llm.Fatal},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := &llm.Error{Class: c.class, After: c.after, Status: c.status, Cause: cmp.Or(c.cause, errors.New("planted"))}
+			e := &llm.ModelCallError{Class: c.class, After: c.after, Status: c.status, Cause: cmp.Or(c.cause, errors.New("planted"))}
 			for n := 1; ; n++ {
 				wait, again := c.p.RetryWait(e, n)
 				patient := c.class == llm.Overload || c.status >= 500 || c.class == llm.Quota && c.after != "100000000"
@@ -181,20 +181,20 @@ func TestPolicy(t *testing.T) {
 // itself that it cannot answer now.
 func TestPatienceEnds(t *testing.T) {
 	for name, c := range map[string]struct {
-		e     llm.Error
-		p     llm.RetryPolicy
+		e     llm.ModelCallError
+		p     llm.CallRetryPolicy
 		calls int
 		waits time.Duration
 	}{
-		"529":                      {llm.Error{Class: llm.Overload, Status: 529}, llm.RetryPolicy{}, 49, 8*time.Minute + 31*time.Second + 39*5*time.Minute},
-		"500":                      {llm.Error{Class: llm.Transient, Status: 500}, llm.RetryPolicy{}, 49, 8*time.Minute + 31*time.Second + 39*5*time.Minute},
-		"529 that asks for little": {llm.Error{Class: llm.Overload, After: "7"}, llm.RetryPolicy{}, 49, 0},
-		"429 for an hour":          {llm.Error{Class: llm.Quota, After: "3600"}, llm.RetryPolicy{}, 25, 24 * time.Hour},
-		"429 for a day":            {llm.Error{Class: llm.Quota, After: "86400"}, llm.RetryPolicy{}, 2, 24 * time.Hour},
-		"429 for more":             {llm.Error{Class: llm.Quota, After: "86401"}, llm.RetryPolicy{}, 1, 0},
-		"429 for ever":             {llm.Error{Class: llm.Quota, After: "99999999999999999999999"}, llm.RetryPolicy{}, 1, 0},
-		"while somebody waits":     {llm.Error{Class: llm.Quota, After: "86400"}, llm.RetryPolicy{Asked: 15 * time.Minute}, 1, 0},
-		"a minute, somebody waits": {llm.Error{Class: llm.Quota, After: "600"}, llm.RetryPolicy{Asked: 15 * time.Minute}, 2, 10 * time.Minute},
+		"529":                      {llm.ModelCallError{Class: llm.Overload, Status: 529}, llm.CallRetryPolicy{}, 49, 8*time.Minute + 31*time.Second + 39*5*time.Minute},
+		"500":                      {llm.ModelCallError{Class: llm.Transient, Status: 500}, llm.CallRetryPolicy{}, 49, 8*time.Minute + 31*time.Second + 39*5*time.Minute},
+		"529 that asks for little": {llm.ModelCallError{Class: llm.Overload, After: "7"}, llm.CallRetryPolicy{}, 49, 0},
+		"429 for an hour":          {llm.ModelCallError{Class: llm.Quota, After: "3600"}, llm.CallRetryPolicy{}, 25, 24 * time.Hour},
+		"429 for a day":            {llm.ModelCallError{Class: llm.Quota, After: "86400"}, llm.CallRetryPolicy{}, 2, 24 * time.Hour},
+		"429 for more":             {llm.ModelCallError{Class: llm.Quota, After: "86401"}, llm.CallRetryPolicy{}, 1, 0},
+		"429 for ever":             {llm.ModelCallError{Class: llm.Quota, After: "99999999999999999999999"}, llm.CallRetryPolicy{}, 1, 0},
+		"while somebody waits":     {llm.ModelCallError{Class: llm.Quota, After: "86400"}, llm.CallRetryPolicy{Asked: 15 * time.Minute}, 1, 0},
+		"a minute, somebody waits": {llm.ModelCallError{Class: llm.Quota, After: "600"}, llm.CallRetryPolicy{Asked: 15 * time.Minute}, 2, 10 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.e.Cause = errors.New("planted")
@@ -237,7 +237,7 @@ func TestRetryAfter(t *testing.T) {
 			if ok != (want >= 0) || ok && wait != want {
 				t.Errorf("%q at %q: %s, %v", header, clock, wait, ok)
 			}
-			if d, again := (llm.RetryPolicy{Jitter: func() float64 { return 0 }, Now: func() time.Time { return at }}).RetryWait(llm.ClassifyFailure(http.StatusServiceUnavailable, h, nil), 1); again && d < want {
+			if d, again := (llm.CallRetryPolicy{Jitter: func() float64 { return 0 }, Now: func() time.Time { return at }}).RetryWait(llm.ClassifyFailure(http.StatusServiceUnavailable, h, nil), 1); again && d < want {
 				t.Errorf("%q: the first wait is %s", header, d)
 			}
 		}
@@ -252,7 +252,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-func prices(t *testing.T, more map[string]llm.ListedModel) *llm.PriceTable {
+func prices(t *testing.T, more map[string]llm.ModelTableEntry) *llm.PriceTable {
 	t.Helper()
 	p, err := llm.LoadPrices(more)
 	if err != nil {
@@ -316,11 +316,11 @@ func TestPrice(t *testing.T) {
 
 func TestPriceOverrides(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	p := prices(t, map[string]llm.ListedModel{
-		"ollama/*":                  {Rates: []llm.TokenRate{{}}},
-		"ollama/big/*":              {Rates: []llm.TokenRate{{Input: nexus.Dollar}}},
+	p := prices(t, map[string]llm.ModelTableEntry{
+		"ollama/*":                  {Rates: []llm.TokenPriceRate{{}}},
+		"ollama/big/*":              {Rates: []llm.TokenPriceRate{{Input: nexus.Dollar}}},
 		"mine/x":                    {Context: 5},
-		"anthropic/claude-opus-5-5": {Rates: []llm.TokenRate{{Input: 7 * nexus.Dollar}}},
+		"anthropic/claude-opus-5-5": {Rates: []llm.TokenPriceRate{{Input: 7 * nexus.Dollar}}},
 	})
 	u := nexus.Usage{Input: 1e6}
 	for model, want := range map[string]nexus.Money{"ollama/llama": 0, "ollama/big/x": nexus.Dollar, "anthropic/claude-opus-5-5": 7 * nexus.Dollar} {
@@ -331,11 +331,11 @@ func TestPriceOverrides(t *testing.T) {
 	if _, ok := p.PriceOnUsualTerms("mine/x", u, now); ok {
 		t.Error("a model without rates has a price")
 	}
-	for name, bad := range map[string]llm.ListedModel{
-		"x": {}, "a/neg": {Rates: []llm.TokenRate{{Input: -1}}}, "a/day": {Rates: []llm.TokenRate{{From: "soon"}}},
-		"a/hours": {Rates: []llm.TokenRate{{Hours: [][2]int{{5, 3}}}}},
+	for name, bad := range map[string]llm.ModelTableEntry{
+		"x": {}, "a/neg": {Rates: []llm.TokenPriceRate{{Input: -1}}}, "a/day": {Rates: []llm.TokenPriceRate{{From: "soon"}}},
+		"a/hours": {Rates: []llm.TokenPriceRate{{Hours: [][2]int{{5, 3}}}}},
 	} {
-		if _, err := llm.LoadPrices(map[string]llm.ListedModel{name: bad}); err == nil {
+		if _, err := llm.LoadPrices(map[string]llm.ModelTableEntry{name: bad}); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
@@ -372,12 +372,12 @@ func TestWorst(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	r := llm.Request{System: "abc", Messages: []llm.Message{llm.UserMessage("de"), {From: llm.Assistant, Parts: []llm.MessagePart{
 		{Call: &llm.ToolCall{ID: "1", Tool: "t", Input: json.RawMessage("{}")}}, {Raw: json.RawMessage(`{"x":1}`)},
-	}}, {From: llm.User, Parts: []llm.MessagePart{{Result: &llm.Result{ID: "1", Text: "long text"}}}}}}
+	}}, {From: llm.User, Parts: []llm.MessagePart{{Result: &llm.ToolResult{ID: "1", Text: "long text"}}}}}}
 	before := llm.EstimateRequest(r)
 	if before < 3+2+4+7+10 {
 		t.Errorf("%d tokens", before)
 	}
-	r.Tools = []llm.Tool{{Name: "t", Description: "d", Schema: json.RawMessage(`{}`)}}
+	r.Tools = []llm.ToolDescription{{Name: "t", Description: "d", Schema: json.RawMessage(`{}`)}}
 	if after := llm.EstimateRequest(r); after <= before {
 		t.Errorf("tools cost nothing: %d", after)
 	}

@@ -139,17 +139,17 @@ func TestServices(t *testing.T) {
 // TestBehind holds who wins: what a person set, then the table, then a list.
 func TestBehind(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	p := prices(t, map[string]llm.ListedModel{
-		"mine/x": {Rates: []llm.TokenRate{{Input: 3 * nexus.Dollar}}}, "own/*": {Rates: []llm.TokenRate{{Input: 4 * nexus.Dollar}}},
-		"anthropic/claude-opus-5": {Rates: []llm.TokenRate{{Input: 6 * nexus.Dollar}}},
+	p := prices(t, map[string]llm.ModelTableEntry{
+		"mine/x": {Rates: []llm.TokenPriceRate{{Input: 3 * nexus.Dollar}}}, "own/*": {Rates: []llm.TokenPriceRate{{Input: 4 * nexus.Dollar}}},
+		"anthropic/claude-opus-5": {Rates: []llm.TokenPriceRate{{Input: 6 * nexus.Dollar}}},
 	})
 	read := 0
-	cheap := llm.ListedModel{Context: 7, Dated: "2026-11-30", Rates: []llm.TokenRate{{Input: 1}}}
-	p.SetFallback(func() map[string]llm.ListedModel {
+	cheap := llm.ModelTableEntry{Context: 7, Dated: "2026-11-30", Rates: []llm.TokenPriceRate{{Input: 1}}}
+	p.SetFallback(func() map[string]llm.ModelTableEntry {
 		read++
-		return map[string]llm.ListedModel{
+		return map[string]llm.ModelTableEntry{
 			"mine/x": cheap, "own/y": cheap, "anthropic/claude-opus-5": cheap, "anthropic/claude-opus-5-5": cheap, "new/z": cheap,
-			"broken": cheap, "new/broken": {Rates: []llm.TokenRate{{Input: -1}}},
+			"broken": cheap, "new/broken": {Rates: []llm.TokenPriceRate{{Input: -1}}},
 		}
 	})
 	if _, _ = p.FindModel("anthropic/claude-opus-5-5"); read != 0 {
@@ -183,14 +183,14 @@ func TestBehind(t *testing.T) {
 // TestASetPriceLeavesTheRest sets the price of models that the table, and a
 // public list, know more of.
 func TestASetPriceLeavesTheRest(t *testing.T) {
-	set := llm.ListedModel{Rates: []llm.TokenRate{{Input: 7 * nexus.Dollar}}}
-	p, err := llm.LoadPrices(map[string]llm.ListedModel{"anthropic/claude-haiku-5-5": set, "far/model": set, "new/*": set, "own/model": {Context: 5, Rates: set.Rates}})
+	set := llm.ModelTableEntry{Rates: []llm.TokenPriceRate{{Input: 7 * nexus.Dollar}}}
+	p, err := llm.LoadPrices(map[string]llm.ModelTableEntry{"anthropic/claude-haiku-5-5": set, "far/model": set, "new/*": set, "own/model": {Context: 5, Rates: set.Rates}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	public := llm.ListedModel{Context: 64_000, Output: 8_000, Rates: []llm.TokenRate{{Input: nexus.Dollar}}}
-	p.SetFallback(func() map[string]llm.ListedModel {
-		return map[string]llm.ListedModel{"anthropic/claude-haiku-5-5": public, "far/model": public, "new/model": public, "own/model": public}
+	public := llm.ModelTableEntry{Context: 64_000, Output: 8_000, Rates: []llm.TokenPriceRate{{Input: nexus.Dollar}}}
+	p.SetFallback(func() map[string]llm.ModelTableEntry {
+		return map[string]llm.ModelTableEntry{"anthropic/claude-haiku-5-5": public, "far/model": public, "new/model": public, "own/model": public}
 	})
 	plain, err := llm.LoadPrices(nil)
 	if err != nil {

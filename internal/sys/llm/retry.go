@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// RetryPolicy configures retries of a failed call. Its zero value waits from a second to a minute
+// CallRetryPolicy configures retries of a failed call. Its zero value waits from a second to a minute
 // without jitter, makes four attempts at calls with a damaged answer and twenty at an unreachable
 // provider, and is patient with a provider that reports that it cannot answer now.
-type RetryPolicy struct {
+type CallRetryPolicy struct {
 	Tries   int              // attempts at a call whose answer was damaged or missing; 0 means 4
 	Reach   int              // attempts at a call that never reached the provider; 0 means Tries, or 20 if that is 0, too
 	First   time.Duration    // wait after the first failure, doubled each time; 0 means 1 s
@@ -30,12 +30,12 @@ const maxRetryTime = 4 * time.Hour
 
 // IsTransient reports whether a failure disappears by itself and a retry costs nothing: the
 // provider is overloaded, out of quota, or reported a failure of its own.
-func (e *Error) IsTransient() bool {
+func (e *ModelCallError) IsTransient() bool {
 	return e.Class == Overload || e.Class == Quota || e.Class == Transient && e.Status >= 500
 }
 
-// wasNeverSent reports whether a call never reached the provider.
-func (e *Error) wasNeverSent() bool {
+// neverReachedProvider reports whether a call never reached the provider.
+func (e *ModelCallError) neverReachedProvider() bool {
 	o, ok := errors.AsType[*net.OpError](e.Cause)
 	return e.Class == Transient && ok && o.Op == "dial"
 }
@@ -44,9 +44,9 @@ func (e *Error) wasNeverSent() bool {
 // never if a person must fix the cause, nor for an invalid request. A provider that reports that
 // it cannot answer now is called again for four hours, or for the time that it asks for, up to a
 // day.
-func (p RetryPolicy) RetryWait(e *Error, n int) (time.Duration, bool) {
+func (p CallRetryPolicy) RetryWait(e *ModelCallError, n int) (time.Duration, bool) {
 	tries, patient := cmp.Or(p.Tries, 4), e.IsTransient()
-	if e.wasNeverSent() {
+	if e.neverReachedProvider() {
 		tries = cmp.Or(p.Reach, p.Tries, 20)
 	}
 	if !e.Class.IsRetryable() || !patient && n >= tries {

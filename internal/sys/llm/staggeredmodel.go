@@ -14,43 +14,43 @@ const (
 	cacheWarmTime = 4 * time.Minute // providers cache for at least five minutes
 )
 
-// StaggerCalls returns m with calls of the same beginning staggered: while their system prompt and
+// StaggerForCache returns m with calls of the same beginning staggered: while their system prompt and
 // tools are not in the provider's cache, the first call is sent, and the others wait until its
 // answer begins, so that they can read the cache that it wrote. They wait three seconds at most.
 // Calls of models without a cache are sent at once.
-func (a ModelCapabilities) StaggerCalls(m Model, provider string, now func() time.Time) Model {
-	return &staggeredModel{Model: m, able: a, provider: provider, now: now, ahead: map[[sha256.Size]byte]*sharedPrefix{}}
+func (a ModelCapabilityTable) StaggerForCache(m Model, provider string, now func() time.Time) Model {
+	return &cacheStaggeredModel{Model: m, able: a, provider: provider, now: now, ahead: map[[sha256.Size]byte]*sharedPromptPrefix{}}
 }
 
-type staggeredModel struct {
+type cacheStaggeredModel struct {
 	Model
-	able     ModelCapabilities
+	able     ModelCapabilityTable
 	provider string
 	now      func() time.Time
 
 	mu    sync.Mutex // guards ahead and its values
-	ahead map[[sha256.Size]byte]*sharedPrefix
+	ahead map[[sha256.Size]byte]*sharedPromptPrefix
 }
 
-// sharedPrefix is the state of a common beginning of calls.
-type sharedPrefix struct {
+// sharedPromptPrefix is the state of a common beginning of calls.
+type sharedPromptPrefix struct {
 	warm  time.Time     // end of its time in the cache
 	going chan struct{} // closed when others need not wait for the first call any longer; nil without one
 }
 
 // Stream implements [Model].
-func (s *staggeredModel) Stream(ctx context.Context, r Request, heard func(Delta)) (Response, error) {
+func (s *cacheStaggeredModel) Stream(ctx context.Context, r Request, heard func(AnswerDelta)) (Response, error) {
 	if !s.able.traitsOf(s.provider + "/" + r.Model).Caches {
 		return s.Model.Stream(ctx, r, heard)
 	}
 	key := prefixHash(r)
-	first, err := s.waitTurn(ctx, key)
+	first, err := s.waitForPromptCache(ctx, key)
 	if err != nil {
-		return Response{}, &Error{Class: Fatal, Cause: err}
+		return Response{}, &ModelCallError{Class: Fatal, Cause: err}
 	}
 	var once sync.Once
-	begun := func(warm bool) { once.Do(func() { s.releaseWaiting(key, first, warm) }) }
-	resp, err := s.Model.Stream(ctx, r, func(d Delta) {
+	begun := func(warm bool) { once.Do(func() { s.releaseWaitingCalls(key, first, warm) }) }
+	resp, err := s.Model.Stream(ctx, r, func(d AnswerDelta) {
 		begun(true)
 		if heard != nil {
 			heard(d)
@@ -60,11 +60,11 @@ func (s *staggeredModel) Stream(ctx context.Context, r Request, heard func(Delta
 	return resp, err
 }
 
-// waitTurn waits until a call may be sent, and reports whether it is the first.
-func (s *staggeredModel) waitTurn(ctx context.Context, key [sha256.Size]byte) (first bool, _ error) {
+// waitForPromptCache waits until a call may be sent, and reports whether it is the first.
+func (s *cacheStaggeredModel) waitForPromptCache(ctx context.Context, key [sha256.Size]byte) (first bool, _ error) {
 	var most <-chan time.Time
 	for {
-		going, first := s.joinQueue(key)
+		going, first := s.joinCallQueue(key)
 		if going == nil {
 			return first, nil
 		}
@@ -83,13 +83,13 @@ func (s *staggeredModel) waitTurn(ctx context.Context, key [sha256.Size]byte) (f
 	}
 }
 
-// joinQueue returns the channel that a call must wait for, or nil, and whether it is the first.
-func (s *staggeredModel) joinQueue(key [sha256.Size]byte) (going <-chan struct{}, first bool) {
+// joinCallQueue returns the channel that a call must wait for, or nil, and whether it is the first.
+func (s *cacheStaggeredModel) joinCallQueue(key [sha256.Size]byte) (going <-chan struct{}, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.ahead[key]
 	if l == nil {
-		l = &sharedPrefix{}
+		l = &sharedPromptPrefix{}
 		s.ahead[key] = l
 	}
 	if l.going != nil {
@@ -102,8 +102,8 @@ func (s *staggeredModel) joinQueue(key [sha256.Size]byte) (going <-chan struct{}
 	return nil, true
 }
 
-// releaseWaiting releases the calls that wait for a call: its answer begins, or it has failed.
-func (s *staggeredModel) releaseWaiting(key [sha256.Size]byte, first, warm bool) {
+// releaseWaitingCalls releases the calls that wait for a call: its answer begins, or it has failed.
+func (s *cacheStaggeredModel) releaseWaitingCalls(key [sha256.Size]byte, first, warm bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.ahead[key]

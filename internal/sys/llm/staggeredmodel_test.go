@@ -23,7 +23,7 @@ type slow struct {
 	began []time.Duration // when calls reached it
 }
 
-func (s *slow) Stream(ctx context.Context, _ llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+func (s *slow) Stream(ctx context.Context, _ llm.Request, heard func(llm.AnswerDelta)) (llm.Response, error) {
 	s.mu.Lock()
 	n := len(s.began)
 	s.began = append(s.began, time.Since(s.start))
@@ -37,7 +37,7 @@ func (s *slow) Stream(ctx context.Context, _ llm.Request, heard func(llm.Delta))
 		return llm.Response{}, s.fail
 	}
 	if heard != nil {
-		heard(llm.Delta{Text: "x"})
+		heard(llm.AnswerDelta{Text: "x"})
 	}
 	time.Sleep(s.end)
 	return llm.Response{}, nil
@@ -52,7 +52,7 @@ func together(t *testing.T, s *slow, name string, change func(i int, r *llm.Requ
 	}
 	s.start = time.Now()
 	provider, model, _ := llm.SplitModelName(name)
-	m := able.StaggerCalls(s, provider, time.Now)
+	m := able.StaggerForCache(s, provider, time.Now)
 	var wg sync.WaitGroup
 	for i := range 4 {
 		r := llm.Request{Model: model, System: "You are a coder.", MaxTokens: 10}
@@ -96,7 +96,7 @@ func TestACallThatWaitsIsCancelled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := able.StaggerCalls(&slow{begin: time.Minute}, "anthropic", time.Now)
+		m := able.StaggerForCache(&slow{begin: time.Minute}, "anthropic", time.Now)
 		r := llm.Request{Model: "claude-opus-5-5", MaxTokens: 10}
 		gone := errors.New("gone")
 		var wg sync.WaitGroup
@@ -124,9 +124,9 @@ func TestSiblingsReadWhatTheFirstWrote(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var m llm.Model = anthropic.New(anthropic.Config{Key: "key", BaseURL: server.URL()})
+		var m llm.Model = anthropic.NewProvider(anthropic.Config{Key: "key", BaseURL: server.URL()})
 		if stagger {
-			m = able.StaggerCalls(m, "anthropic", time.Now)
+			m = able.StaggerForCache(m, "anthropic", time.Now)
 		}
 		var wg sync.WaitGroup
 		for _, name := range []string{"T1.1", "T2.1", "T3.1", "T4.1"} {

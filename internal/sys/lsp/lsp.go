@@ -49,41 +49,41 @@ var (
 	errClosed = errors.New("the connection was closed")
 )
 
-// LanguageSession is a connection to a server. It must be used by one goroutine at a time, and closed with
+// LanguageServerSession is a connection to a server. It must be used by one goroutine at a time, and closed with
 // Close.
-type LanguageSession struct {
+type LanguageServerSession struct {
 	server Server
 	conn   *jsonrpc2.Conn
 	stop   context.CancelCauseFunc
 	pipes  io.Closer
-	wire   *meteredStream
+	wire   *limitedMessageStream
 	able   serverCapabilities // capabilities of the server
 
-	open  map[string]openDocument // open files, by name
-	order []string                // of the open files, the oldest first
+	open  map[string]openServerDocument // open files, by name
+	order []string                      // of the open files, the oldest first
 
 	mu    sync.Mutex // guards the server's notifications
-	told  map[string]fileReport
+	told  map[string]fileDiagnosticReport
 	busy  map[string]bool // running work that it reports
 	done  int             // finished pieces of work
 	heard chan struct{}   // closed and replaced when one of the two changes
 }
 
-// openDocument is an open file whose text the server has.
-type openDocument struct {
+// openServerDocument is an open file whose text the server has.
+type openServerDocument struct {
 	version int
 	text    string
 }
 
-// fileReport is a server's last report about a file.
-type fileReport struct {
+// fileDiagnosticReport is a server's last report about a file.
+type fileDiagnosticReport struct {
 	found   []Diagnostic
 	version int
 	times   int
 }
 
-// Dial starts a server and initializes the connection. The connection ends with ctx at the latest.
-func Dial(ctx context.Context, s Server) (*LanguageSession, error) {
+// StartSession starts a server and initializes the connection. The connection ends with ctx at the latest.
+func StartSession(ctx context.Context, s Server) (*LanguageServerSession, error) {
 	s.Begin, s.Answer, s.settle = cmp.Or(s.Begin, time.Minute), cmp.Or(s.Answer, 2*time.Minute), cmp.Or(s.settle, time.Second)
 	life, stop := context.WithCancelCause(ctx)
 	pipes, err := s.Start(life)
@@ -91,20 +91,20 @@ func Dial(ctx context.Context, s Server) (*LanguageSession, error) {
 		stop(errClosed)
 		return nil, fmt.Errorf("not started: %w", err)
 	}
-	c := &LanguageSession{
-		server: s, stop: stop, pipes: pipes, wire: &meteredStream{}, open: map[string]openDocument{},
-		told: map[string]fileReport{}, busy: map[string]bool{}, heard: make(chan struct{}),
+	c := &LanguageServerSession{
+		server: s, stop: stop, pipes: pipes, wire: &limitedMessageStream{}, open: map[string]openServerDocument{},
+		told: map[string]fileDiagnosticReport{}, busy: map[string]bool{}, heard: make(chan struct{}),
 	}
 	c.conn = jsonrpc2.NewConn(life, jsonrpc2.NewBufferedStream(pipes, c.wire), c, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
-	if err := c.handshake(life); err != nil {
+	if err := c.initializeServer(life); err != nil {
 		c.closeNow()
 		return nil, err
 	}
 	return c, nil
 }
 
-// handshake sends the initialization.
-func (c *LanguageSession) handshake(ctx context.Context) error {
+// initializeServer sends the initialization.
+func (c *LanguageServerSession) initializeServer(ctx context.Context) error {
 	var r struct {
 		Capabilities serverCapabilities `json:"capabilities"`
 	}
@@ -119,7 +119,7 @@ func (c *LanguageSession) handshake(ctx context.Context) error {
 }
 
 // Close ends the connection and the server.
-func (c *LanguageSession) Close() {
+func (c *LanguageServerSession) Close() {
 	ctx, done := context.WithTimeoutCause(context.Background(), exitTime, errClosed)
 	defer done()
 	if err := c.callServer(ctx, exitTime, "shutdown", nil, nil); err == nil {
@@ -133,14 +133,14 @@ const exitTime = 2 * time.Second
 
 // closeNow closes the connection immediately, even during a call: a server that sends requests and
 // does not read the answers would block everything.
-func (c *LanguageSession) closeNow() {
+func (c *LanguageServerSession) closeNow() {
 	c.stop(errClosed)
 	_ = c.pipes.Close()
 	_ = c.conn.Close() // it may already be closed
 }
 
 // callServer sends a request to the server, and ends the server if there is no response in time.
-func (c *LanguageSession) callServer(ctx context.Context, limit time.Duration, method string, params, result any) error {
+func (c *LanguageServerSession) callServer(ctx context.Context, limit time.Duration, method string, params, result any) error {
 	ctx, end := context.WithTimeoutCause(ctx, limit, ErrSilent)
 	defer end()
 	for wait := 100 * time.Millisecond; ; wait *= 2 {
@@ -159,12 +159,12 @@ func (c *LanguageSession) callServer(ctx context.Context, limit time.Duration, m
 // isRetryable reports whether a server refused a request because of its current state.
 func isRetryable(err error) bool {
 	const changed, cancelled = -32801, -32802
-	e, ok := errors.AsType[*refusedError](err)
+	e, ok := errors.AsType[*serverRefusedError](err)
 	return ok && (e.Code == changed || e.Code == cancelled)
 }
 
-func (c *LanguageSession) callOnce(ctx context.Context, method string, params, result any) error {
-	c.wire.resetCount()
+func (c *LanguageServerSession) callOnce(ctx context.Context, method string, params, result any) error {
+	c.wire.resetByteCount()
 	defer context.AfterFunc(ctx, c.closeNow)()
 	var raw json.RawMessage
 	err := c.conn.Call(ctx, method, params, &raw)
@@ -172,7 +172,7 @@ func (c *LanguageSession) callOnce(ctx context.Context, method string, params, r
 		return c.explainFailure(context.Cause(ctx))
 	}
 	if refused, ok := errors.AsType[*jsonrpc2.Error](err); ok {
-		return &refusedError{refused.Code, errorTail(refused.Message)}
+		return &serverRefusedError{refused.Code, errorTail(refused.Message)}
 	}
 	if err != nil {
 		return c.explainFailure(ErrGone)
@@ -186,19 +186,19 @@ func (c *LanguageSession) callOnce(ctx context.Context, method string, params, r
 	return nil
 }
 
-// refusedError is an error response of the server.
-type refusedError struct {
+// serverRefusedError is an error response of the server.
+type serverRefusedError struct {
 	Code int64
 	Text string
 }
 
 // Error implements error.
-func (e *refusedError) Error() string {
+func (e *serverRefusedError) Error() string {
 	return fmt.Sprintf("the server refused (%d): %s", e.Code, e.Text)
 }
 
 // sendNotification sends a notification.
-func (c *LanguageSession) sendNotification(ctx context.Context, method string, params any) error {
+func (c *LanguageServerSession) sendNotification(ctx context.Context, method string, params any) error {
 	ctx, end := context.WithTimeoutCause(ctx, c.server.Answer, ErrSilent)
 	defer end()
 	defer context.AfterFunc(ctx, c.closeNow)()
@@ -209,7 +209,7 @@ func (c *LanguageSession) sendNotification(ctx context.Context, method string, p
 }
 
 // explainFailure adds the known cause to the error of a missing response.
-func (c *LanguageSession) explainFailure(why error) error {
+func (c *LanguageServerSession) explainFailure(why error) error {
 	if err := c.wire.brokenReason(); err != nil {
 		return fmt.Errorf("%w: %w", ErrGone, err)
 	}
@@ -224,15 +224,15 @@ func (c *LanguageSession) explainFailure(why error) error {
 // errorTail returns the end of a server's output as one line without hidden characters.
 func errorTail(text string) string {
 	const most = 400
-	text = sanitize.StripTerminal(text)
+	text = sanitize.StripTerminalControls(text)
 	if len(text) > most {
 		text = "..." + text[len(text)-most:]
 	}
 	return sanitize.RevealHidden(oneLine(text))
 }
 
-// meteredStream reads and writes messages, and limits the bytes read.
-type meteredStream struct {
+// limitedMessageStream reads and writes messages, and limits the bytes read.
+type limitedMessageStream struct {
 	mu       sync.Mutex
 	messages int
 	bytes    int
@@ -246,28 +246,28 @@ const (
 	maxHead     = 8 << 10 // bytes before a message
 )
 
-// resetCount resets the count.
-func (w *meteredStream) resetCount() {
+// resetByteCount resets the count.
+func (w *limitedMessageStream) resetByteCount() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.messages, w.bytes = 0, 0
 }
 
 // brokenReason returns the reason why the server is no longer read, or nil.
-func (w *meteredStream) brokenReason() error {
+func (w *limitedMessageStream) brokenReason() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
-func (w *meteredStream) failWith(err error) error {
+func (w *limitedMessageStream) failWith(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.err = err
 	return err
 }
 
-func (w *meteredStream) countMessage(n int) error {
+func (w *limitedMessageStream) countMessage(n int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.messages++; w.messages > maxMessages || w.bytes+n > maxBytes {
@@ -278,7 +278,7 @@ func (w *meteredStream) countMessage(n int) error {
 }
 
 // WriteObject implements [jsonrpc2.ObjectCodec].
-func (w *meteredStream) WriteObject(to io.Writer, v any) error {
+func (w *limitedMessageStream) WriteObject(to io.Writer, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -288,7 +288,7 @@ func (w *meteredStream) WriteObject(to io.Writer, v any) error {
 }
 
 // ReadObject implements [jsonrpc2.ObjectCodec].
-func (w *meteredStream) ReadObject(from *bufio.Reader, v any) error {
+func (w *limitedMessageStream) ReadObject(from *bufio.Reader, v any) error {
 	n, err := readContentLength(from)
 	if err != nil {
 		if !errors.Is(err, io.EOF) {

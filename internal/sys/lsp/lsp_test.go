@@ -24,7 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if lsptest.Main() {
+	if lsptest.RunIfServerProcess() {
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -53,7 +53,7 @@ func server(tb testing.TB, how string) Server {
 		Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
 			var err error
 			p, err = sandbox.StartProcess(ctx, box.Run, sandbox.Command{
-				Args: []string{exe}, Dir: dir, Env: sandbox.QuietEnv(lsptest.EnvVar + "=" + how), Readable: []string{dir, filepath.Dir(exe)}, Mark: "lsp-" + filepath.Base(filepath.Dir(dir)),
+				Args: []string{exe}, Dir: dir, Env: sandbox.AgentCommandEnv(lsptest.EnvVar + "=" + how), Readable: []string{dir, filepath.Dir(exe)}, Mark: "lsp-" + filepath.Base(filepath.Dir(dir)),
 			})
 			return p, err
 		},
@@ -65,9 +65,9 @@ func server(tb testing.TB, how string) Server {
 	}
 }
 
-func dialed(t *testing.T, s Server) *LanguageSession {
+func dialed(t *testing.T, s Server) *LanguageServerSession {
 	t.Helper()
-	c, err := Dial(t.Context(), s)
+	c, err := StartSession(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestServers(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			c := dialed(t, server(t, how))
 			at := Position{2, c.CharOffset(strings.Split(toy, "\n")[2], len("\u00e9\U0001f600 "))}
-			names := func(all []FileRange, err error) string {
+			names := func(all []FileTextRange, err error) string {
 				t.Helper()
 				var b strings.Builder
 				for _, p := range all {
@@ -153,7 +153,7 @@ func TestBadServers(t *testing.T) {
 					s.Begin = time.Second
 				}
 			}
-			c, err := Dial(t.Context(), s)
+			c, err := StartSession(t.Context(), s)
 			if err == nil {
 				defer c.Close()
 				err = c.OpenFile(t.Context(), "a.toy", "toy", toy)
@@ -256,7 +256,7 @@ func FuzzServer(f *testing.F) {
 			babble(theirs, result)
 		}()
 		defer func() { _ = theirs.Close(); <-done }()
-		c, err := Dial(t.Context(), Server{
+		c, err := StartSession(t.Context(), Server{
 			Root: "/w", Begin: 500 * time.Millisecond, Answer: 100 * time.Millisecond, settle: time.Millisecond,
 			Start: func(context.Context) (io.ReadWriteCloser, error) { return ours, nil },
 		})
@@ -271,7 +271,7 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-func everything(t *testing.T, c *LanguageSession, text string) {
+func everything(t *testing.T, c *LanguageServerSession, text string) {
 	t.Helper()
 	ctx := t.Context()
 	at := Position{0, c.CharOffset(text, 1)}
@@ -299,7 +299,7 @@ func everything(t *testing.T, c *LanguageSession, text string) {
 // babble answers each question with the same, and says it by itself as well.
 func babble(conn net.Conn, result []byte) {
 	defer conn.Close()
-	w, in := &meteredStream{}, bufio.NewReader(conn)
+	w, in := &limitedMessageStream{}, bufio.NewReader(conn)
 	for {
 		n, err := readContentLength(in)
 		if err != nil {
@@ -338,7 +338,7 @@ func FuzzWire(f *testing.F) {
 	f.Add("hello\n\ncontent-length:3\n\n[1]Content-Length: -1\r\n\r\n")
 	f.Add("Content-Length: 99999999999\r\n\r\n")
 	f.Fuzz(func(_ *testing.T, text string) {
-		w, in := &meteredStream{}, bufio.NewReader(strings.NewReader(text))
+		w, in := &limitedMessageStream{}, bufio.NewReader(strings.NewReader(text))
 		var v any
 		for w.ReadObject(in, &v) == nil {
 			continue

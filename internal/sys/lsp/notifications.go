@@ -16,7 +16,7 @@ const (
 
 // Handle handles the server's notifications, and answers its requests: with the known settings, or
 // with an error. It implements [jsonrpc2.Handler].
-func (c *LanguageSession) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
+func (c *LanguageServerSession) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
 	var params json.RawMessage
 	if r.Params != nil {
 		params = *r.Params
@@ -51,7 +51,7 @@ func (c *LanguageSession) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *js
 }
 
 // recordNotification stores a server's reports about files and about its work.
-func (c *LanguageSession) recordNotification(method string, params json.RawMessage) {
+func (c *LanguageServerSession) recordNotification(method string, params json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch method {
@@ -69,7 +69,7 @@ func (c *LanguageSession) recordNotification(method string, params json.RawMessa
 		if !known && len(c.told) == maxFiles {
 			return
 		}
-		c.told[name] = fileReport{p.Diagnostics[:min(len(p.Diagnostics), maxFound)], p.Version, old.times + 1}
+		c.told[name] = fileDiagnosticReport{p.Diagnostics[:min(len(p.Diagnostics), maxFound)], p.Version, old.times + 1}
 	case "$/progress":
 		var p struct {
 			Token any `json:"token"`
@@ -97,8 +97,8 @@ func (c *LanguageSession) recordNotification(method string, params json.RawMessa
 	c.heard = make(chan struct{})
 }
 
-// waitUntilNotified waits until the server's notifications make the condition true.
-func (c *LanguageSession) waitUntilNotified(ctx context.Context, so func() bool) error {
+// waitForNotifiedCondition waits until the server's notifications make the condition true.
+func (c *LanguageServerSession) waitForNotifiedCondition(ctx context.Context, so func() bool) error {
 	for {
 		c.mu.Lock()
 		yes, heard := so(), c.heard

@@ -21,8 +21,8 @@ type Range struct {
 	End   Position `json:"end"`
 }
 
-// FileRange is a range of a file, whose name is relative to the root, or absolute if it is outside.
-type FileRange struct {
+// FileTextRange is a range of a file, whose name is relative to the root, or absolute if it is outside.
+type FileTextRange struct {
 	Name  string
 	Range Range
 }
@@ -34,7 +34,7 @@ type DeclaredSymbol struct {
 	Of     string // name of its container
 	Detail string
 	Depth  int // 0: at the top of the file
-	FileRange
+	FileTextRange
 }
 
 // Diagnostic is a problem that a server reports in a file.
@@ -66,14 +66,14 @@ type textDocumentID struct {
 
 // serverCapabilities are the capabilities that a server reports.
 type serverCapabilities struct {
-	Encoding    string     `json:"positionEncoding"`
-	Symbols     capability `json:"documentSymbolProvider"`
-	Find        capability `json:"workspaceSymbolProvider"`
-	Definition  capability `json:"definitionProvider"`
-	References  capability `json:"referencesProvider"`
-	Diagnostics capability `json:"diagnosticProvider"`
-	Rename      capability `json:"renameProvider"`
-	Actions     capability `json:"codeActionProvider"`
+	Encoding    string           `json:"positionEncoding"`
+	Symbols     serverCapability `json:"documentSymbolProvider"`
+	Find        serverCapability `json:"workspaceSymbolProvider"`
+	Definition  serverCapability `json:"definitionProvider"`
+	References  serverCapability `json:"referencesProvider"`
+	Diagnostics serverCapability `json:"diagnosticProvider"`
+	Rename      serverCapability `json:"renameProvider"`
+	Actions     serverCapability `json:"codeActionProvider"`
 }
 
 func (a serverCapabilities) check() error {
@@ -85,11 +85,11 @@ func (a serverCapabilities) check() error {
 	}
 }
 
-// capability is a capability, either true or an object of options.
-type capability struct{ yes, resolves bool }
+// serverCapability is a capability, either true or an object of options.
+type serverCapability struct{ yes, resolves bool }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (o *capability) UnmarshalJSON(data []byte) error {
+func (o *serverCapability) UnmarshalJSON(data []byte) error {
 	text := string(data)
 	o.yes = text != "false" && text != "null"
 	var options struct {
@@ -102,7 +102,7 @@ func (o *capability) UnmarshalJSON(data []byte) error {
 }
 
 // initializeParams returns the parameters of the first request.
-func (c *LanguageSession) initializeParams() any {
+func (c *LanguageServerSession) initializeParams() any {
 	type object = map[string]any
 	uri := fileURI(c.server.Root)
 	return object{
@@ -134,10 +134,12 @@ func (c *LanguageSession) initializeParams() any {
 func fileURI(name string) string { return (&url.URL{Scheme: "file", Path: name}).String() }
 
 // uriOf returns the URI of a file.
-func (c *LanguageSession) uriOf(name string) string { return fileURI(path.Join(c.server.Root, name)) }
+func (c *LanguageServerSession) uriOf(name string) string {
+	return fileURI(path.Join(c.server.Root, name))
+}
 
 // nameOf returns the name of a URI's file: its path relative to the root, or an absolute one.
-func (c *LanguageSession) nameOf(uri string) string {
+func (c *LanguageServerSession) nameOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || u.Path == "" {
 		return ""

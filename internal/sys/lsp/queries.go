@@ -12,7 +12,7 @@ import (
 const maxOpen = 32 // limit of open files
 
 // OpenFile sends the current text of a file to the server.
-func (c *LanguageSession) OpenFile(ctx context.Context, name, language, text string) error {
+func (c *LanguageServerSession) OpenFile(ctx context.Context, name, language, text string) error {
 	d, open := c.open[name]
 	if open && d.text == text {
 		return nil
@@ -34,7 +34,7 @@ func (c *LanguageSession) OpenFile(ctx context.Context, name, language, text str
 }
 
 // CloseFile closes a file: from then on the server uses the file on disk.
-func (c *LanguageSession) CloseFile(ctx context.Context, name string) error {
+func (c *LanguageServerSession) CloseFile(ctx context.Context, name string) error {
 	if _, open := c.open[name]; !open {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (c *LanguageSession) CloseFile(ctx context.Context, name string) error {
 }
 
 // OpenFileNames returns the names of the open files.
-func (c *LanguageSession) OpenFileNames() []string { return slices.Clone(c.order) }
+func (c *LanguageServerSession) OpenFileNames() []string { return slices.Clone(c.order) }
 
 // Kinds of file changes.
 const (
@@ -54,7 +54,7 @@ const (
 )
 
 // NotifyFileChanges reports changed files to the server.
-func (c *LanguageSession) NotifyFileChanges(ctx context.Context, files map[string]int) error {
+func (c *LanguageServerSession) NotifyFileChanges(ctx context.Context, files map[string]int) error {
 	type event struct {
 		URI  string `json:"uri"`
 		Type int    `json:"type"`
@@ -72,7 +72,7 @@ func (c *LanguageSession) NotifyFileChanges(ctx context.Context, files map[strin
 
 // queryUntilReady sends a request whose response may come before the server has indexed everything: an empty
 // one is requested again after the server's reported work has ended.
-func (c *LanguageSession) queryUntilReady(ctx context.Context, able capability, method string, params, result any, empty func() bool) error {
+func (c *LanguageServerSession) queryUntilReady(ctx context.Context, able serverCapability, method string, params, result any, empty func() bool) error {
 	if !able.yes {
 		return errCannot
 	}
@@ -91,7 +91,7 @@ func (c *LanguageSession) queryUntilReady(ctx context.Context, able capability, 
 	}
 	wait, end := context.WithTimeoutCause(ctx, c.server.Answer, ErrSilent)
 	defer end()
-	if err := c.waitUntilNotified(wait, idle); err != nil {
+	if err := c.waitForNotifiedCondition(wait, idle); err != nil {
 		if errors.Is(err, ErrSilent) { // it works longer than any caller waits
 			return nil
 		}
@@ -100,19 +100,19 @@ func (c *LanguageSession) queryUntilReady(ctx context.Context, able capability, 
 	return c.callServer(ctx, c.server.Answer, method, params, result)
 }
 
-func (c *LanguageSession) positionParams(name string, p Position) map[string]any {
+func (c *LanguageServerSession) positionParams(name string, p Position) map[string]any {
 	return map[string]any{"textDocument": textDocumentID{c.uriOf(name)}, "position": p}
 }
 
 // FindDefinition returns the declaration of the symbol at a position.
-func (c *LanguageSession) FindDefinition(ctx context.Context, name string, p Position) ([]FileRange, error) {
+func (c *LanguageServerSession) FindDefinition(ctx context.Context, name string, p Position) ([]FileTextRange, error) {
 	var found protocolLocations
 	err := c.queryUntilReady(ctx, c.able.Definition, "textDocument/definition", c.positionParams(name, p), &found, func() bool { return len(found) == 0 })
 	return c.toFileRanges(found), err
 }
 
 // FindReferences returns the uses and the declaration of the symbol at a position.
-func (c *LanguageSession) FindReferences(ctx context.Context, name string, p Position) ([]FileRange, error) {
+func (c *LanguageServerSession) FindReferences(ctx context.Context, name string, p Position) ([]FileTextRange, error) {
 	params := c.positionParams(name, p)
 	params["context"] = map[string]any{"includeDeclaration": true}
 	var found protocolLocations
@@ -143,12 +143,12 @@ func (p *protocolLocations) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-func (c *LanguageSession) toFileRanges(found protocolLocations) []FileRange {
-	var all []FileRange
+func (c *LanguageServerSession) toFileRanges(found protocolLocations) []FileTextRange {
+	var all []FileTextRange
 	for _, p := range found {
-		at := FileRange{c.nameOf(p.URI), p.Range}
+		at := FileTextRange{c.nameOf(p.URI), p.Range}
 		if p.TargetURI != "" {
-			at = FileRange{c.nameOf(p.TargetURI), p.Target}
+			at = FileTextRange{c.nameOf(p.TargetURI), p.Target}
 		}
 		if at.Name != "" && !slices.Contains(all, at) {
 			all = append(all, at)
@@ -157,7 +157,7 @@ func (c *LanguageSession) toFileRanges(found protocolLocations) []FileRange {
 			break
 		}
 	}
-	slices.SortStableFunc(all, func(a, b FileRange) int {
+	slices.SortStableFunc(all, func(a, b FileTextRange) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), a.Range.Start.Line-b.Range.Start.Line, a.Range.Start.Char-b.Range.Start.Char)
 	})
 	return all
@@ -178,7 +178,7 @@ type protocolSymbol struct {
 }
 
 // DocumentSymbols returns the declarations of a file, in its order.
-func (c *LanguageSession) DocumentSymbols(ctx context.Context, name string) ([]DeclaredSymbol, error) {
+func (c *LanguageServerSession) DocumentSymbols(ctx context.Context, name string) ([]DeclaredSymbol, error) {
 	var found []protocolSymbol
 	err := c.queryUntilReady(ctx, c.able.Symbols, "textDocument/documentSymbol", map[string]any{"textDocument": textDocumentID{c.uriOf(name)}}, &found, func() bool { return len(found) == 0 })
 	var all []DeclaredSymbol
@@ -187,7 +187,7 @@ func (c *LanguageSession) DocumentSymbols(ctx context.Context, name string) ([]D
 }
 
 // FindSymbols returns the declarations in all files whose names match the query.
-func (c *LanguageSession) FindSymbols(ctx context.Context, query string) ([]DeclaredSymbol, error) {
+func (c *LanguageServerSession) FindSymbols(ctx context.Context, query string) ([]DeclaredSymbol, error) {
 	var found []protocolSymbol
 	err := c.queryUntilReady(ctx, c.able.Find, "workspace/symbol", map[string]any{"query": query}, &found, func() bool { return len(found) == 0 })
 	var all []DeclaredSymbol
@@ -195,15 +195,15 @@ func (c *LanguageSession) FindSymbols(ctx context.Context, query string) ([]Decl
 	return all, err
 }
 
-func (c *LanguageSession) collectSymbols(all *[]DeclaredSymbol, found []protocolSymbol, file, of string, depth int) {
+func (c *LanguageServerSession) collectSymbols(all *[]DeclaredSymbol, found []protocolSymbol, file, of string, depth int) {
 	const deepest = 8
 	for _, s := range found {
 		if len(*all) == maxPlaces {
 			return
 		}
-		at := FileRange{file, s.Range}
+		at := FileTextRange{file, s.Range}
 		if s.Location != nil {
-			at = FileRange{c.nameOf(s.Location.URI), s.Location.Range}
+			at = FileTextRange{c.nameOf(s.Location.URI), s.Location.Range}
 		}
 		if at.Name == "" {
 			continue
@@ -216,7 +216,7 @@ func (c *LanguageSession) collectSymbols(all *[]DeclaredSymbol, found []protocol
 }
 
 // FileDiagnostics returns the server's diagnostics for an open file.
-func (c *LanguageSession) FileDiagnostics(ctx context.Context, name string) ([]Diagnostic, error) {
+func (c *LanguageServerSession) FileDiagnostics(ctx context.Context, name string) ([]Diagnostic, error) {
 	if c.able.Diagnostics.yes {
 		var r struct {
 			Items []Diagnostic `json:"items"`
@@ -231,7 +231,7 @@ func (c *LanguageSession) FileDiagnostics(ctx context.Context, name string) ([]D
 		r := c.told[name]
 		return r.times > 0 && (r.version == 0 || r.version >= version) && len(c.busy) == 0
 	}
-	if err := c.waitUntilNotified(ctx, fresh); err != nil {
+	if err := c.waitForNotifiedCondition(ctx, fresh); err != nil {
 		return nil, err
 	}
 	for quiet := false; !quiet; { // many servers report syntax errors at once, and type errors later
@@ -239,7 +239,7 @@ func (c *LanguageSession) FileDiagnostics(ctx context.Context, name string) ([]D
 		times := c.told[name].times
 		c.mu.Unlock()
 		wait, done := context.WithTimeoutCause(ctx, c.server.settle, errQuiet)
-		err := c.waitUntilNotified(wait, func() bool { return c.told[name].times > times })
+		err := c.waitForNotifiedCondition(wait, func() bool { return c.told[name].times > times })
 		done()
 		if quiet = errors.Is(err, errQuiet); err != nil && !quiet {
 			return nil, err
@@ -253,7 +253,7 @@ func (c *LanguageSession) FileDiagnostics(ctx context.Context, name string) ([]D
 var errQuiet = errors.New("it closed its output")
 
 // RenameSymbol returns the changes that rename the symbol at a position.
-func (c *LanguageSession) RenameSymbol(ctx context.Context, name string, p Position, to string) ([]FileEdits, error) {
+func (c *LanguageServerSession) RenameSymbol(ctx context.Context, name string, p Position, to string) ([]FileTextEdits, error) {
 	params := c.positionParams(name, p)
 	params["newName"] = to
 	var r workspaceEdit
@@ -264,7 +264,7 @@ func (c *LanguageSession) RenameSymbol(ctx context.Context, name string, p Posit
 }
 
 // CodeActions returns the code actions that the server proposes for a range of a file.
-func (c *LanguageSession) CodeActions(ctx context.Context, name string, at Range) ([]CodeAction, error) {
+func (c *LanguageServerSession) CodeActions(ctx context.Context, name string, at Range) ([]CodeAction, error) {
 	found, err := c.FileDiagnostics(ctx, name)
 	if err != nil && (errors.Is(err, ErrGone) || ctx.Err() != nil) {
 		return nil, err
@@ -300,7 +300,7 @@ func (c *LanguageSession) CodeActions(ctx context.Context, name string, at Range
 }
 
 // ResolveAction returns the changes of an action.
-func (c *LanguageSession) ResolveAction(ctx context.Context, a CodeAction) ([]FileEdits, error) {
+func (c *LanguageServerSession) ResolveAction(ctx context.Context, a CodeAction) ([]FileTextEdits, error) {
 	var r struct {
 		Edit workspaceEdit `json:"edit"`
 	}
@@ -326,16 +326,16 @@ type workspaceEdit struct {
 }
 
 // toFileEdits validates a server's changes, and returns them by file.
-func (c *LanguageSession) toFileEdits(r workspaceEdit) ([]FileEdits, error) {
-	var all []FileEdits
+func (c *LanguageServerSession) toFileEdits(r workspaceEdit) ([]FileTextEdits, error) {
+	var all []FileTextEdits
 	add := func(uri string, made bool, edits []TextEdit) error {
 		name := c.nameOf(uri)
 		if name == "" {
 			return errNames
 		}
-		i := slices.IndexFunc(all, func(ch FileEdits) bool { return ch.Name == name })
+		i := slices.IndexFunc(all, func(ch FileTextEdits) bool { return ch.Name == name })
 		if i < 0 {
-			all, i = append(all, FileEdits{Name: name, Made: made, unit: c.able.Encoding}), len(all)
+			all, i = append(all, FileTextEdits{Name: name, Made: made, unit: c.able.Encoding}), len(all)
 		}
 		all[i].Edits = append(all[i].Edits, edits...)
 		if len(all) > maxChanged || len(all[i].Edits) > maxEdits {
@@ -364,6 +364,6 @@ func (c *LanguageSession) toFileEdits(r workspaceEdit) ([]FileEdits, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b FileEdits) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(all, func(a, b FileTextEdits) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }

@@ -32,7 +32,7 @@ func runeWidth(unit string, r rune, size int) int {
 }
 
 // CharOffset converts a byte offset in a line to the server's unit.
-func (c *LanguageSession) CharOffset(line string, bytes int) int {
+func (c *LanguageServerSession) CharOffset(line string, bytes int) int {
 	n := 0
 	for i, r := range line {
 		if i >= bytes {
@@ -68,8 +68,8 @@ const (
 	maxText    = 8 << 20 // bytes of a file
 )
 
-// FileEdits is the change of one file.
-type FileEdits struct {
+// FileTextEdits is the change of one file.
+type FileTextEdits struct {
 	Name  string
 	Made  bool // it is a new file
 	Edits []TextEdit
@@ -77,7 +77,7 @@ type FileEdits struct {
 }
 
 // Apply returns the text with the edits applied.
-func (ch FileEdits) Apply(text string) (string, error) {
+func (ch FileTextEdits) Apply(text string) (string, error) {
 	type span struct {
 		from, to, at int
 		text         string

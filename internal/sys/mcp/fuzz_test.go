@@ -27,7 +27,7 @@ func FuzzTools(f *testing.F) {
 		if len(data) > maxMessage || json.Unmarshal(data, &r) != nil {
 			return
 		}
-		tools, refused := checkTools(r.Tools)
+		tools, refused := checkListedTools(r.Tools)
 		if len(tools) > maxTools || len(tools)+len(refused) > len(r.Tools) {
 			t.Fatalf("%d tools and %d refused of %d", len(tools), len(refused), len(r.Tools))
 		}
@@ -103,7 +103,7 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("ready!\n{\"jsonrpc\":\"2.0\"}\r\n\n[1]\n{broken\n {}"))
 	f.Add([]byte(strings.Repeat("x", 70<<10) + "\n{}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		out, err := io.ReadAll(newLines(io.NopCloser(bytes.NewReader(data))))
+		out, err := io.ReadAll(newServerMessageReader(io.NopCloser(bytes.NewReader(data))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func FuzzServer(f *testing.F) {
 		}()
 		defer func() { _ = theirs.Close(); <-done }()
 		s := Server{Root: "/w", Begin: 200 * time.Millisecond, Idle: 20 * time.Millisecond, patience: 20 * time.Millisecond, Start: func(context.Context) (io.ReadWriteCloser, error) { return ours, nil }}
-		c, err := dialRevision(t.Context(), s, "", 50*time.Millisecond)
+		c, err := connectWithRevision(t.Context(), s, "", 50*time.Millisecond)
 		if err != nil {
 			return
 		}

@@ -70,7 +70,7 @@ func (s Server) httpClient(life context.Context) (*http.Client, error) {
 		t.Proxy = http.ProxyFromEnvironment
 	}
 	return &http.Client{
-		Transport: &boundedTransport{t, s.Headers, u, func(end func()) func() bool { return context.AfterFunc(life, end) }},
+		Transport: &boundedServerTransport{t, s.Headers, u, func(end func()) func() bool { return context.AfterFunc(life, end) }},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) > maxHops || !sameHost(r.URL, u) {
 				return fmt.Errorf("the server redirects to %s, which is not followed", errorTail(r.URL.Host))
@@ -93,7 +93,7 @@ func (s Server) checkReachable(address string, plain bool) error {
 		return fmt.Errorf("%s is not this machine", ip)
 	case ip.IsLinkLocalUnicast(), ip.IsMulticast(), ip.IsUnspecified(): // clouds serve their keys at such addresses
 		return fmt.Errorf("%s is not an address of a server", ip)
-	case !s.Near && egress.SpecialKind(ip) != "":
+	case !s.Near && egress.NonPublicAddressKind(ip) != "":
 		return fmt.Errorf("%s is a private address, and the repository names the server", ip)
 	}
 	return nil
@@ -103,8 +103,8 @@ func sameHost(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
 }
 
-// boundedTransport adds headers to requests to the server's own host, and limits the size of responses.
-type boundedTransport struct {
+// boundedServerTransport adds headers to requests to the server's own host, and limits the size of responses.
+type boundedServerTransport struct {
 	next    http.RoundTripper
 	headers http.Header
 	to      *url.URL
@@ -112,7 +112,7 @@ type boundedTransport struct {
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (g *boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (g *boundedServerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !sameHost(r.URL, g.to) {
 		return nil, fmt.Errorf("%s is not the server's host", errorTail(r.URL.Host))
 	}
@@ -132,25 +132,25 @@ func (g *boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil && kind == "text/event-stream" {
 		most = maxStream
 	}
-	resp.Body = &boundedBody{resp.Body, most, func() { loose(); stop(nil) }}
+	resp.Body = &sizeLimitedBody{resp.Body, most, func() { loose(); stop(nil) }}
 	return resp, nil
 }
 
-// boundedBody is a body that fails when it exceeds a limit.
-type boundedBody struct {
+// sizeLimitedBody is a body that fails when it exceeds a limit.
+type sizeLimitedBody struct {
 	io.ReadCloser
 	left int64
 	done func()
 }
 
 // Close implements [io.Closer].
-func (b *boundedBody) Close() error {
+func (b *sizeLimitedBody) Close() error {
 	defer b.done()
 	return b.ReadCloser.Close()
 }
 
 // Read implements [io.Reader].
-func (b *boundedBody) Read(p []byte) (int, error) {
+func (b *sizeLimitedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, errLong
 	}

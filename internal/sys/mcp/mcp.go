@@ -76,24 +76,24 @@ type ToolSession struct {
 	server  Server
 	session *sdk.ClientSession
 	stop    context.CancelCauseFunc // ends the goroutines of the session
-	lines   *messageLines           // output of the server; nil over HTTP
+	lines   *serverMessageReader    // output of the server; nil over HTTP
 	pipes   io.Closer               // nil over HTTP
 
 	last  atomic.Int64 // token of the last call
 	mu    sync.Mutex
-	heard map[string]func(CallProgress) // by token
+	heard map[string]func(ToolCallProgress) // by token
 }
 
-// CallProgress is a server's report about a running call.
-type CallProgress struct {
+// ToolCallProgress is a server's report about a running call.
+type ToolCallProgress struct {
 	Message     string
 	Done, Total float64 // 0 if unknown
 }
 
-// Dial connects to a server with the newest revision of the protocol that it supports. If it fails
+// ConnectServer connects to a server with the newest revision of the protocol that it supports. If it fails
 // on the new request, the old handshake is used in a new connection. The connection ends with ctx
 // at the latest.
-func Dial(ctx context.Context, s Server) (*ToolSession, error) {
+func ConnectServer(ctx context.Context, s Server) (*ToolSession, error) {
 	if s.Begin <= 0 {
 		s.Begin = 30 * time.Second
 	}
@@ -103,11 +103,11 @@ func Dial(ctx context.Context, s Server) (*ToolSession, error) {
 	if s.Total <= 0 {
 		s.Total = max(10*time.Minute, s.Idle)
 	}
-	c, err := dialRevision(ctx, s, "", cmp.Or(s.probe, s.Begin/2))
+	c, err := connectWithRevision(ctx, s, "", cmp.Or(s.probe, s.Begin/2))
 	if err == nil || ctx.Err() != nil || errors.Is(err, errStart) {
 		return c, err
 	}
-	again, err2 := dialRevision(ctx, s, legacyRevision, s.Begin)
+	again, err2 := connectWithRevision(ctx, s, legacyRevision, s.Begin)
 	if err2 != nil {
 		return nil, err2
 	}
@@ -117,9 +117,9 @@ func Dial(ctx context.Context, s Server) (*ToolSession, error) {
 // errStart is returned if a server could not be started.
 var errStart = errors.New("not started")
 
-func dialRevision(ctx context.Context, s Server, revision string, limit time.Duration) (*ToolSession, error) {
+func connectWithRevision(ctx context.Context, s Server, revision string, limit time.Duration) (*ToolSession, error) {
 	life, stop := context.WithCancelCause(ctx)
-	c := &ToolSession{server: s, stop: stop, heard: map[string]func(CallProgress){}}
+	c := &ToolSession{server: s, stop: stop, heard: map[string]func(ToolCallProgress){}}
 	var t sdk.Transport
 	if s.Start != nil {
 		pipes, err := s.Start(life)
@@ -127,7 +127,7 @@ func dialRevision(ctx context.Context, s Server, revision string, limit time.Dur
 			stop(errClosed)
 			return nil, fmt.Errorf("%w: %w", errStart, err)
 		}
-		c.lines, c.pipes = newLines(pipes), pipes
+		c.lines, c.pipes = newServerMessageReader(pipes), pipes
 		t = &sdk.IOTransport{Reader: c.lines, Writer: pipes, MaxLineLength: maxMessage}
 	} else {
 		client, err := s.httpClient(life)
@@ -182,7 +182,7 @@ func (c *ToolSession) reportProgress(p *sdk.ProgressNotificationParams) {
 	heard := c.heard[token]
 	c.mu.Unlock()
 	if heard != nil {
-		heard(CallProgress{p.Message, p.Progress, p.Total})
+		heard(ToolCallProgress{p.Message, p.Progress, p.Total})
 	}
 }
 
@@ -230,7 +230,7 @@ func (c *ToolSession) closeOnTimeout(ctx context.Context, grace time.Duration) (
 }
 
 // CallTool calls a tool. A result that the tool marks as failed is no error.
-func (c *ToolSession) CallTool(ctx context.Context, tool string, input json.RawMessage, heard func(CallProgress)) (Result, error) {
+func (c *ToolSession) CallTool(ctx context.Context, tool string, input json.RawMessage, heard func(ToolCallProgress)) (Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	ctx, end := context.WithTimeoutCause(ctx, c.server.Total, errTotal)
@@ -240,7 +240,7 @@ func (c *ToolSession) CallTool(ctx context.Context, tool string, input json.RawM
 
 	token := fmt.Sprintf("nexus-%d", c.last.Add(1))
 	c.mu.Lock()
-	c.heard[token] = func(p CallProgress) {
+	c.heard[token] = func(p ToolCallProgress) {
 		silent.Reset(c.server.Idle)
 		if heard != nil {
 			heard(p)

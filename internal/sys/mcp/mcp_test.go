@@ -30,7 +30,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if mcptest.Main() {
+	if mcptest.RunIfServerProcess() {
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -52,7 +52,7 @@ func stdio(t *testing.T, how string) Server {
 		Root: dir, Begin: time.Minute,
 		Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
 			p, err := sandbox.StartProcess(ctx, box.Run, sandbox.Command{
-				Args: []string{exe}, Dir: dir, Env: sandbox.QuietEnv(mcptest.EnvVar + "=" + how), Readable: []string{filepath.Dir(exe)}, Mark: "mcp-test",
+				Args: []string{exe}, Dir: dir, Env: sandbox.AgentCommandEnv(mcptest.EnvVar + "=" + how), Readable: []string{filepath.Dir(exe)}, Mark: "mcp-test",
 			})
 			mu.Lock()
 			defer mu.Unlock()
@@ -89,7 +89,7 @@ func remote(t *testing.T, h http.Handler) Server {
 
 func begin(t *testing.T, s Server) *ToolSession {
 	t.Helper()
-	c, err := Dial(context.WithoutCancel(t.Context()), s) // which ends before it is closed
+	c, err := ConnectServer(context.WithoutCancel(t.Context()), s) // which ends before it is closed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,12 +157,12 @@ func conform(t *testing.T, c *ToolSession, s Server) {
 		t.Errorf("echo: %q", got)
 	}
 	r, err := c.CallTool(t.Context(), "add", json.RawMessage(`{"a":1,"b":2.5}`), nil)
-	if diff := cmp.Diff(Result{Parts: []ContentPart{{Kind: TextContent, Text: `{"sum": 3.5}`}}}, r); err != nil || diff != "" {
+	if diff := cmp.Diff(Result{Parts: []ToolResultPart{{Kind: TextContent, Text: `{"sum": 3.5}`}}}, r); err != nil || diff != "" {
 		t.Errorf("add, whose structure is what its text says: %v %s", err, diff)
 	}
 	r, err = c.CallTool(t.Context(), "show", nil, nil)
 	if diff := cmp.Diff(Result{
-		Parts: []ContentPart{
+		Parts: []ToolResultPart{
 			{Kind: TextContent, Text: "text"},
 			{Kind: ImageContent, Type: "image/png", Data: []byte("\x89PNG")},
 			{Kind: AudioContent, Type: "audio/wav", Data: []byte("RIFF")},
@@ -210,7 +210,7 @@ func TestProgress(t *testing.T) {
 			c := begin(t, way(t))
 			enough := errors.New("enough")
 			ctx, stop := context.WithCancelCause(t.Context())
-			_, err := c.CallTool(ctx, "slow", nil, func(p CallProgress) {
+			_, err := c.CallTool(ctx, "slow", nil, func(p ToolCallProgress) {
 				if p.Done >= 3 && strings.HasPrefix(p.Message, "step ") {
 					stop(enough)
 				}
@@ -228,7 +228,7 @@ func inside(t *testing.T) Server {
 	t.Helper()
 	return Server{Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
 		ours, theirs := net.Pipe()
-		go func() { _ = mcptest.New().Run(ctx, &sdk.IOTransport{Reader: theirs, Writer: theirs}) }()
+		go func() { _ = mcptest.NewServer().Run(ctx, &sdk.IOTransport{Reader: theirs, Writer: theirs}) }()
 		return ours, nil
 	}}
 }
@@ -239,14 +239,14 @@ func TestProgressGivesTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := inside(t)
 		s.Idle, s.Total = time.Second, time.Minute
-		c, err := Dial(t.Context(), s)
+		c, err := ConnectServer(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 		enough := errors.New("enough")
 		ctx, stop := context.WithCancelCause(t.Context())
-		_, err = c.CallTool(ctx, "slow", nil, func(p CallProgress) {
+		_, err = c.CallTool(ctx, "slow", nil, func(p ToolCallProgress) {
 			if p.Done >= 2000 { // ten seconds
 				stop(enough)
 			}
@@ -327,7 +327,7 @@ func TestStuckRemote(t *testing.T) {
 		good.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { close(held) })
-	c, err := Dial(t.Context(), s)
+	c, err := ConnectServer(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +354,7 @@ func TestChanges(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				i := slices.IndexFunc(tools, func(x ServerTool) bool { return x.Name == "echo" })
+				i := slices.IndexFunc(tools, func(x DescribedServerTool) bool { return x.Name == "echo" })
 				return tools[i].ConsentText()
 			}
 			before := text()
@@ -426,7 +426,7 @@ func TestBad(t *testing.T) {
 			case "stuck":
 				s.probe = time.Second
 			}
-			session, err := Dial(t.Context(), s)
+			session, err := ConnectServer(t.Context(), s)
 			if c.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fails) {
 					t.Fatalf("it began: %v", err)
@@ -544,13 +544,13 @@ func TestElsewhere(t *testing.T) {
 		http.Redirect(w, r, thief.URL+"/mcp", http.StatusTemporaryRedirect)
 	}))
 	s.Headers = http.Header{"X-Key": {"secret"}}
-	if _, err := Dial(t.Context(), s); err == nil || !strings.Contains(err.Error(), "not followed") {
+	if _, err := ConnectServer(t.Context(), s); err == nil || !strings.Contains(err.Error(), "not followed") {
 		t.Errorf("dial: %v", err)
 	}
 	if len(got) > 0 {
 		t.Errorf("the thief got %q", got)
 	}
-	other := &boundedTransport{http.DefaultTransport, s.Headers, &url.URL{Scheme: "https", Host: "example.org"}, func(func()) func() bool { return func() bool { return true } }}
+	other := &boundedServerTransport{http.DefaultTransport, s.Headers, &url.URL{Scheme: "https", Host: "example.org"}, func(func()) func() bool { return func() bool { return true } }}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, thief.URL, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -571,7 +571,7 @@ func TestHeaders(t *testing.T) {
 		}
 		good.ServeHTTP(w, r)
 	}))
-	if _, err := Dial(t.Context(), s); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
+	if _, err := ConnectServer(t.Context(), s); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
 		t.Errorf("dial: %v", err)
 	}
 	s.Headers = http.Header{"Authorization": {"Bearer key"}}

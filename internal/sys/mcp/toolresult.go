@@ -7,22 +7,22 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Kind is a kind of content.
-type Kind string
+// ContentKind is a kind of content.
+type ContentKind string
 
 // The kinds of content.
 const (
-	TextContent     Kind = "text"
-	ImageContent    Kind = "image"
-	AudioContent    Kind = "audio"
-	ResourceContent Kind = "resource" // an embedded resource, such as a file
-	ResourceLink    Kind = "link"     // a link to a resource
-	OtherContent    Kind = "other"    // unknown kinds
+	TextContent     ContentKind = "text"
+	ImageContent    ContentKind = "image"
+	AudioContent    ContentKind = "audio"
+	ResourceContent ContentKind = "resource" // an embedded resource, such as a file
+	ResourceLink    ContentKind = "link"     // a link to a resource
+	OtherContent    ContentKind = "other"    // unknown kinds
 )
 
-// ContentPart is one piece of a result.
-type ContentPart struct {
-	Kind Kind
+// ToolResultPart is one piece of a result.
+type ToolResultPart struct {
+	Kind ContentKind
 	Text string // for text
 	Type string // media type
 	Name string // URI of a resource
@@ -32,7 +32,7 @@ type ContentPart struct {
 // Result is the result of a tool call.
 type Result struct {
 	Failed     bool // the tool reports a failure
-	Parts      []ContentPart
+	Parts      []ToolResultPart
 	Structured json.RawMessage // may be nil
 	Left       int             // dropped parts
 }
@@ -58,23 +58,23 @@ func toResult(r *sdk.CallToolResult) Result {
 	return out
 }
 
-func toContentPart(c sdk.Content) ContentPart {
+func toContentPart(c sdk.Content) ToolResultPart {
 	switch c := c.(type) {
 	case *sdk.TextContent:
-		return ContentPart{Kind: TextContent, Text: c.Text}
+		return ToolResultPart{Kind: TextContent, Text: c.Text}
 	case *sdk.ImageContent:
-		return ContentPart{Kind: ImageContent, Type: c.MIMEType, Data: c.Data}
+		return ToolResultPart{Kind: ImageContent, Type: c.MIMEType, Data: c.Data}
 	case *sdk.AudioContent:
-		return ContentPart{Kind: AudioContent, Type: c.MIMEType, Data: c.Data}
+		return ToolResultPart{Kind: AudioContent, Type: c.MIMEType, Data: c.Data}
 	case *sdk.EmbeddedResource:
 		if c.Resource == nil {
-			return ContentPart{Kind: OtherContent}
+			return ToolResultPart{Kind: OtherContent}
 		}
-		return ContentPart{Kind: ResourceContent, Type: c.Resource.MIMEType, Name: c.Resource.URI, Text: c.Resource.Text, Data: c.Resource.Blob}
+		return ToolResultPart{Kind: ResourceContent, Type: c.Resource.MIMEType, Name: c.Resource.URI, Text: c.Resource.Text, Data: c.Resource.Blob}
 	case *sdk.ResourceLink:
-		return ContentPart{Kind: ResourceLink, Type: c.MIMEType, Name: c.URI, Text: strings.TrimSpace(c.Name + " " + c.Description)}
+		return ToolResultPart{Kind: ResourceLink, Type: c.MIMEType, Name: c.URI, Text: strings.TrimSpace(c.Name + " " + c.Description)}
 	default:
-		return ContentPart{Kind: OtherContent}
+		return ToolResultPart{Kind: OtherContent}
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// ServerTool is a tool with its server's description.
-type ServerTool struct {
+// DescribedServerTool is a tool with its server's description.
+type DescribedServerTool struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title,omitzero"`
 	Description string          `json:"description,omitzero"`
@@ -32,7 +32,7 @@ type ToolHints struct {
 
 // ConsentText returns everything of a server's description of the tool that a model sees, in canonical
 // form. A person agrees to this text.
-func (t ServerTool) ConsentText() string {
+func (t DescribedServerTool) ConsentText() string {
 	data, err := json.MarshalIndent(t, "", "  ")
 	if err != nil {
 		return "" // cannot fail for a decoded schema
@@ -40,28 +40,28 @@ func (t ServerTool) ConsentText() string {
 	return string(data) + "\n"
 }
 
-// ParseTool parses a text of [ServerTool.TextContent].
-func ParseTool(text string) (ServerTool, error) {
-	var t ServerTool
+// ParseTool parses a text of [DescribedServerTool.TextContent].
+func ParseTool(text string) (DescribedServerTool, error) {
+	var t DescribedServerTool
 	if err := json.Unmarshal([]byte(text), &t); err != nil {
-		return ServerTool{}, err
+		return DescribedServerTool{}, err
 	}
 	schema, err := normalizeSchema(t.Schema)
 	if err != nil {
-		return ServerTool{}, err
+		return DescribedServerTool{}, err
 	}
 	t.Schema = schema
 	return t, t.checkTool()
 }
 
-// RefusedTool is a tool that is not offered, with the reason.
-type RefusedTool struct {
+// ExcludedTool is a tool that is not offered, with the reason.
+type ExcludedTool struct {
 	Name string // sanitized
 	Why  string
 }
 
 // ListTools returns the tools of the server, ordered by name, and the refused ones.
-func (c *ToolSession) ListTools(ctx context.Context) ([]ServerTool, []RefusedTool, error) {
+func (c *ToolSession) ListTools(ctx context.Context) ([]DescribedServerTool, []ExcludedTool, error) {
 	ctx, end := context.WithTimeoutCause(ctx, c.server.Begin, errSilent)
 	defer end()
 	defer c.closeOnTimeout(ctx, closePatience)()
@@ -75,7 +75,7 @@ func (c *ToolSession) ListTools(ctx context.Context) ([]ServerTool, []RefusedToo
 		raw = append(raw, r.Tools...)
 		switch {
 		case r.NextCursor == "":
-			tools, refused := checkTools(raw)
+			tools, refused := checkListedTools(raw)
 			return tools, refused, nil
 		case page == maxPages || len(raw) > maxTools || r.NextCursor == p.Cursor:
 			return nil, nil, fmt.Errorf("the server lists its tools without end, more than %d or in more than %d pages", maxTools, maxPages)
@@ -84,9 +84,9 @@ func (c *ToolSession) ListTools(ctx context.Context) ([]ServerTool, []RefusedToo
 	}
 }
 
-// checkTools checks all tools. Two tools with the same name are both refused, because a call would
+// checkListedTools checks all tools. Two tools with the same name are both refused, because a call would
 // be ambiguous.
-func checkTools(raw []*sdk.Tool) (tools []ServerTool, refused []RefusedTool) {
+func checkListedTools(raw []*sdk.Tool) (tools []DescribedServerTool, refused []ExcludedTool) {
 	count := map[string]int{}
 	for _, t := range raw {
 		if t != nil {
@@ -105,17 +105,17 @@ func checkTools(raw []*sdk.Tool) (tools []ServerTool, refused []RefusedTool) {
 			err = fmt.Errorf("the server has more than %d tools", maxTools)
 		}
 		if err != nil {
-			refused = append(refused, RefusedTool{sanitize.RevealHidden(t.Name[:min(len(t.Name), maxName)]), err.Error()})
+			refused = append(refused, ExcludedTool{sanitize.RevealHidden(t.Name[:min(len(t.Name), maxName)]), err.Error()})
 			continue
 		}
 		tools = append(tools, tool)
 	}
-	slices.SortStableFunc(tools, func(a, b ServerTool) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(tools, func(a, b DescribedServerTool) int { return strings.Compare(a.Name, b.Name) })
 	return tools, refused
 }
 
-func readTool(t *sdk.Tool) (ServerTool, error) {
-	tool := ServerTool{Name: t.Name, Title: t.Title, Description: t.Description}
+func readTool(t *sdk.Tool) (DescribedServerTool, error) {
+	tool := DescribedServerTool{Name: t.Name, Title: t.Title, Description: t.Description}
 	if a := t.Annotations; a != nil {
 		tool.Hints = ToolHints{ReadOnly: a.ReadOnlyHint, Destructive: a.DestructiveHint == nil || *a.DestructiveHint, Open: a.OpenWorldHint == nil || *a.OpenWorldHint}
 	}
@@ -130,7 +130,7 @@ func readTool(t *sdk.Tool) (ServerTool, error) {
 }
 
 // checkTool returns an error if the tool must not be offered.
-func (t ServerTool) checkTool() error {
+func (t DescribedServerTool) checkTool() error {
 	switch {
 	case !regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9_./-]{1,%d}$`, maxName)).MatchString(t.Name):
 		return fmt.Errorf("its name is not 1 to %d letters, digits, _ . / and -", maxName)
@@ -195,7 +195,7 @@ func hasHiddenText(v any) bool {
 }
 
 // LegibleSchema returns the schema with sanitized descriptions.
-func (t ServerTool) LegibleSchema() json.RawMessage {
+func (t DescribedServerTool) LegibleSchema() json.RawMessage {
 	var schema any
 	if err := json.Unmarshal(t.Schema, &schema); err != nil {
 		return t.Schema

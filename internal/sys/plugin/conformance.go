@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// ConformanceCheck is the result of one check of a plugin.
-type ConformanceCheck struct {
+// ConformanceResult is the result of one check of a plugin.
+type ConformanceResult struct {
 	Name   string          `json:"name"`
 	OK     bool            `json:"ok"`
 	Detail string          `json:"detail,omitzero"` // what went wrong, or the plugin's text
@@ -55,7 +55,7 @@ func SampleQuestion(k nexus.PluginKind, repo, tree string, at time.Time) HostQue
 	case nexus.PluginReporter:
 		e := hookcmd.SampleEvent(nexus.HookRunEnd, at)
 		e.Dir = repo
-		return HostQuestion{Input: e, Output: &ReporterOutput{}}
+		return HostQuestion{Input: e, Output: &EmptyReporterOutput{}}
 	default:
 		return HostQuestion{Input: DiscoveryInput{Tree: repo, Most: maxFindings}, Output: &DiscoveryOutput{}}
 	}
@@ -64,10 +64,10 @@ func SampleQuestion(k nexus.PluginKind, repo, tree string, at time.Time) HostQue
 // CheckConformance checks that a plugin follows the protocol, and returns the results in order. It stops
 // when further checks would be pointless. It returns an error only if ctx ended, or if the files
 // of the questions cannot be written.
-func (p DeclaredPlugin) CheckConformance(ctx context.Context, r *usercmd.UserCommandRunner, at time.Time) ([]ConformanceCheck, error) {
-	var all []ConformanceCheck
+func (p DeclaredPlugin) CheckConformance(ctx context.Context, r *usercmd.UserCommandRunner, at time.Time) ([]ConformanceResult, error) {
+	var all []ConformanceResult
 	tried := func(name string, err error, detail string, answer any) bool {
-		c := ConformanceCheck{Name: name, OK: err == nil, Detail: detail}
+		c := ConformanceResult{Name: name, OK: err == nil, Detail: detail}
 		if err != nil {
 			c.Detail = err.Error()
 			if failed, ok := errors.AsType[*Error](err); ok {
@@ -79,7 +79,7 @@ func (p DeclaredPlugin) CheckConformance(ctx context.Context, r *usercmd.UserCom
 		all = append(all, c)
 		return c.OK
 	}
-	tree, err := sampleTree(r.OwnDir("plugins", p.Name))
+	tree, err := createSampleTree(r.CommandDataDir("plugins", p.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -99,13 +99,13 @@ func (p DeclaredPlugin) CheckConformance(ctx context.Context, r *usercmd.UserCom
 		if ctx.Err() != nil {
 			return all, context.Cause(ctx)
 		}
-		if !tried("answers as a "+k, cmp.Or(err, outputError(q.Output)), "", q.Output) && s.broken != nil {
+		if !tried("answers as a "+k, cmp.Or(err, unusableAnswerError(q.Output)), "", q.Output) && s.broken != nil {
 			return all, nil
 		}
 	}
 	k := nexus.PluginKind(p.Kinds[0])
 	more := SampleQuestion(k, r.Dir, tree, at)
-	err = s.Ask(ctx, k, "260102-150405-abc", newerInput(more.Input), more.Output)
+	err = s.Ask(ctx, k, "260102-150405-abc", inputOfLaterVersion(more.Input), more.Output)
 	if tried("ignores fields that it does not know", err, "", nil) || s.broken == nil {
 		odd := SampleQuestion(k, r.Dir, tree, at)
 		err := s.Ask(ctx, k, "260102-150405-abc", map[string]any{}, odd.Output)
@@ -120,16 +120,16 @@ func (p DeclaredPlugin) CheckConformance(ctx context.Context, r *usercmd.UserCom
 	return all, ctx.Err()
 }
 
-// outputError returns an error for an answer with unusable parts.
-func outputError(o PluginOutput) error {
+// unusableAnswerError returns an error for an answer with unusable parts.
+func unusableAnswerError(o PluginOutput) error {
 	if found, ok := o.(*DiscoveryOutput); ok && len(found.Bad) > 0 {
 		return errors.New(found.Bad[0])
 	}
 	return nil
 }
 
-// sampleTree creates a tree for samples next to a directory.
-func sampleTree(own string) (string, error) {
+// createSampleTree creates a tree for samples next to a directory.
+func createSampleTree(own string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
 		return "", err
 	}
@@ -140,8 +140,8 @@ func sampleTree(own string) (string, error) {
 	return tree, os.WriteFile(filepath.Join(tree, "a.txt"), []byte(sampleText), 0o600)
 }
 
-// newerInput returns an input as a later version of this program may write it.
-func newerInput(input any) map[string]any {
+// inputOfLaterVersion returns an input as a later version of this program may write it.
+func inputOfLaterVersion(input any) map[string]any {
 	data, err := json.Marshal(input)
 	m := map[string]any{}
 	if err == nil {

@@ -125,7 +125,7 @@ func TestConformFindsFaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		first := slices.IndexFunc(all, func(c plugin.ConformanceCheck) bool { return !c.OK })
+		first := slices.IndexFunc(all, func(c plugin.ConformanceResult) bool { return !c.OK })
 		if first < 0 || all[first].Name != c.fails || !strings.Contains(all[first].Detail, c.why) {
 			t.Errorf("%s: %+v", name, all)
 		}
@@ -192,7 +192,7 @@ func TestExamplesWork(t *testing.T) {
 			t.Error(why, err)
 		}
 	}
-	told, err := os.ReadFile(filepath.Join(r.OwnDir("plugins", "notes"), "log.txt"))
+	told, err := os.ReadFile(filepath.Join(r.CommandDataDir("plugins", "notes"), "log.txt"))
 	if err != nil || string(told) != "task.done T1\nrun.end\n" {
 		t.Errorf("%q, %v", told, err)
 	}

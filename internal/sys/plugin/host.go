@@ -52,7 +52,7 @@ func (h *PluginHost) PluginsOfKind(k nexus.PluginKind) []DeclaredPlugin {
 // if the plugin is required and a question has no answer.
 func (h *PluginHost) AskPlugin(ctx context.Context, p DeclaredPlugin, k nexus.PluginKind, all []HostQuestion, trees ...string) ([]nexus.PluginAnswered, error) {
 	if broken := h.brokenError(p); broken != nil || len(all) == 0 {
-		return nil, h.requiredError(p, broken)
+		return nil, h.errorOfRequired(p, broken)
 	}
 	began := h.Now()
 	s, err := p.StartSession(ctx, h.Runner, trees...)
@@ -95,11 +95,11 @@ func (h *PluginHost) answerFact(ctx context.Context, p DeclaredPlugin, k nexus.P
 	}
 	f.State, f.Why = failed.State, failed.Why
 	h.rememberFailure(p, failed)
-	return f, h.requiredError(p, failed)
+	return f, h.errorOfRequired(p, failed)
 }
 
-// requiredError returns the error if a required plugin failed.
-func (h *PluginHost) requiredError(p DeclaredPlugin, failed *Error) error {
+// errorOfRequired returns the error if a required plugin failed.
+func (h *PluginHost) errorOfRequired(p DeclaredPlugin, failed *Error) error {
 	if failed == nil || !p.Required {
 		return nil
 	}

@@ -22,7 +22,7 @@ func TestHost(t *testing.T) {
 		loop + `echo '{"type":"answer","id":'$id',"output":{"complexity":"simple"}}'; done`)
 	coders.Name = "coders"
 	h := &plugin.PluginHost{Plugins: []plugin.DeclaredPlugin{broken, refuses, coders}, Runner: runner(t), Now: time.Now}
-	ask := func(p plugin.DeclaredPlugin, roles ...nexus.Role) (states []nexus.PluginState, err error) {
+	ask := func(p plugin.DeclaredPlugin, roles ...nexus.Role) (states []nexus.PluginAnswerState, err error) {
 		t.Helper()
 		var all []plugin.HostQuestion
 		for _, r := range roles {
@@ -37,13 +37,13 @@ func TestHost(t *testing.T) {
 	for _, c := range []struct {
 		plugin plugin.DeclaredPlugin
 		roles  []nexus.Role
-		want   []nexus.PluginState
+		want   []nexus.PluginAnswerState
 	}{
-		{broken, []nexus.Role{"", ""}, []nexus.PluginState{nexus.PluginEnded}},
+		{broken, []nexus.Role{"", ""}, []nexus.PluginAnswerState{nexus.PluginEnded}},
 		{broken, []nexus.Role{""}, nil},
-		{refuses, []nexus.Role{"", ""}, []nexus.PluginState{nexus.PluginFailed, nexus.PluginFailed}},
-		{refuses, []nexus.Role{""}, []nexus.PluginState{nexus.PluginFailed}},
-		{coders, []nexus.Role{nexus.Tester, nexus.Coder}, []nexus.PluginState{"", nexus.PluginOK}},
+		{refuses, []nexus.Role{"", ""}, []nexus.PluginAnswerState{nexus.PluginFailed, nexus.PluginFailed}},
+		{refuses, []nexus.Role{""}, []nexus.PluginAnswerState{nexus.PluginFailed}},
+		{coders, []nexus.Role{nexus.Tester, nexus.Coder}, []nexus.PluginAnswerState{"", nexus.PluginOK}},
 		{coders, nil, nil},
 	} {
 		got, err := ask(c.plugin, c.roles...)

@@ -67,25 +67,25 @@ func NewPluginTask(t nexus.Task) PluginTask {
 
 // RouterInput asks in which tier work on a task starts.
 type RouterInput struct {
-	Goal       string             `json:"goal"`
-	Task       PluginTask         `json:"task"`
-	Complexity []nexus.Complexity `json:"complexities"` // possible values, easiest first
-	Tiers      []nexus.Tier       `json:"tiers"`        // cheapest first
-	Strategies []nexus.Strategy   `json:"strategies"`   // allowed proposals
+	Goal       string                  `json:"goal"`
+	Task       PluginTask              `json:"task"`
+	Complexity []nexus.Complexity      `json:"complexities"` // possible values, easiest first
+	Tiers      []nexus.Tier            `json:"tiers"`        // cheapest first
+	Strategies []nexus.WritingStrategy `json:"strategies"`   // allowed proposals
 }
 
 // RouterOutput is a router's proposal. The zero RouterOutput is none.
 type RouterOutput struct {
-	Complexity nexus.Complexity `json:"complexity"`
-	Tier       nexus.Tier       `json:"tier"`
-	Strategy   nexus.Strategy   `json:"strategy"`
-	Why        string           `json:"why"`
+	Complexity nexus.Complexity      `json:"complexity"`
+	Tier       nexus.Tier            `json:"tier"`
+	Strategy   nexus.WritingStrategy `json:"strategy"`
+	Why        string                `json:"why"`
 }
 
 // RouterStrategies returns the strategies that a router may propose. Working without tests is not one:
 // only the plan or a person may choose it.
-func RouterStrategies() []nexus.Strategy {
-	return slices.DeleteFunc(nexus.Strategies(), func(s nexus.Strategy) bool { return s == nexus.NoTest })
+func RouterStrategies() []nexus.WritingStrategy {
+	return slices.DeleteFunc(nexus.Strategies(), func(s nexus.WritingStrategy) bool { return s == nexus.NoTest })
 }
 
 func (o *RouterOutput) check() error {
@@ -179,10 +179,10 @@ type ContextOutput struct {
 
 func (o *ContextOutput) check() error { return checkLine("title", o.Title) }
 
-// ReporterOutput is empty: a reporter only receives events.
-type ReporterOutput struct{}
+// EmptyReporterOutput is empty: a reporter only receives events.
+type EmptyReporterOutput struct{}
 
-func (o *ReporterOutput) check() error { return nil }
+func (o *EmptyReporterOutput) check() error { return nil }
 
 // DiscoveryInput asks for work to do.
 type DiscoveryInput struct {

@@ -89,7 +89,7 @@ func (p DeclaredPlugin) userCommand() usercmd.UserCommand {
 
 // TrustItem returns the item that a person must agree to before the plugin runs; nil: none.
 func (p DeclaredPlugin) TrustItem(root *os.Root) *trust.TrustItem {
-	files := trust.CommandFiles(root, "", p.CommandLine())
+	files := trust.FilesOfCommand(root, "", p.CommandLine())
 	return p.userCommand().TrustItem("plugin:"+p.Name, struct {
 		Kinds    []string          `json:"kinds"`
 		Command  []string          `json:"command"`
@@ -110,7 +110,7 @@ func (p DeclaredPlugin) ReadTrustState(r *usercmd.UserCommandRunner) (trust.Trus
 // Error is the reason why a plugin did not answer.
 type Error struct {
 	Plugin string
-	State  nexus.PluginState
+	State  nexus.PluginAnswerState
 	Why    string
 }
 

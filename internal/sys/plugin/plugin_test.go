@@ -49,7 +49,7 @@ func TestAnswers(t *testing.T) {
 	r := runner(t)
 	for name, c := range map[string]struct {
 		script string
-		state  nexus.PluginState // empty: it answers
+		state  nexus.PluginAnswerState // empty: it answers
 		why    string
 	}{
 		"answers":            {hello + answer, "", ""},
@@ -190,7 +190,7 @@ func TestTrust(t *testing.T) {
 		t.Errorf("it gets at nothing: %v", err)
 	}
 	for _, p := range []plugin.DeclaredPlugin{theirs, free, sees} {
-		state := func(want nexus.PluginState) {
+		state := func(want nexus.PluginAnswerState) {
 			t.Helper()
 			err := ask(t.Context(), p, r, &plugin.RouterOutput{})
 			e, _ := errors.AsType[*plugin.Error](err)

@@ -34,8 +34,8 @@ const (
 	typeError  = "error"
 )
 
-// greetingLine is the first line for a plugin.
-type greetingLine struct {
+// pluginGreetingLine is the first line for a plugin.
+type pluginGreetingLine struct {
 	Type     string `json:"type"`
 	Protocol int    `json:"protocol"`
 	Plugin   string `json:"plugin"` // name in the configuration
@@ -57,8 +57,8 @@ type PluginCapabilities struct {
 	Roles  []nexus.Role      `json:"roles,omitempty"`  // roles with prompts for a context plugin; none: coder and tester
 }
 
-// questionLine is a line with a question.
-type questionLine struct {
+// pluginQuestionLine is a line with a question.
+type pluginQuestionLine struct {
 	Type  string           `json:"type"`
 	ID    int              `json:"id"` // counted from 1
 	Kind  nexus.PluginKind `json:"kind"`

@@ -31,7 +31,7 @@ func TestKinds(t *testing.T) {
 		`{"complexity":"hard"}`: &RouterOutput{},
 		`{"why":"a\nb"}`:        &RouterOutput{},
 		`{"title":"a\u202eb"}`:  &ContextOutput{},
-		`{"x":1}`:               &ReporterOutput{},
+		`{"x":1}`:               &EmptyReporterOutput{},
 		`{"findings":[{"id":"a b","title":"t","reason":"r","check":"c"}]}`:                                               &DiscoveryOutput{},
 		`{"findings":[{"id":"a","title":"t","reason":"r"}]}`:                                                             &DiscoveryOutput{},
 		`{"findings":[{"id":"a","title":"","reason":"r","check":"c"}]}`:                                                  &DiscoveryOutput{},
@@ -93,7 +93,7 @@ func FuzzPlugin(f *testing.F) {
 			if err != nil || (refused == "") == (output == nil) {
 				t.Errorf("%s: %s %q %v", line, output, refused, err)
 			}
-			for _, into := range []PluginOutput{&RouterOutput{}, &ReviewerOutput{}, &ContextOutput{}, &ReporterOutput{}, &DiscoveryOutput{}} {
+			for _, into := range []PluginOutput{&RouterOutput{}, &ReviewerOutput{}, &ContextOutput{}, &EmptyReporterOutput{}, &DiscoveryOutput{}} {
 				if DecodeAnswer(output, into) != nil {
 					continue
 				}

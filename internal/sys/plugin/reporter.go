@@ -53,7 +53,7 @@ func (r *EventReporter) sendOnce(ctx context.Context, e hookcmd.HookEvent) error
 		return nil
 	}
 	e.Version, e.Hook, e.Dir = hookcmd.EventVersion, r.Plugin.Name, r.Runner.Dir
-	return r.session.Ask(ctx, nexus.PluginReporter, e.Run, e, &ReporterOutput{})
+	return r.session.Ask(ctx, nexus.PluginReporter, e.Run, e, &EmptyReporterOutput{})
 }
 
 // Close ends the plugin.

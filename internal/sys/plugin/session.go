@@ -47,7 +47,7 @@ func (p DeclaredPlugin) StartSession(ctx context.Context, r *usercmd.UserCommand
 	case state != trust.StateTrusted:
 		return nil, &Error{p.Name, nexus.PluginUntrusted, fmt.Sprintf("it is not trusted (%s), see nexus trust", state)}
 	}
-	own := r.OwnDir("plugins", p.Name)
+	own := r.CommandDataDir("plugins", p.Name)
 	box, c, err := r.PrepareCommand(p.userCommand(), own, []string{"NEXUS_PLUGIN=" + p.Name, "NEXUS_PLUGIN_DIR=" + own}, trees...)
 	if err != nil {
 		return nil, &Error{p.Name, nexus.PluginNotRun, err.Error()}
@@ -59,10 +59,10 @@ func (p DeclaredPlugin) StartSession(ctx context.Context, r *usercmd.UserCommand
 		return nil, &Error{p.Name, nexus.PluginNotRun, err.Error()}
 	}
 	s := &PluginSession{plugin: p, runner: r, process: process, lines: bufio.NewReader(process), kill: kill}
-	m, err := s.exchangeLines(ctx, greetingLine{typeHello, ProtocolVersion, p.Name, own})
+	m, err := s.exchangeLines(ctx, pluginGreetingLine{typeHello, ProtocolVersion, p.Name, own})
 	if err == nil {
 		if s.Hello, err = m.toHello(p); err != nil {
-			err = s.failWith(nexus.PluginInvalid, err.Error())
+			err = s.endBrokenPlugin(nexus.PluginInvalid, err.Error())
 		}
 	}
 	if err != nil {
@@ -80,19 +80,19 @@ func (s *PluginSession) Ask(ctx context.Context, k nexus.PluginKind, run nexus.R
 		return s.broken
 	}
 	s.asked++
-	m, err := s.exchangeLines(ctx, questionLine{typeAsk, s.asked, k, run, input})
+	m, err := s.exchangeLines(ctx, pluginQuestionLine{typeAsk, s.asked, k, run, input})
 	if err != nil {
 		return err
 	}
 	data, refused, err := m.toAnswer(s.asked)
 	switch {
 	case err != nil:
-		return s.failWith(nexus.PluginInvalid, err.Error())
+		return s.endBrokenPlugin(nexus.PluginInvalid, err.Error())
 	case refused != "":
 		return &Error{s.plugin.Name, nexus.PluginFailed, refused}
 	}
 	if err := DecodeAnswer(data, output); err != nil {
-		return s.failWith(nexus.PluginInvalid, err.Error())
+		return s.endBrokenPlugin(nexus.PluginInvalid, err.Error())
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (s *PluginSession) exchangeLines(ctx context.Context, say any) (pluginMessa
 	line, err := readLine(s.lines)
 	switch {
 	case errors.Is(err, errLong):
-		return pluginMessage{}, s.failWith(nexus.PluginInvalid, err.Error())
+		return pluginMessage{}, s.endBrokenPlugin(nexus.PluginInvalid, err.Error())
 	case err != nil:
 		return pluginMessage{}, s.exitError(ctx)
 	}
@@ -120,7 +120,7 @@ func (s *PluginSession) exchangeLines(ctx context.Context, say any) (pluginMessa
 	}
 	m, err := parseMessage(line)
 	if err != nil {
-		return pluginMessage{}, s.failWith(nexus.PluginInvalid, err.Error())
+		return pluginMessage{}, s.endBrokenPlugin(nexus.PluginInvalid, err.Error())
 	}
 	return m, nil
 }
@@ -133,8 +133,8 @@ func (s *PluginSession) killAfter(most time.Duration) (stop func()) {
 	return func() { late.Stop() }
 }
 
-// failWith ends a broken plugin.
-func (s *PluginSession) failWith(state nexus.PluginState, why string) error {
+// endBrokenPlugin ends a broken plugin.
+func (s *PluginSession) endBrokenPlugin(state nexus.PluginAnswerState, why string) error {
 	s.broken = &Error{s.plugin.Name, state, why}
 	s.kill(errors.New(why))
 	return s.broken
@@ -157,17 +157,17 @@ func (s *PluginSession) exitError(ctx context.Context) error {
 	}
 	switch {
 	case errors.Is(err, errLate):
-		return s.failWith(nexus.PluginTimeout, after(fmt.Sprintf("it was killed after %s", s.plugin.AnswerTimeout())))
+		return s.endBrokenPlugin(nexus.PluginTimeout, after(fmt.Sprintf("it was killed after %s", s.plugin.AnswerTimeout())))
 	case errors.Is(err, errWhole):
-		return s.failWith(nexus.PluginTimeout, after(fmt.Sprintf("it was killed after %s, at question %d", s.bound, s.asked)))
+		return s.endBrokenPlugin(nexus.PluginTimeout, after(fmt.Sprintf("it was killed after %s, at question %d", s.bound, s.asked)))
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
-		return s.failWith(nexus.PluginNotRun, fmt.Sprintf("there is no program %q", sanitize.TruncateText(s.plugin.Command, maxName)))
+		return s.endBrokenPlugin(nexus.PluginNotRun, fmt.Sprintf("there is no program %q", sanitize.TruncateText(s.plugin.Command, maxName)))
 	case result.Over != "":
-		return s.failWith(nexus.PluginKilled, result.Exceeded)
+		return s.endBrokenPlugin(nexus.PluginKilled, result.Exceeded)
 	case err != nil && result.Exit <= 0 && said == "":
-		return s.failWith(nexus.PluginNotRun, err.Error())
+		return s.endBrokenPlugin(nexus.PluginNotRun, err.Error())
 	default:
-		return s.failWith(nexus.PluginEnded, after(fmt.Sprintf("it ended before it answered, with exit code %d", result.Exit)))
+		return s.endBrokenPlugin(nexus.PluginEnded, after(fmt.Sprintf("it ended before it answered, with exit code %d", result.Exit)))
 	}
 }
 

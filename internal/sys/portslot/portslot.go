@@ -26,9 +26,9 @@ type PortSlot struct {
 	lock *flock.Flock
 }
 
-// AcquireSlot reserves the preferred slot of an owner, or the next free one. All processes of this user
+// AcquirePortSlot reserves the preferred slot of an owner, or the next free one. All processes of this user
 // must use the same dir.
-func AcquireSlot(dir, owner string) (*PortSlot, error) {
+func AcquirePortSlot(dir, owner string) (*PortSlot, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("take a slot: %w", err)
 	}
@@ -53,9 +53,9 @@ func (s *PortSlot) Release() error { return s.lock.Unlock() }
 // portRange returns the first of the slot's ports, and their number.
 func (s *PortSlot) portRange() (base, n int) { return firstPort + s.N*portsPerSlot, portsPerSlot }
 
-// Environ returns the environment variables with the resources of an owner's commands; private means
+// EnvironmentVariables returns the environment variables with the resources of an owner's commands; private means
 // that they have their own /tmp.
-func (s *PortSlot) Environ(owner string, private bool) []string {
+func (s *PortSlot) EnvironmentVariables(owner string, private bool) []string {
 	base, _ := s.portRange()
 	port := strconv.Itoa(base)
 	env := []string{"NEXUS_PORT_BASE=" + port, "PORT=" + port, "COMPOSE_PROJECT_NAME=" + composeProject(owner)}

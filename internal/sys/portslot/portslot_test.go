@@ -12,7 +12,7 @@ func TestTake(t *testing.T) {
 	seen := map[int]bool{}
 	var all []*PortSlot
 	for i := range 64 {
-		s, err := AcquireSlot(dir, fmt.Sprintf("run/T%d.1", i))
+		s, err := AcquirePortSlot(dir, fmt.Sprintf("run/T%d.1", i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +25,7 @@ func TestTake(t *testing.T) {
 	}
 	// The same attempt has the same slot again, when it is free.
 	was := all[7].N
-	if again, err := AcquireSlot(dir, "run/T7.1"); err != nil || again.N == was {
+	if again, err := AcquirePortSlot(dir, "run/T7.1"); err != nil || again.N == was {
 		t.Errorf("two have slot %d, %v", was, err)
 	}
 	for _, s := range all {
@@ -33,14 +33,14 @@ func TestTake(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	one, err := AcquireSlot(dir, "run/T7.1")
+	one, err := AcquirePortSlot(dir, "run/T7.1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := one.Release(); err != nil {
 		t.Fatal(err)
 	}
-	two, err := AcquireSlot(dir, "run/T7.1")
+	two, err := AcquirePortSlot(dir, "run/T7.1")
 	if err != nil || two.N != one.N {
 		t.Errorf("%d and %d, %v", one.N, two.N, err)
 	}
@@ -49,7 +49,7 @@ func TestTake(t *testing.T) {
 func TestEnv(t *testing.T) {
 	s := &PortSlot{N: 3}
 	want := []string{"NEXUS_PORT_BASE=16060", "PORT=16060", "COMPOSE_PROJECT_NAME=nexus-20261121-abc-t1-2", "TMPDIR=/tmp"}
-	if d := cmp.Diff(want, s.Environ("20261121-aBc/T1.2", true)); d != "" {
+	if d := cmp.Diff(want, s.EnvironmentVariables("20261121-aBc/T1.2", true)); d != "" {
 		t.Error(d)
 	}
 }

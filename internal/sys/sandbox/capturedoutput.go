@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// capturedOutput collects the output of a command.
-type capturedOutput struct {
-	out, err OutputKeeper // err is nil if merged, out if it goes to a file
+// outputCapture collects the output of a command.
+type outputCapture struct {
+	out, err OutputBuffer // err is nil if merged, out if it goes to a file
 	to       *os.File     // destination of standard output; nil: it is stored
 	heard    func([]byte)
 }
 
-func newOutputs(c Command) *capturedOutput {
+func newOutputCapture(c Command) *outputCapture {
 	limit := max(cmp.Or(c.Cap, defaultOutputCap), 1)
 	made := c.Keeper
 	if made == nil {
-		made = func() OutputKeeper { return NewHeadTail(limit) }
+		made = func() OutputBuffer { return NewHeadTail(limit) }
 	}
-	o := &capturedOutput{heard: c.Heard, to: c.Stdout}
+	o := &outputCapture{heard: c.Heard, to: c.Stdout}
 	if o.to == nil {
 		o.out = made()
 	}
@@ -30,19 +30,19 @@ func newOutputs(c Command) *capturedOutput {
 }
 
 // streamKeepers returns one keeper for each stream.
-func (o *capturedOutput) streamKeepers() []OutputKeeper {
-	return slices.DeleteFunc([]OutputKeeper{o.out, o.err}, func(k OutputKeeper) bool { return k == nil })
+func (o *outputCapture) streamKeepers() []OutputBuffer {
+	return slices.DeleteFunc([]OutputBuffer{o.out, o.err}, func(k OutputBuffer) bool { return k == nil })
 }
 
 // keepOutput handles a piece of a stream.
-func (o *capturedOutput) keepOutput(k OutputKeeper, p []byte) {
+func (o *outputCapture) keepOutput(k OutputBuffer, p []byte) {
 	_, _ = k.Write(p)
 	if o.heard != nil && len(p) > 0 {
 		o.heard(p)
 	}
 }
 
-func (o *capturedOutput) fillResult(r *Result) {
+func (o *outputCapture) fillResult(r *Result) {
 	if o.out != nil {
 		r.Stdout, r.Cut = o.out.Bytes()
 	}

@@ -40,7 +40,7 @@ func siteOf(t *testing.T) (at string) {
 
 func wayTo(t *testing.T, allow ...string) (*egress.Proxy, *egress.DecisionLog) {
 	t.Helper()
-	l, err := egress.ParseList(allow, nil, nil)
+	l, err := egress.ParseHostLists(allow, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func wayTo(t *testing.T, allow ...string) (*egress.Proxy, *egress.DecisionLog) {
 
 func bashed(t *testing.T, b *Box, c Command, script string) Result {
 	t.Helper()
-	c.Args, c.Dir, c.Env = []string{"bash", "-c", script}, t.TempDir(), QuietEnv()
+	c.Args, c.Dir, c.Env = []string{"bash", "-c", script}, t.TempDir(), AgentCommandEnv()
 	r, err := b.Run(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestProxy(t *testing.T) {
 			if r := sh(t, b, Command{Proxy: p.Serve}, "kill -SEGV $$"); r.Exit != 128+11 {
 				t.Errorf("a signal exits with %d", r.Exit)
 			}
-			_, err := b.Run(t.Context(), Command{Args: []string{"no-such-program"}, Dir: t.TempDir(), Env: QuietEnv(), Proxy: p.Serve})
+			_, err := b.Run(t.Context(), Command{Args: []string{"no-such-program"}, Dir: t.TempDir(), Env: AgentCommandEnv(), Proxy: p.Serve})
 			if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 				t.Error(err)
 			}
@@ -101,7 +101,7 @@ func TestLocal(t *testing.T) {
 				b := find(t, m)
 				at, other := siteOf(t), siteOf(t)
 				_, port, _ := strings.Cut(at, ":")
-				list, err := egress.ParseList([]string{name + ":" + port}, nil, nil)
+				list, err := egress.ParseHostLists([]string{name + ":" + port}, nil, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -126,7 +126,7 @@ func TestLocal(t *testing.T) {
 func TestNoProxy(t *testing.T) {
 	b := find(t, ModeLandlock)
 	p, _ := wayTo(t, "a.example")
-	_, err := b.Run(t.Context(), Command{Args: []string{"true"}, Dir: t.TempDir(), Env: QuietEnv(), Proxy: p.Serve})
+	_, err := b.Run(t.Context(), Command{Args: []string{"true"}, Dir: t.TempDir(), Env: AgentCommandEnv(), Proxy: p.Serve})
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeSandbox}) || b.CheckEgress() == nil {
 		t.Error(err)
 	}
@@ -218,7 +218,7 @@ func TestEscapeByProxy(t *testing.T) {
 	spaces(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		run := func(s *scene, script string) (bool, Result) {
-			r, err := b.Run(t.Context(), Command{Args: []string{"bash", "-c", script}, Dir: s.tree, Env: QuietEnv(append(more, s.env...)...), Timeout: time.Minute, Proxy: p.Serve})
+			r, err := b.Run(t.Context(), Command{Args: []string{"bash", "-c", script}, Dir: s.tree, Env: AgentCommandEnv(append(more, s.env...)...), Timeout: time.Minute, Proxy: p.Serve})
 			return err == nil && r.Exit == 0, r
 		}
 		s := newScene(t)
@@ -272,7 +272,7 @@ func TestProxyOfAnother(t *testing.T) {
 		go func() {
 			defer close(done)
 			heard := false
-			_, _ = b.Run(ctx, Command{Args: []string{"sh", "-c", "echo ready; sleep 1000"}, Dir: t.TempDir(), Env: QuietEnv(), Proxy: p.Serve, Heard: func([]byte) {
+			_, _ = b.Run(ctx, Command{Args: []string{"sh", "-c", "echo ready; sleep 1000"}, Dir: t.TempDir(), Env: AgentCommandEnv(), Proxy: p.Serve, Heard: func([]byte) {
 				if !heard {
 					heard = true
 					close(ready)
@@ -289,7 +289,7 @@ func TestProxyOfAnother(t *testing.T) {
 			c.Close()
 			t.Error("the host reaches it")
 		}
-		r, err := b.Run(t.Context(), Command{Args: []string{"bash", "-c", "exec 3<>" + at}, Dir: t.TempDir(), Env: QuietEnv()})
+		r, err := b.Run(t.Context(), Command{Args: []string{"bash", "-c", "exec 3<>" + at}, Dir: t.TempDir(), Env: AgentCommandEnv()})
 		if err != nil || r.Exit == 0 {
 			t.Errorf("another box reaches it: %v", err)
 		}

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/syscalltest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
@@ -169,7 +169,7 @@ func (s *scene) hurt() error {
 func (s *scene) free(t *testing.T, script string) (bool, string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
-	cmd.Dir, cmd.Env = s.tree, append(QuietEnv(s.env...), "HOME="+s.dir)
+	cmd.Dir, cmd.Env = s.tree, append(AgentCommandEnv(s.env...), "HOME="+s.dir)
 	cmd.SysProcAttr, cmd.WaitDelay = ownGroup(), time.Second
 	out, err := cmd.CombinedOutput()
 	return err == nil, string(out)
@@ -178,7 +178,7 @@ func (s *scene) free(t *testing.T, script string) (bool, string) {
 func (s *scene) boxed(t *testing.T, b *Box, script string) (bool, Result) {
 	t.Helper()
 	r, err := b.Run(t.Context(), Command{
-		Args: []string{"bash", "-c", script}, Dir: s.tree, Env: QuietEnv(s.env...), Readable: []string{filepath.Dir(os.Args[0])}, Timeout: time.Minute,
+		Args: []string{"bash", "-c", script}, Dir: s.tree, Env: AgentCommandEnv(s.env...), Readable: []string{filepath.Dir(os.Args[0])}, Timeout: time.Minute,
 	})
 	if err != nil && !strings.Contains(script, "kill -") { // a command may end its own box
 		t.Errorf("%s: %v", b.Name(), err)
@@ -189,10 +189,10 @@ func (s *scene) boxed(t *testing.T, b *Box, script string) (bool, Result) {
 // Every harm works without a sandbox, and in none of them: by day it is tried in
 // one of them, and at night in all.
 func TestEscapeCommands(t *testing.T) {
-	testenv.SkipRaced(t, "what is tried here is the kernel, by programs of others")
+	testenv.SkipUnderRaceDetector(t, "what is tried here is the kernel, by programs of others")
 	all := harms()
-	for name := range jailtest.ForbiddenCalls() {
-		all = append(all, harm{name: "call " + name, script: `"$PROBE" ` + jailtest.CallArg + " '" + name + "'"})
+	for name := range syscalltest.ForbiddenCalls() {
+		all = append(all, harm{name: "call " + name, script: `"$PROBE" ` + syscalltest.CallArg + " '" + name + "'"})
 	}
 	if len(all) < 150 {
 		t.Errorf("only %d commands", len(all))
@@ -274,7 +274,7 @@ func paths() (planted, machine []string) {
 }
 
 func TestEscapePaths(t *testing.T) {
-	testenv.SkipRaced(t, "what is tried here is the kernel, by programs of others")
+	testenv.SkipUnderRaceDetector(t, "what is tried here is the kernel, by programs of others")
 	planted, machine := paths()
 	if n := len(planted) + len(machine); n < 60 {
 		t.Errorf("only %d paths", n)

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// boxError is an error that programs print because of the box, and what it means.
-type boxError struct{ pattern, text string }
+// boxErrorExplanation is an error that programs print because of the box, and what it means.
+type boxErrorExplanation struct{ pattern, text string }
 
 // boxErrors are the errors besides those about the network, in the words of programs.
-func boxErrors() []boxError {
-	return []boxError{
+func boxErrors() []boxErrorExplanation {
+	return []boxErrorExplanation{
 		{
 			`(?i)cannot connect to the docker daemon|docker(?:\.sock|: not found|: command not found)|podman.*(?:permission denied|not permitted)`,
 			"no container engine here: use programs that are installed, and servers that you start on localhost",

@@ -34,7 +34,7 @@ func FindSandbox(ctx context.Context, m ConfinementMode) (*Box, error) {
 	for _, try := range tries {
 		b, err := openBox(try)
 		if err == nil {
-			if err = b.probe(ctx); err == nil {
+			if err = b.probeConfinement(ctx); err == nil {
 				return b, nil
 			}
 		}
@@ -77,7 +77,7 @@ func (b *Box) SupportsLayer(ctx context.Context, dir, over string) bool {
 func (b *Box) DescribeLimits() string {
 	own := b.DefaultLimits()
 	by := func(kind string) string {
-		if slices.Contains(b.groups.BoundKinds(), kind) {
+		if slices.Contains(b.groups.LimitedResources(), kind) {
 			return " by a control group"
 		}
 		return " by polling"
@@ -131,10 +131,10 @@ func (b *Box) KnownGaps() []string {
 	}
 }
 
-// probe tests that the box confines commands and that commands still work in it: a box that starts
+// probeConfinement tests that the box confines commands and that commands still work in it: a box that starts
 // nothing confines everything. On a busy machine it may take long, so it gets a second attempt.
-func (b *Box) probe(ctx context.Context) error {
-	return runTrialTwice(func(limit time.Duration) error { return b.runTrial(ctx, limit) })
+func (b *Box) probeConfinement(ctx context.Context) error {
+	return runTrialTwice(func(limit time.Duration) error { return b.runProbeCommand(ctx, limit) })
 }
 
 func runTrialTwice(try func(limit time.Duration) error) error {
@@ -153,8 +153,8 @@ const (
 
 var errSlow = errors.New("a trial took too long")
 
-// runTrial runs one test.
-func (b *Box) runTrial(ctx context.Context, limit time.Duration) error {
+// runProbeCommand runs one test.
+func (b *Box) runProbeCommand(ctx context.Context, limit time.Duration) error {
 	dir, err := os.MkdirTemp("", "nexus-probe-")
 	if err != nil {
 		return err

@@ -2,9 +2,9 @@ package sandbox
 
 import "fmt"
 
-// HeadTail stores the head and the tail of a stream and counts the rest, so that endless output
+// HeadTailBuffer stores the head and the tail of a stream and counts the rest, so that endless output
 // needs only limited memory.
-type HeadTail struct {
+type HeadTailBuffer struct {
 	half  int // limit of the head, and of the tail, in bytes
 	head  []byte
 	tail  []byte // a ring buffer once it is full
@@ -13,12 +13,12 @@ type HeadTail struct {
 }
 
 // NewHeadTail returns a HeadTail that stores at most limit bytes.
-func NewHeadTail(limit int64) *HeadTail {
-	return &HeadTail{half: int(max(limit/2, 1))}
+func NewHeadTail(limit int64) *HeadTailBuffer {
+	return &HeadTailBuffer{half: int(max(limit/2, 1))}
 }
 
 // Write never fails and never retains p.
-func (k *HeadTail) Write(p []byte) (int, error) {
+func (k *HeadTailBuffer) Write(p []byte) (int, error) {
 	n := len(p)
 	k.total += int64(n)
 	room := min(k.half-len(k.head), n)
@@ -38,7 +38,7 @@ func (k *HeadTail) Write(p []byte) (int, error) {
 }
 
 // Bytes returns the stored bytes, with a note in place of omitted ones.
-func (k *HeadTail) Bytes() (kept []byte, cut bool) {
+func (k *HeadTailBuffer) Bytes() (kept []byte, cut bool) {
 	left := k.total - int64(len(k.head)+len(k.tail))
 	out := k.head
 	if left > 0 {

@@ -34,7 +34,7 @@ func TestHidden(t *testing.T) {
 		}
 		commands := []Command{{Dir: tree}, {Dir: tree, Readable: []string{tree}}}
 		over := filepath.Join(t.TempDir(), "over")
-		if err := MakeLayer(over); err != nil {
+		if err := MakeLayerDirs(over); err != nil {
 			t.Fatal(err)
 		}
 		if b.SupportsLayer(t.Context(), tree, over) {

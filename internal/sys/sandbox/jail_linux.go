@@ -37,14 +37,14 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	var a pipeReader
+	var a commandPipeReader
 	defer a.close()
 	var said []byte
-	word, err := a.addPipe(func(p []byte) { said = append(said, p...) })
+	word, err := a.addOutputPipe(func(p []byte) { said = append(said, p...) })
 	if err != nil {
 		return Result{}, err
 	}
-	door, err := openDoor(ctx, c)
+	door, err := openEgressReceiver(ctx, c)
 	if err != nil {
 		return Result{}, err
 	}
@@ -55,8 +55,8 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 		Env: []string{Mark + "=" + mark, "GOGC=off"}, // garbage collection is not worth its cost for a few small objects
 	}
 	cmd.ExtraFiles = slices.Concat([]*os.File{in.spec, word, door.boxEnd()}, in.doors)
-	o, w := newOutputs(c), newWatch(c)
-	began, ended, err := o.startAs(&a, cmd, c.Stdin, b.jailProcAttr())
+	o, w := newOutputCapture(c), newLimitWatch(c)
+	began, ended, err := o.startWithOutput(&a, cmd, c.Stdin, b.jailProcAttr())
 	if err != nil {
 		return Result{}, fmt.Errorf("start a jail: %w", err)
 	}
@@ -70,7 +70,7 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	r := Result{Duration: time.Since(began), Over: w.over}
 	gone := true
 	if b.mode == ModeLandlock {
-		gone = proc.KillTree(cmd.Process.Pid, mark, r.Duration)
+		gone = proc.KillCommandProcesses(cmd.Process.Pid, mark, r.Duration)
 	}
 	a.drainPipes(gracePeriod(gone))
 	o.fillResult(&r)
@@ -83,15 +83,15 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	return jailResult(c, r, said, cmd.ProcessState)
 }
 
-// findGroups returns the parent of new control groups, nil if none can be made.
-func findGroups() *cgroup.GroupParent {
+// findControlGroupParent returns the parent of new control groups, nil if none can be made.
+func findControlGroupParent() *cgroup.ControlGroupParent {
 	p, _ := cgroup.FindParent()
 	proc.SweepTemp(boxHomePrefix) // no process in an old group can write there any more
 	return p
 }
 
-// jailStart has the resources with which a jail starts.
-type jailStart struct {
+// jailStartResources has the resources with which a jail starts.
+type jailStartResources struct {
 	spec  *os.File // its specification
 	group *cgroup.ControlGroup
 	doors []*os.File        // descriptors of the group
@@ -99,15 +99,15 @@ type jailStart struct {
 }
 
 // newJailStart creates the resources for a jail; close releases them, also after an error.
-func (b *Box) newJailStart(s jail.JailSpec, c Command, mark string) (in jailStart, err error) {
-	in.group, in.letGo = b.newGroup(c, mark), func(int) {}
+func (b *Box) newJailStart(s jail.JailSpec, c Command, mark string) (in jailStartResources, err error) {
+	in.group, in.letGo = b.newCommandGroup(c, mark), func(int) {}
 	s.Limits = raiseSharedLimits(s.Limits, in.group)
 	in.doors = in.group.OpenEntryFiles()
 	s.Join = len(in.doors)
 	if in.spec, err = s.OpenFile(); err != nil || in.group.IsEnteredByFiles() {
 		return in, err
 	}
-	begin, err := jail.BlockStart(in.spec)
+	begin, err := jail.BlockJailStart(in.spec)
 	in.letGo = func(process int) {
 		_ = in.group.AddProcess(process) // its usage is also watched
 		begin()
@@ -116,26 +116,26 @@ func (b *Box) newJailStart(s jail.JailSpec, c Command, mark string) (in jailStar
 }
 
 // close kills the remaining processes in the group, and removes it.
-func (in jailStart) close() {
+func (in jailStartResources) close() {
 	for _, f := range append(in.doors, in.spec) {
 		_ = f.Close()
 	}
 	in.group.KillAndRemove()
 }
 
-// newGroup creates the group of one command, or returns nil.
-func (b *Box) newGroup(c Command, mark string) *cgroup.ControlGroup {
+// newCommandGroup creates the group of one command, or returns nil.
+func (b *Box) newCommandGroup(c Command, mark string) *cgroup.ControlGroup {
 	if b.groups == nil {
 		return nil
 	}
-	g, _ := b.groups.New(filepath.Base(mark), cgroup.GroupLimits{Memory: c.Limits.Memory, Processes: c.Limits.Processes + 32}) // plus the jail's own threads
+	g, _ := b.groups.NewGroup(filepath.Base(mark), cgroup.ControlGroupLimits{Memory: c.Limits.Memory, Processes: c.Limits.Processes + 32}) // plus the jail's own threads
 	return g
 }
 
 // raiseSharedLimits raises a per-user kernel limit if a group has the same limit: the group counts
 // its refusals, so its limit should be reached first.
 func raiseSharedLimits(l ResourceLimits, g *cgroup.ControlGroup) ResourceLimits {
-	if l.Processes > 0 && g.BoundsProcesses() {
+	if l.Processes > 0 && g.LimitsProcesses() {
 		l.Processes += 256
 	}
 	return l
@@ -159,7 +159,7 @@ func jailResult(c Command, r Result, said []byte, state *os.ProcessState) (Resul
 
 // jailProcAttr returns the attributes of a jail's first process.
 func (b *Box) jailProcAttr() *syscall.SysProcAttr {
-	a := proc.SetSession()
+	a := proc.NewSessionAttributes()
 	if b.mode == ModeLandlock {
 		a.Pdeathsig = syscall.SIGTERM // it kills its processes, and ends
 		return a
@@ -207,7 +207,7 @@ func (b *Box) jailSpec(c Command, mark string) (s jail.JailSpec, done func(), er
 	if _, own := lookupVar(c.Env, "GIT_CONFIG_SYSTEM"); !own {
 		s.Env = append(s.Env, "GIT_CONFIG_NOSYSTEM=1") // git fails on a file that it may not read
 	}
-	s.Env = lastValues(s.Env)
+	s.Env = keepLastValues(s.Env)
 	s.Writable = append(writable, tmp)
 	for _, m := range b.system {
 		s.Readable = append(s.Readable, m.Path)

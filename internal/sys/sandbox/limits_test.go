@@ -62,7 +62,7 @@ func TestWatchedLimits(t *testing.T) {
 		if r := sh(t, b, Command{Dir: dir, Limits: ResourceLimits{Memory: 4 << 30}}, `T=0 `+greedy); r.Exit != 0 || r.Over != "" {
 			t.Fatalf("control: %+v", r)
 		}
-		for want, c := range map[KillLimit]struct {
+		for want, c := range map[ExceededLimit]struct {
 			limits ResourceLimits
 			script string
 		}{
@@ -92,7 +92,7 @@ func TestOwnGroup(t *testing.T) {
 			t.Skip(testenv.NoMachine + "no control group can be made here")
 		}
 		r := sh(t, b, Command{}, "cat /proc/self/cgroup")
-		for _, kind := range b.groups.BoundKinds() {
+		for _, kind := range b.groups.LimitedResources() {
 			in := false
 			for line := range strings.Lines(string(r.Stdout)) {
 				f := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -129,7 +129,7 @@ func TestDeaf(t *testing.T) {
 func TestForkBomb(t *testing.T) {
 	spaces(t, func(t *testing.T, b *Box) {
 		t.Helper()
-		if b.mode == ModeBwrap && os.Geteuid() == 0 && !slices.Contains(b.groups.BoundKinds(), "pids") {
+		if b.mode == ModeBwrap && os.Geteuid() == 0 && !slices.Contains(b.groups.LimitedResources(), "pids") {
 			t.Skip(testenv.NoMachine + "the kernel does not count root's processes for bubblewrap without a control group: what is only watched stalls the machine first")
 		}
 		arg := unique(t)

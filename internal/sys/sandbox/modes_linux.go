@@ -19,20 +19,20 @@ func openBox(m ConfinementMode) (*Box, error) {
 	}
 	switch m {
 	case ModeNative:
-		_, err := jail.BuildFilter(true)
-		return &Box{mode: m, system: systemView(), tools: toolDirs(os.Environ()), groups: findGroups()}, err
+		_, err := jail.BuildSeccompFilter(true)
+		return &Box{mode: m, system: systemView(), tools: toolDirs(os.Environ()), groups: findControlGroupParent()}, err
 	case ModeLandlock:
 		if jail.LandlockVersion() < 3 {
 			return nil, fmt.Errorf("this kernel's Landlock is version %d, and 3 (Linux 6.2) is needed", jail.LandlockVersion())
 		}
-		_, err := jail.BuildFilter(false)
-		return &Box{mode: m, system: systemView(), tools: toolDirs(os.Environ()), groups: findGroups()}, err
+		_, err := jail.BuildSeccompFilter(false)
+		return &Box{mode: m, system: systemView(), tools: toolDirs(os.Environ()), groups: findControlGroupParent()}, err
 	case ModeBwrap:
 		path, err := findBwrap()
 		if err != nil {
 			return nil, err
 		}
-		return newBwrap(path)
+		return newBubblewrapBox(path)
 	default:
 		return nil, errors.New("no such sandbox")
 	}
@@ -45,6 +45,6 @@ func (b *Box) runConfined(ctx context.Context, c Command) (Result, error) {
 	case ModeBwrap:
 		return b.runBwrap(ctx, c)
 	default:
-		return runOff(ctx, c)
+		return runUnconfined(ctx, c)
 	}
 }

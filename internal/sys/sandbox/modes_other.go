@@ -11,4 +11,6 @@ func openBox(ConfinementMode) (*Box, error) {
 	return nil, errors.New("commands are confined on Linux only")
 }
 
-func (b *Box) runConfined(ctx context.Context, c Command) (Result, error) { return runOff(ctx, c) }
+func (b *Box) runConfined(ctx context.Context, c Command) (Result, error) {
+	return runUnconfined(ctx, c)
+}

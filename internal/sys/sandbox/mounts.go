@@ -13,22 +13,22 @@ const varTmp = "/var/tmp"
 
 // systemView returns the read-only mounts of the system: each mount costs about 0.1 ms per
 // command, so there are few.
-func systemView() []jail.ViewMount {
-	var mounts []jail.ViewMount
+func systemView() []jail.PathMount {
+	var mounts []jail.PathMount
 	for _, dir := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/alternatives"} {
 		info, err := os.Lstat(dir)
 		if err != nil {
 			continue
 		}
 		if target, err := os.Readlink(dir); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			mounts = append(mounts, jail.ViewMount{How: jail.MountLink, Path: dir, From: target})
+			mounts = append(mounts, jail.PathMount{How: jail.MountLink, Path: dir, From: target})
 			continue
 		}
-		mounts = append(mounts, jail.ViewMount{How: jail.MountShow, Path: dir})
+		mounts = append(mounts, jail.PathMount{How: jail.MountShow, Path: dir})
 	}
 	java, _ := filepath.Glob("/etc/java*") // a JVM's configuration is a link to here
 	for _, dir := range java {
-		mounts = append(mounts, jail.ViewMount{How: jail.MountShow, Path: dir})
+		mounts = append(mounts, jail.PathMount{How: jail.MountShow, Path: dir})
 	}
 	return append(mounts, etcFiles()...)
 }
@@ -55,14 +55,14 @@ func (b *Box) ReadableDirs() []string {
 
 // etcFiles returns the files of /etc that ordinary programs read. They are copied, which is
 // cheaper than a mount; the rest of /etc may contain secrets.
-func etcFiles() []jail.ViewMount {
-	var have []jail.ViewMount
+func etcFiles() []jail.PathMount {
+	var have []jail.PathMount
 	for _, name := range []string{
 		"passwd", "group", "hosts", "nsswitch.conf", "services", "localtime", "ld.so.cache",
 	} {
 		name = "/etc/" + name
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() < 1<<20 {
-			have = append(have, jail.ViewMount{How: jail.MountCopy, Path: name})
+			have = append(have, jail.PathMount{How: jail.MountCopy, Path: name})
 		}
 	}
 	return have
@@ -70,31 +70,31 @@ func etcFiles() []jail.ViewMount {
 
 // commandMounts returns the mounts of one command, outer paths first, so that an inner one may have fewer
 // or more permissions than the one around it.
-func (b *Box) commandMounts(c Command) []jail.ViewMount {
+func (b *Box) commandMounts(c Command) []jail.PathMount {
 	all := slices.Clone(b.system)
 	if c.Proxy != nil {
 		paths, _ := certificateVars(os.Environ()) // trusted CA certificates
 		for _, p := range paths {
-			all = append(all, jail.ViewMount{How: jail.MountShow, Path: p})
+			all = append(all, jail.PathMount{How: jail.MountShow, Path: p})
 		}
 	}
 	if c.Tmp != "" {
-		all = append(all, jail.ViewMount{How: jail.MountBind, Path: "/tmp", From: c.Tmp})
+		all = append(all, jail.PathMount{How: jail.MountBind, Path: "/tmp", From: c.Tmp})
 	} else {
-		all = append(all, jail.ViewMount{How: jail.MountTmpfs, Path: "/tmp", Size: c.Limits.Tmp})
+		all = append(all, jail.PathMount{How: jail.MountTmpfs, Path: "/tmp", Size: c.Limits.Tmp})
 	}
 	views := b.visibleMounts(c)
-	if slices.ContainsFunc(views, func(m jail.ViewMount) bool { return isWithin(varTmp, m.Path) }) {
-		all = append(all, jail.ViewMount{How: jail.MountTmpfs, Path: varTmp, Size: c.Limits.Tmp}) // nothing can be mounted through a link
+	if slices.ContainsFunc(views, func(m jail.PathMount) bool { return isWithin(varTmp, m.Path) }) {
+		all = append(all, jail.PathMount{How: jail.MountTmpfs, Path: varTmp, Size: c.Limits.Tmp}) // nothing can be mounted through a link
 	} else {
-		all = append(all, jail.ViewMount{How: jail.MountLink, Path: varTmp, From: "/tmp"})
+		all = append(all, jail.PathMount{How: jail.MountLink, Path: varTmp, From: "/tmp"})
 	}
 	return append(all, views...)
 }
 
 // visibleMounts returns the host paths that the command sees besides the system's.
-func (b *Box) visibleMounts(c Command) []jail.ViewMount {
-	how := map[string]jail.MountMode{}
+func (b *Box) visibleMounts(c Command) []jail.PathMount {
+	how := map[string]jail.PathMountMode{}
 	for _, p := range b.tools {
 		how[p] = jail.MountShow
 	}
@@ -116,16 +116,16 @@ func (b *Box) visibleMounts(c Command) []jail.ViewMount {
 			how[p] = jail.MountCover
 		}
 	}
-	views := make([]jail.ViewMount, 0, len(how))
+	views := make([]jail.PathMount, 0, len(how))
 	for p, h := range how {
 		inner := slices.ContainsFunc(writable, func(w string) bool { return p != w && isWithin(w, p) })
-		m := jail.ViewMount{How: h, Path: p, Inner: inner}
+		m := jail.PathMount{How: h, Path: p, Inner: inner}
 		if p == c.Dir && h == jail.MountBind && c.Over != "" {
 			m.How, m.Over = jail.MountLayer, c.Over
 		}
 		views = append(views, m)
 	}
-	slices.SortStableFunc(views, func(a, b jail.ViewMount) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(views, func(a, b jail.PathMount) int { return strings.Compare(a.Path, b.Path) })
 	return views
 }
 
@@ -139,15 +139,15 @@ func hasNoLink(dir, p string) bool {
 	return true
 }
 
-// QuietEnv returns the environment for a command whose output a model reads: that of [GateEnv],
+// AgentCommandEnv returns the environment for a command whose output a model reads: that of [GateCommandEnv],
 // variables that turn off paging and colors, and extra.
-func QuietEnv(extra ...string) []string {
-	return append(GateEnv(QuietVars()...), extra...)
+func AgentCommandEnv(extra ...string) []string {
+	return append(GateCommandEnv(NoPagingVars()...), extra...)
 }
 
-// GateEnv returns the environment for a gate's command: the variables on a short list of names
+// GateCommandEnv returns the environment for a gate's command: the variables on a short list of names
 // without secrets, settings that keep tools from asking questions and from downloading, and extra.
 // HOME is not in it: each box has a private one, so caches are private too unless extra names one.
 // Personal terminal settings, such as NO_COLOR, are not in it either, because tests would see
 // them.
-func GateEnv(extra ...string) []string { return toolEnv(os.Environ(), extra) }
+func GateCommandEnv(extra ...string) []string { return boxToolEnv(os.Environ(), extra) }

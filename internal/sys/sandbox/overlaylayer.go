@@ -22,8 +22,8 @@ type OverlayLayer struct {
 	Tree *os.Root // the tree below
 }
 
-// MakeLayer creates the directories.
-func MakeLayer(dir string) error {
+// MakeLayerDirs creates the directories.
+func MakeLayerDirs(dir string) error {
 	for _, d := range []string{"upper", "work"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
 			return fmt.Errorf("make a layer: %w", err)
@@ -40,13 +40,13 @@ func (l OverlayLayer) ApplyChanges(since time.Time, may func(name string) bool) 
 		return nil, fmt.Errorf("read a layer: %w", err)
 	}
 	defer func() { _ = upper.Close() }()
-	t := &layerTransfer{OverlayLayer: l, upper: upper, since: since, may: may}
+	t := &overlayLayerTransfer{OverlayLayer: l, upper: upper, since: since, may: may}
 	err = t.applyDir(".")
 	slices.Sort(t.left)
 	return slices.Compact(t.left), err
 }
 
-type layerTransfer struct {
+type overlayLayerTransfer struct {
 	OverlayLayer
 	upper *os.Root
 	since time.Time
@@ -54,7 +54,7 @@ type layerTransfer struct {
 	left  []string
 }
 
-func (t *layerTransfer) applyDir(dir string) error {
+func (t *overlayLayerTransfer) applyDir(dir string) error {
 	entries, err := fs.ReadDir(t.upper.FS(), dir)
 	if err != nil {
 		return fmt.Errorf("read a layer: %w", err)
@@ -87,7 +87,7 @@ func (t *layerTransfer) applyDir(dir string) error {
 }
 
 // applyFile applies a written file or link, unless the tree has the same.
-func (t *layerTransfer) applyFile(name string, info fs.FileInfo) error {
+func (t *overlayLayerTransfer) applyFile(name string, info fs.FileInfo) error {
 	link := info.Mode().Type() == fs.ModeSymlink
 	to, data, err := "", []byte(nil), error(nil)
 	if link {
@@ -121,7 +121,7 @@ func (t *layerTransfer) applyFile(name string, info fs.FileInfo) error {
 }
 
 // replaceFile writes a file atomically, never through a link.
-func (t *layerTransfer) replaceFile(name string, mode fs.FileMode, data []byte) error {
+func (t *overlayLayerTransfer) replaceFile(name string, mode fs.FileMode, data []byte) error {
 	part := path.Join(path.Dir(name), ".nexus-part-"+path.Base(name))
 	_ = t.Tree.Remove(part)
 	f, err := t.Tree.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -138,7 +138,7 @@ func (t *layerTransfer) replaceFile(name string, mode fs.FileMode, data []byte) 
 	return err
 }
 
-func (t *layerTransfer) isUnchanged(name string, info fs.FileInfo, to string, data []byte) bool {
+func (t *overlayLayerTransfer) isUnchanged(name string, info fs.FileInfo, to string, data []byte) bool {
 	have, err := t.Tree.Lstat(name)
 	if err != nil || have.Mode() != info.Mode() || have.Size() != info.Size() {
 		return false
@@ -157,7 +157,7 @@ func (t *layerTransfer) isUnchanged(name string, info fs.FileInfo, to string, da
 }
 
 // applyDeletion applies the deletion of a file or a whole directory.
-func (t *layerTransfer) applyDeletion(name string) error {
+func (t *overlayLayerTransfer) applyDeletion(name string) error {
 	return t.forEachFile(name, func(file string) error {
 		if !t.may(file) {
 			t.left = append(t.left, file)
@@ -168,7 +168,7 @@ func (t *layerTransfer) applyDeletion(name string) error {
 }
 
 // deleteHidden deletes the lower content of a replaced directory, except for files that exist again.
-func (t *layerTransfer) deleteHidden(name string) error {
+func (t *overlayLayerTransfer) deleteHidden(name string) error {
 	return t.forEachFile(name, func(file string) error {
 		if _, err := t.upper.Lstat(file); err == nil {
 			return nil
@@ -182,7 +182,7 @@ func (t *layerTransfer) deleteHidden(name string) error {
 }
 
 // forEachFile calls do for every file of the tree at a name and below.
-func (t *layerTransfer) forEachFile(name string, do func(string) error) error {
+func (t *overlayLayerTransfer) forEachFile(name string, do func(string) error) error {
 	var files []string
 	err := fs.WalkDir(t.Tree.FS(), name, func(file string, d fs.DirEntry, err error) error {
 		switch {
@@ -233,7 +233,7 @@ func (l OverlayLayer) DifferingNames(names []string) ([]string, error) {
 		return nil, fmt.Errorf("read a layer: %w", err)
 	}
 	defer func() { _ = upper.Close() }()
-	t := &layerTransfer{OverlayLayer: l, upper: upper}
+	t := &overlayLayerTransfer{OverlayLayer: l, upper: upper}
 	var all []string
 	for _, name := range names {
 		info, err := upper.Lstat(name)
@@ -268,10 +268,10 @@ func (l OverlayLayer) RemoveExcept(keep []string) error {
 			kept[k] = true
 		}
 	}
-	return clearDir(upper, ".", kept)
+	return clearLayerDir(upper, ".", kept)
 }
 
-func clearDir(upper *os.Root, dir string, kept map[string]bool) error {
+func clearLayerDir(upper *os.Root, dir string, kept map[string]bool) error {
 	entries, err := fs.ReadDir(upper.FS(), dir)
 	if err != nil {
 		return fmt.Errorf("clear a layer: %w", err)
@@ -283,7 +283,7 @@ func clearDir(upper *os.Root, dir string, kept map[string]bool) error {
 			_ = upper.Chmod(name, 0o700) // a directory without permissions
 			err = upper.RemoveAll(name)
 		case e.IsDir():
-			err = clearDir(upper, name, kept)
+			err = clearLayerDir(upper, name, kept)
 		}
 		if err != nil {
 			return fmt.Errorf("clear a layer: %w", err)

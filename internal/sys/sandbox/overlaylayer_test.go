@@ -35,7 +35,7 @@ func openBox(t *testing.T, files map[string]string) (string, sandbox.OverlayLaye
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	if err := sandbox.MakeLayer(over); err != nil {
+	if err := sandbox.MakeLayerDirs(over); err != nil {
 		t.Fatal(err)
 	}
 	b, err := sandbox.FindSandbox(t.Context(), sandbox.ModeNative)
@@ -82,7 +82,7 @@ func TestTake(t *testing.T) {
 	tree, l, b := openBox(t, files)
 	run := func(script string) {
 		t.Helper()
-		r, err := b.Run(t.Context(), sandbox.Command{Args: []string{"/bin/sh", "-c", script}, Dir: tree, Over: l.Dir, Env: sandbox.QuietEnv(), Timeout: time.Minute})
+		r, err := b.Run(t.Context(), sandbox.Command{Args: []string{"/bin/sh", "-c", script}, Dir: tree, Over: l.Dir, Env: sandbox.AgentCommandEnv(), Timeout: time.Minute})
 		if err != nil || r.Exit != 0 {
 			t.Fatalf("%s: %v, exit %d: %s", script, err, r.Exit, r.Stderr)
 		}
@@ -135,7 +135,7 @@ func TestTakeFollowsNoLink(t *testing.T) {
 	}
 	r, err := b.Run(t.Context(), sandbox.Command{
 		Args: []string{"/bin/sh", "-c", `rm away; mkdir away; echo x >away/b_test; rm -r tests; ln -s "$0" tests; rm a_test; ln -s "$0/made" a_test`, out},
-		Dir:  tree, Over: l.Dir, Env: sandbox.QuietEnv(), Timeout: time.Minute,
+		Dir:  tree, Over: l.Dir, Env: sandbox.AgentCommandEnv(), Timeout: time.Minute,
 	})
 	if err != nil || r.Exit != 0 {
 		t.Fatalf("%v, exit %d: %s", err, r.Exit, r.Stderr)

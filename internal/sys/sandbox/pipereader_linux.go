@@ -11,34 +11,34 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// pipeEnd is our reading end of a pipe.
-type pipeEnd struct {
+// pipeReadEnd is our reading end of a pipe.
+type pipeReadEnd struct {
 	fd  int // -1 at its end
 	got func([]byte)
 }
 
-// pipeReader starts a command and reads its pipes. It works in the calling thread without
+// commandPipeReader starts a command and reads its pipes. It works in the calling thread without
 // goroutines: on a busy machine each thread switch costs more than the rest.
-type pipeReader struct {
-	sources []pipeEnd
+type commandPipeReader struct {
+	sources []pipeReadEnd
 	theirs  []*os.File // the command's ends
 	buf     []byte
 }
 
-// addPipe adds a pipe and returns the end for the command.
-func (a *pipeReader) addPipe(got func([]byte)) (*os.File, error) {
+// addOutputPipe adds a pipe and returns the end for the command.
+func (a *commandPipeReader) addOutputPipe(got func([]byte)) (*os.File, error) {
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("open pipe: %w", err)
 	}
 	f := os.NewFile(uintptr(p[1]), "pipe")
-	a.sources = append(a.sources, pipeEnd{p[0], got})
+	a.sources = append(a.sources, pipeReadEnd{p[0], got})
 	a.theirs = append(a.theirs, f)
 	return f, nil
 }
 
 // startCommand starts the command, and returns a descriptor that becomes readable when it ends.
-func (a *pipeReader) startCommand(cmd *exec.Cmd) (ended int, err error) {
+func (a *commandPipeReader) startCommand(cmd *exec.Cmd) (ended int, err error) {
 	err = cmd.Start()
 	for _, f := range a.theirs {
 		_ = f.Close()
@@ -56,7 +56,7 @@ func (a *pipeReader) startCommand(cmd *exec.Cmd) (ended int, err error) {
 }
 
 // readUntilExit reads until the command has ended, and calls look periodically.
-func (a *pipeReader) readUntilExit(ended int, look func()) {
+func (a *commandPipeReader) readUntilExit(ended int, look func()) {
 	defer func() { _ = unix.Close(ended) }()
 	if look == nil {
 		look = func() {}
@@ -75,7 +75,7 @@ func (a *pipeReader) readUntilExit(ended int, look func()) {
 }
 
 // drainPipes reads the rest, up to a time limit.
-func (a *pipeReader) drainPipes(limit time.Duration) {
+func (a *commandPipeReader) drainPipes(limit time.Duration) {
 	until := time.Now().Add(limit) //nolint:forbidigo // waits for the kernel
 	for a.hasOpenPipe() {
 		left := time.Until(until)
@@ -86,7 +86,7 @@ func (a *pipeReader) drainPipes(limit time.Duration) {
 	}
 }
 
-func (a *pipeReader) hasOpenPipe() bool {
+func (a *commandPipeReader) hasOpenPipe() bool {
 	for _, s := range a.sources {
 		if s.fd >= 0 {
 			return true
@@ -96,7 +96,7 @@ func (a *pipeReader) hasOpenPipe() bool {
 }
 
 // pollPipes waits for output, reads it, and reports whether the command has ended.
-func (a *pipeReader) pollPipes(ended, wait int) bool {
+func (a *commandPipeReader) pollPipes(ended, wait int) bool {
 	fds := make([]unix.PollFd, 0, 8)
 	for _, s := range a.sources {
 		fds = append(fds, unix.PollFd{Fd: int32(s.fd), Events: unix.POLLIN})
@@ -122,7 +122,7 @@ func (a *pipeReader) pollPipes(ended, wait int) bool {
 	return fds[len(fds)-1].Revents != 0
 }
 
-func (a *pipeReader) close() {
+func (a *commandPipeReader) close() {
 	for _, s := range a.sources {
 		if s.fd >= 0 {
 			_ = unix.Close(s.fd)

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// pipeReader starts a command and reads its pipes.
-type pipeReader struct {
+// commandPipeReader starts a command and reads its pipes.
+type commandPipeReader struct {
 	ours, theirs []*os.File
 	got          []func([]byte)
 	reading      sync.WaitGroup
 	one          sync.Mutex // serializes the callbacks
 }
 
-// addPipe adds a pipe and returns the end for the command.
-func (a *pipeReader) addPipe(got func([]byte)) (*os.File, error) {
+// addOutputPipe adds a pipe and returns the end for the command.
+func (a *commandPipeReader) addOutputPipe(got func([]byte)) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("open pipe: %w", err)
@@ -28,7 +28,7 @@ func (a *pipeReader) addPipe(got func([]byte)) (*os.File, error) {
 	return w, nil
 }
 
-func (a *pipeReader) startCommand(cmd *exec.Cmd) (ended int, err error) {
+func (a *commandPipeReader) startCommand(cmd *exec.Cmd) (ended int, err error) {
 	err = cmd.Start()
 	for _, f := range a.theirs {
 		_ = f.Close()
@@ -43,7 +43,7 @@ func (a *pipeReader) startCommand(cmd *exec.Cmd) (ended int, err error) {
 	return 0, nil
 }
 
-func (a *pipeReader) read(r *os.File, got func([]byte)) {
+func (a *commandPipeReader) read(r *os.File, got func([]byte)) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(buf)
@@ -57,17 +57,17 @@ func (a *pipeReader) read(r *os.File, got func([]byte)) {
 }
 
 // readUntilExit does nothing: goroutines read the pipes.
-func (a *pipeReader) readUntilExit(int, func()) {}
+func (a *commandPipeReader) readUntilExit(int, func()) {}
 
 // drainPipes reads the rest, up to a time limit.
-func (a *pipeReader) drainPipes(limit time.Duration) {
+func (a *commandPipeReader) drainPipes(limit time.Duration) {
 	for _, r := range a.ours {
 		_ = r.SetReadDeadline(time.Now().Add(limit)) //nolint:forbidigo // a deadline of the kernel's
 	}
 	a.reading.Wait()
 }
 
-func (a *pipeReader) close() {
+func (a *commandPipeReader) close() {
 	for _, f := range append(a.ours, a.theirs...) {
 		_ = f.Close()
 	}

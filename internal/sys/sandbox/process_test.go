@@ -43,7 +43,7 @@ func beKilled(mark string, mode ConfinementMode, dir string) {
 }
 
 func command(dir, mark, script string) Command {
-	return Command{Args: []string{"/bin/sh", "-c", script}, Dir: dir, Env: QuietEnv(), Mark: mark, Cap: 100}
+	return Command{Args: []string{"/bin/sh", "-c", script}, Dir: dir, Env: AgentCommandEnv(), Mark: mark, Cap: 100}
 }
 
 // boxes runs a test in every box that works here, and insists on one.
@@ -106,7 +106,7 @@ func TestClose(t *testing.T) {
 		if _, err := p.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
-		if proc.CountOwned(mark) == 0 {
+		if proc.CountProcessesOf(mark) == 0 {
 			t.Error("control: nothing runs")
 		}
 		if err := p.Close(); err != nil {
@@ -115,7 +115,7 @@ func TestClose(t *testing.T) {
 		if _, err := p.Result(); !errors.Is(err, ErrPipesClosed) {
 			t.Errorf("ended with %v", err)
 		}
-		if n := proc.CountOwned(mark); n != 0 {
+		if n := proc.CountProcessesOf(mark); n != 0 {
 			t.Errorf("%d processes were left", n)
 		}
 	})
@@ -183,7 +183,7 @@ func TestDeadWithItsProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		await(t, func() bool { _, err := os.Stat(filepath.Join(dir, "on")); return err == nil })
-		if proc.CountOwned(mark) == 0 {
+		if proc.CountProcessesOf(mark) == 0 {
 			t.Error("control: nothing runs")
 		}
 		if err := cmd.Process.Kill(); err != nil {
@@ -191,11 +191,11 @@ func TestDeadWithItsProcess(t *testing.T) {
 		}
 		_ = cmd.Wait()
 		if !b.HidesHost() {
-			if _, err := proc.KillOwned(mark); err != nil {
+			if _, err := proc.KillProcessesOf(mark); err != nil {
 				t.Error(err)
 			}
 		}
-		await(t, func() bool { return proc.CountOwned(mark) == 0 })
+		await(t, func() bool { return proc.CountProcessesOf(mark) == 0 })
 	})
 }
 

@@ -14,14 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// serveFunc serves connections until ctx ends, and returns when all its work has ended.
-type serveFunc func(ctx context.Context, l net.Listener)
+// connectionServeFunc serves connections until ctx ends, and returns when all its work has ended.
+type connectionServeFunc func(ctx context.Context, l net.Listener)
 
 var errOver = errors.New("the command is over")
 
 // serveLocal serves on a port of the host's own loopback, if there is no box. It returns the port,
 // and a function that ends the server.
-func serveLocal(ctx context.Context, serve serveFunc) (port int, done func(), err error) {
+func serveLocal(ctx context.Context, serve connectionServeFunc) (port int, done func(), err error) {
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -71,7 +71,7 @@ type Command struct {
 	Timeout  time.Duration  // 0 means only that of the context
 	Cap      int64          // stored bytes of each stream, half from each end; 0 means 64 KiB
 	// Keeper creates the storage of each stream. Nil: Cap applies.
-	Keeper func() OutputKeeper
+	Keeper func() OutputBuffer
 	Merge  bool         // standard error is merged into standard output
 	Heard  func([]byte) // receives output as it arrives, one call at a time; must not retain it
 	// Proxy serves the proxy that the command's environment names, which is its only network
@@ -85,8 +85,8 @@ type Command struct {
 // localPorts returns the served ports, sorted.
 func (c Command) localPorts() []int { return slices.Sorted(maps.Keys(c.Local)) }
 
-// OutputKeeper stores the relevant parts of a stream. Write never fails, and never retains its argument.
-type OutputKeeper interface {
+// OutputBuffer stores the relevant parts of a stream. Write never fails, and never retains its argument.
+type OutputBuffer interface {
 	Write(p []byte) (int, error)
 	Bytes() (kept []byte, cut bool)
 }
@@ -98,8 +98,8 @@ type Result struct {
 	Stderr   []byte
 	Cut      bool // output was omitted; a note in its middle has the amount
 	TimedOut bool
-	Over     KillLimit // the limit that it was killed for; empty for none
-	Exceeded string    // description of that limit, with the setting that raises it
+	Over     ExceededLimit // the limit that it was killed for; empty for none
+	Exceeded string        // description of that limit, with the setting that raises it
 	Duration time.Duration
 
 	crowded bool // the creation of a further process was refused
@@ -115,9 +115,9 @@ type Box struct {
 	mode   ConfinementMode  // empty means off
 	bwrap  string           // path of bubblewrap
 	filter []byte           // system call filter for bubblewrap
-	system []jail.ViewMount // mounts that every command sees
+	system []jail.PathMount // mounts that every command sees
 	tools  []string         // toolchains that are mounted read-only
-	groups *cgroup.GroupParent
+	groups *cgroup.ControlGroupParent
 	bounds ResourceLimits // default limits of its commands; zero: see [DefaultLimits]
 }
 
@@ -192,7 +192,7 @@ func (c Command) environ(home, mark string, usual ...string) []string {
 	if _, ok := lookupVar(c.Env, "HOME"); !ok {
 		env = append(env, "HOME="+home)
 	}
-	return lastValues(append(env, "PWD="+c.Dir, Mark+"="+mark))
+	return keepLastValues(append(env, "PWD="+c.Dir, Mark+"="+mark))
 }
 
 // programNotFoundError returns the error for a program that does not exist.

@@ -23,14 +23,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jail"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/syscalltest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
 // TestMain lets the test binary stand for nexus where one has to be killed.
 func TestMain(m *testing.M) {
-	if code, mine := jailtest.Main(os.Args, os.Stdout); mine {
+	if code, mine := syscalltest.RunCallFromArgs(os.Args, os.Stdout); mine {
 		os.Exit(code)
 	}
 	if dir := os.Getenv("TEST_VICTIM"); dir != "" {
@@ -65,7 +65,7 @@ func victim(m ConfinementMode, dir string) {
 			}
 			_, _ = b.Run(context.Background(), Command{
 				Args: []string{"/bin/sh", "-c", listener + `setsid sh -c 'trap "" TERM HUP; echo up >up; exec sleep 4711' & sleep 4711`},
-				Dir:  tree, Env: QuietEnv(), Mark: os.Getenv("TEST_OWNER"),
+				Dir:  tree, Env: AgentCommandEnv(), Mark: os.Getenv("TEST_OWNER"),
 			})
 		})
 	}
@@ -131,7 +131,7 @@ func sh(tb testing.TB, b *Box, c Command, script string) Result {
 		c.Dir = tb.TempDir()
 	}
 	if c.Env == nil {
-		c.Env = QuietEnv()
+		c.Env = AgentCommandEnv()
 	}
 	c.Args = []string{"/bin/sh", "-c", script}
 	r, err := b.Run(tb.Context(), c)
@@ -176,7 +176,7 @@ func TestMissingProgram(t *testing.T) {
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		for _, name := range []string{"no-such-program", "/no/such/program", "./none"} {
-			_, err := b.Run(t.Context(), Command{Args: []string{name}, Dir: t.TempDir(), Env: QuietEnv()})
+			_, err := b.Run(t.Context(), Command{Args: []string{name}, Dir: t.TempDir(), Env: AgentCommandEnv()})
 			if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -186,7 +186,7 @@ func TestMissingProgram(t *testing.T) {
 				t.Errorf("%+v ran", c)
 			}
 		}
-		if _, err := b.Run(t.Context(), Command{Args: []string{"true"}, Dir: "/no/such/dir", Env: QuietEnv()}); err == nil {
+		if _, err := b.Run(t.Context(), Command{Args: []string{"true"}, Dir: "/no/such/dir", Env: AgentCommandEnv()}); err == nil {
 			t.Error("ran in a directory that is not there")
 		}
 	})
@@ -334,7 +334,7 @@ func TestNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	dial := func(b *Box, script string) int {
-		r, err := b.Run(t.Context(), Command{Args: []string{bash, "-c", script}, Dir: t.TempDir(), Env: QuietEnv()})
+		r, err := b.Run(t.Context(), Command{Args: []string{bash, "-c", script}, Dir: t.TempDir(), Env: AgentCommandEnv()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -357,7 +357,7 @@ func TestNetwork(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := b.Run(t.Context(), Command{Dir: t.TempDir(), Env: QuietEnv(), Args: []string{py, "-c", `
+			r, err := b.Run(t.Context(), Command{Dir: t.TempDir(), Env: AgentCommandEnv(), Args: []string{py, "-c", `
 import socket
 l=socket.create_server(("127.0.0.1",0)); c=socket.create_connection(l.getsockname()); c.send(b"hi"); print(l.accept()[0].recv(2).decode())`}})
 			if err != nil || string(r.Stdout) != "hi\n" {
@@ -395,16 +395,16 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "s3cret")
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
-		r := sh(t, b, Command{Env: QuietEnv("GIVEN=yes")}, `env; cat /proc/$PPID/environ /proc/1/environ 2>/dev/null | tr '\0' '\n' | grep -a -i planted`)
+		r := sh(t, b, Command{Env: AgentCommandEnv("GIVEN=yes")}, `env; cat /proc/$PPID/environ /proc/1/environ 2>/dev/null | tr '\0' '\n' | grep -a -i planted`)
 		if b.Name() != "off" && bytes.Contains(r.Stdout, []byte("s3cret")) {
 			t.Errorf("sees a secret:\n%s", r.Stdout)
 		}
-		env := sh(t, b, Command{Env: QuietEnv("GIVEN=yes")}, `env`).Stdout
+		env := sh(t, b, Command{Env: AgentCommandEnv("GIVEN=yes")}, `env`).Stdout
 		if bytes.Contains(env, []byte("s3cret")) || !bytes.Contains(env, []byte("GIVEN=yes")) || !bytes.Contains(env, []byte("PATH=")) {
 			t.Errorf("environment:\n%s", env)
 		}
 		// Of two values the last one counts, whoever reads them.
-		all, err := b.Run(t.Context(), Command{Args: []string{"/usr/bin/env"}, Dir: t.TempDir(), Env: QuietEnv("TWICE=first", "TWICE=last", "PWD=/else")})
+		all, err := b.Run(t.Context(), Command{Args: []string{"/usr/bin/env"}, Dir: t.TempDir(), Env: AgentCommandEnv("TWICE=first", "TWICE=last", "PWD=/else")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -488,13 +488,13 @@ func TestTimeout(t *testing.T) {
 		cause := errors.New("somebody asked")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		r, err := b.Run(ctx, Command{
-			Args: []string{"/bin/sh", "-c", "echo begun; sleep " + arg}, Dir: t.TempDir(), Env: QuietEnv(),
+			Args: []string{"/bin/sh", "-c", "echo begun; sleep " + arg}, Dir: t.TempDir(), Env: AgentCommandEnv(),
 			Heard: func([]byte) { cancel(cause) },
 		})
 		if !errors.Is(err, cause) || r.TimedOut || r.Exit != -1 || string(r.Stdout) != "begun\n" {
 			t.Errorf("cancelled: %+v, %v", r, err)
 		}
-		if _, err := b.Run(ctx, Command{Args: []string{"true"}, Dir: t.TempDir(), Env: QuietEnv()}); !errors.Is(err, cause) {
+		if _, err := b.Run(ctx, Command{Args: []string{"true"}, Dir: t.TempDir(), Env: AgentCommandEnv()}); !errors.Is(err, cause) {
 			t.Errorf("ran after the end: %v", err)
 		}
 	})
@@ -520,7 +520,7 @@ func TestOutputBomb(t *testing.T) {
 // no directory and no control group. Ports are looked at without walls alone:
 // the others have none of this machine's.
 func TestKilledParents(t *testing.T) {
-	testenv.SkipRaced(t, "who is killed cannot race")
+	testenv.SkipUnderRaceDetector(t, "who is killed cannot race")
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		rounds := 2
@@ -562,7 +562,7 @@ func killParent(t *testing.T, b *Box) {
 	}
 	began := func() []string { up, _ := filepath.Glob(filepath.Join(dir, "*", "up")); return up }
 	wait(t, func() bool { return len(began()) == boxesOfVictim }, began)
-	alive := func() bool { return proc.CountOwned(owner) > 0 }
+	alive := func() bool { return proc.CountProcessesOf(owner) > 0 }
 	if !alive() {
 		t.Fatal("control: nothing runs")
 	}
@@ -579,12 +579,12 @@ func killParent(t *testing.T, b *Box) {
 	}
 	_ = cmd.Wait()
 	if b.Name() == "off" {
-		if n, err := proc.KillOwned(owner); n == 0 || err != nil {
+		if n, err := proc.KillProcessesOf(owner); n == 0 || err != nil {
 			t.Errorf("swept %d, %v", n, err)
 		}
 	}
 	wait(t, func() bool { return !alive() }, func() []string { return owned(owner) })
-	if n, err := proc.KillOwned(owner); n != 0 || err != nil {
+	if n, err := proc.KillProcessesOf(owner); n != 0 || err != nil {
 		t.Errorf("a second sweep: %d, %v", n, err)
 	}
 	if _, err := FindSandbox(t.Context(), ConfinementMode(b.Name())); err != nil { // as the next process does
@@ -610,7 +610,7 @@ func killParent(t *testing.T, b *Box) {
 				return true
 			}
 			time.Sleep(50 * time.Millisecond)
-			findGroups()
+			findControlGroupParent()
 			return left() == nil
 		}, left)
 	}
@@ -650,17 +650,17 @@ func TestSweepSparesOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	if n, _ := proc.KillOwned("owner"); n != 0 {
+	if n, _ := proc.KillProcessesOf("owner"); n != 0 {
 		t.Errorf("swept %d of another owner", n)
 	}
-	if n, _ := proc.KillOwned("owner-2"); n != 1 {
+	if n, _ := proc.KillProcessesOf("owner-2"); n != 1 {
 		t.Errorf("swept %d, not 1", n)
 	}
 }
 
 func withBwrap(t *testing.T, path string) *Box {
 	t.Helper()
-	b, err := newBwrap(path)
+	b, err := newBubblewrapBox(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -672,7 +672,7 @@ func TestFindRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	broken := testenv.WriteProgram(t, filepath.Join(t.TempDir(), "bwrap"), "#!/bin/sh\necho 'bwrap: no permission' >&2\nexit 1\n")
-	if err := withBwrap(t, broken).probe(t.Context()); err == nil || !strings.Contains(err.Error(), "no permission") {
+	if err := withBwrap(t, broken).probeConfinement(t.Context()); err == nil || !strings.Contains(err.Error(), "no permission") {
 		t.Error(err)
 	}
 	var e *nexus.Error
@@ -699,7 +699,7 @@ func TestStrangers(t *testing.T) {
 	limits, group := about("limits"), about("cgroup")
 	script := fmt.Sprintf("#!/bin/sh\nprintf '{\"child-pid\":%d}\\n{\"exit-code\":0}\\n' >&%d\nexec sleep 1000\n", stranger.Process.Pid, statusFD)
 	liar := testenv.WriteProgram(t, filepath.Join(t.TempDir(), "bwrap"), script)
-	if err := withBwrap(t, liar).probe(t.Context()); err == nil || !strings.Contains(err.Error(), "in no box") {
+	if err := withBwrap(t, liar).probeConfinement(t.Context()); err == nil || !strings.Contains(err.Error(), "in no box") {
 		t.Errorf("a box that starts nothing passed: %v", err)
 	}
 	if about("limits") != limits || about("cgroup") != group {
@@ -744,7 +744,7 @@ func TestBelowVarTmp(t *testing.T) {
 // A box that is slow once is tried again, with more time.
 func TestSlowTrialIsTriedAgain(t *testing.T) {
 	b := find(t, ModeBwrap)
-	if err := b.runTrial(t.Context(), time.Nanosecond); !errors.Is(err, errSlow) {
+	if err := b.runProbeCommand(t.Context(), time.Nanosecond); !errors.Is(err, errSlow) {
 		t.Errorf("a trial without time: %v", err)
 	}
 	var limits []time.Duration
@@ -797,7 +797,7 @@ func TestGoWorksInside(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "go.mod"), "module x\n\ngo 1.26\n")
 		write(t, filepath.Join(dir, "x_test.go"), "package x\n\nimport \"testing\"\n\nfunc Test(t *testing.T) { t.Log(1) }\n")
-		r := sh(t, b, Command{Dir: dir, Writable: []string{cache}, Env: QuietEnv("GOCACHE=" + cache)}, `go vet ./... && go test ./...`)
+		r := sh(t, b, Command{Dir: dir, Writable: []string{cache}, Env: AgentCommandEnv("GOCACHE=" + cache)}, `go vet ./... && go test ./...`)
 		if r.Exit != 0 || !strings.Contains(string(r.Stdout), "ok") {
 			t.Errorf("exit %d: %s%s", r.Exit, r.Stdout, r.Stderr)
 		}
@@ -872,7 +872,7 @@ func bareBwrap(b *testing.B, dir string) {
 // and shows the middle and the 95th of a hundred times, and both next to those
 // of bubblewrap alone.
 func BenchmarkStart(b *testing.B) {
-	c := Command{Args: []string{"/usr/bin/true"}, Dir: b.TempDir(), Env: QuietEnv()}
+	c := Command{Args: []string{"/usr/bin/true"}, Dir: b.TempDir(), Env: AgentCommandEnv()}
 	find(b, ModeBwrap)
 	ways := map[string]func(){
 		"bare":       func() { _ = exec.Command("/usr/bin/true").Run() },
@@ -912,7 +912,7 @@ func BenchmarkStart(b *testing.B) {
 func benchmarkRun(b *testing.B, m ConfinementMode) {
 	b.Helper()
 	box := find(b, m)
-	c := Command{Args: []string{"/usr/bin/true"}, Dir: b.TempDir(), Env: QuietEnv()}
+	c := Command{Args: []string{"/usr/bin/true"}, Dir: b.TempDir(), Env: AgentCommandEnv()}
 	for b.Loop() {
 		if _, err := box.Run(b.Context(), c); err != nil {
 			b.Fatal(err)

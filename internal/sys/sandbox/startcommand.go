@@ -12,16 +12,16 @@ import (
 )
 
 // startCommand starts a command with its output going to o, and returns the start time.
-func (o *capturedOutput) startCommand(a *pipeReader, cmd *exec.Cmd, stdin io.Reader) (began time.Time, ended int, err error) {
-	return o.startAs(a, cmd, stdin, proc.SetSession())
+func (o *outputCapture) startCommand(a *commandPipeReader, cmd *exec.Cmd, stdin io.Reader) (began time.Time, ended int, err error) {
+	return o.startWithOutput(a, cmd, stdin, proc.NewSessionAttributes())
 }
 
-func (o *capturedOutput) startAs(a *pipeReader, cmd *exec.Cmd, stdin io.Reader, how *syscall.SysProcAttr) (began time.Time, ended int, err error) {
+func (o *outputCapture) startWithOutput(a *commandPipeReader, cmd *exec.Cmd, stdin io.Reader, how *syscall.SysProcAttr) (began time.Time, ended int, err error) {
 	if o.to != nil {
 		cmd.Stdout = o.to
 	}
 	for _, k := range o.streamKeepers() {
-		f, err := a.addPipe(func(p []byte) { o.keepOutput(k, p) })
+		f, err := a.addOutputPipe(func(p []byte) { o.keepOutput(k, p) })
 		if err != nil {
 			return began, -1, err
 		}

@@ -79,15 +79,17 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// QuietVars returns variables that turn off paging and colors, for commands whose output a model
+// NoPagingVars returns variables that turn off paging and colors, for commands whose output a model
 // reads. A project's own tests may depend on them, so gates do not have them.
-func QuietVars() []string { return []string{"PAGER=cat", "GIT_PAGER=cat", "NO_COLOR=1", "TERM=dumb"} }
+func NoPagingVars() []string {
+	return []string{"PAGER=cat", "GIT_PAGER=cat", "NO_COLOR=1", "TERM=dumb"}
+}
 
-// toolEnv returns the environment for a command in a box on a host with this one. Each variable in
+// boxToolEnv returns the environment for a command in a box on a host with this one. Each variable in
 // it has one of four reasons: a tool is not found or does not work without it, it keeps a tool
 // from the network or from asking questions, it makes messages English, or the host sets it and
 // the project may depend on it (CI, TZ and the like). TERM has the same value on every machine.
-func toolEnv(host, extra []string) []string {
+func boxToolEnv(host, extra []string) []string {
 	tools := stack.MergedEnvironment()
 	env := append([]string{"GIT_TERMINAL_PROMPT=0", "TERM=xterm"}, tools.Sets...)
 	for _, name := range append([]string{"PATH", "TZ", "CI", "SOURCE_DATE_EPOCH"}, tools.Keeps...) {
@@ -141,9 +143,9 @@ func envLookup(env []string) func(name string) string {
 	return func(name string) string { v, _ := lookupVar(env, name); return v }
 }
 
-// lastValues removes all but the last value of each variable: programs disagree which one counts.
+// keepLastValues removes all but the last value of each variable: programs disagree which one counts.
 // It modifies env.
-func lastValues(env []string) []string {
+func keepLastValues(env []string) []string {
 	at := make(map[string]int, len(env))
 	kept := env[:0]
 	for _, e := range env {

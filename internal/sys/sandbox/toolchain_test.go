@@ -19,7 +19,7 @@ func TestTongue(t *testing.T) {
 		"everything, but empty": {[]string{"LANG=ja_JP.UTF-8", "LC_ALL="}, []string{"LANG=ja_JP.UTF-8"}},
 	} {
 		var got []string
-		for _, e := range toolEnv(c.host, nil) {
+		for _, e := range boxToolEnv(c.host, nil) {
 			if strings.HasPrefix(e, "LANG") || strings.HasPrefix(e, "LC_") && e != "LC_MESSAGES=C" {
 				got = append(got, e)
 			}
@@ -28,7 +28,7 @@ func TestTongue(t *testing.T) {
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
-		if !slices.Contains(toolEnv(c.host, nil), "LC_MESSAGES=C") {
+		if !slices.Contains(boxToolEnv(c.host, nil), "LC_MESSAGES=C") {
 			t.Errorf("%s: tools speak any language", name)
 		}
 	}
@@ -40,14 +40,14 @@ func TestPlain(t *testing.T) {
 	host := []string{"NO_COLOR=1", "FORCE_COLOR=1", "TERM=dumb", "PAGER=less", "COLORTERM=truecolor", "CI=yes", "SECRET=x"}
 	got := map[string]string{}
 	for _, name := range []string{"NO_COLOR", "FORCE_COLOR", "TERM", "PAGER", "GIT_PAGER", "COLORTERM", "CI", "SECRET"} {
-		if v, ok := lookupVar(toolEnv(host, nil), name); ok {
+		if v, ok := lookupVar(boxToolEnv(host, nil), name); ok {
 			got[name] = v
 		}
 	}
 	if d := cmp.Diff(map[string]string{"TERM": "xterm", "CI": "yes"}, got); d != "" {
 		t.Error(d)
 	}
-	if _, ok := lookupVar(toolEnv(nil, nil), "CI"); ok {
+	if _, ok := lookupVar(boxToolEnv(nil, nil), "CI"); ok {
 		t.Error("a host that says nothing of CI has it")
 	}
 }

@@ -14,8 +14,8 @@ import (
 // written it in another way, alone and within a longer text.
 func TestValuesInCode(t *testing.T) {
 	for _, key := range []string{"hunter2-Zebra/42+", "k3y4", "0123456789abcdef0123456789abcdef", "pass word?&=1 and more"} {
-		m := secret.New(nil)
-		m.Learn(key)
+		m := secret.NewMasker(nil)
+		m.AddSecret(key)
 		if len(key) < 8 {
 			continue // too short to be told from other words
 		}

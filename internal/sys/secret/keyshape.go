@@ -14,8 +14,8 @@ type keyShape struct {
 	says   string // name for people, for a key that is certain and not public
 }
 
-// shapeIndex are all shapes, indexed by their first two bytes.
-type shapeIndex struct {
+// keyShapeIndex are all shapes, indexed by their first two bytes.
+type keyShapeIndex struct {
 	pairs [1 << 10]uint64 // a bit for each pair of first bytes
 	by    map[[2]byte][]keyShape
 }
@@ -23,10 +23,10 @@ type shapeIndex struct {
 // pemPrefix is the beginning of a private key in PEM form.
 const pemPrefix = "-----BEGIN "
 
-// newShapes returns the shapes of keys for models, clouds and forges that can be distinguished
+// newKeyShapeIndex returns the shapes of keys for models, clouds and forges that can be distinguished
 // from other words with certainty. They are few on purpose: masking by mistake hinders the work.
-func newShapes() *shapeIndex {
-	s := &shapeIndex{by: map[[2]byte][]keyShape{}}
+func newKeyShapeIndex() *keyShapeIndex {
+	s := &keyShapeIndex{by: map[[2]byte][]keyShape{}}
 	add := func(x keyShape) {
 		k := [2]byte{x.prefix[0], x.prefix[1]}
 		n := int(k[0])<<8 | int(k[1])
@@ -98,7 +98,7 @@ func isBase64Byte(c byte) bool   { return isAlnum(c) || c == '/' || c == '+' || 
 func isTokenByte(c byte) bool    { return isDottedByte(c) || isBase64Byte(c) || c == '~' }
 
 // findKeys returns the spans of data that have the shape of a key.
-func (s *shapeIndex) findKeys(data []byte) []byteSpan {
+func (s *keyShapeIndex) findKeys(data []byte) []byteSpan {
 	var spans []byteSpan
 	s.eachMatch(data, func(_ keyShape, found []byteSpan) bool {
 		spans = append(spans, found...)
@@ -108,7 +108,7 @@ func (s *shapeIndex) findKeys(data []byte) []byteSpan {
 }
 
 // eachMatch calls found with the spans of each key in order, until it returns false.
-func (s *shapeIndex) eachMatch(data []byte, found func(x keyShape, at []byteSpan) bool) {
+func (s *keyShapeIndex) eachMatch(data []byte, found func(x keyShape, at []byteSpan) bool) {
 	for i := 0; i+1 < len(data); i++ {
 		n := int(data[i])<<8 | int(data[i+1])
 		if s.pairs[n>>6]&(1<<(n&63)) == 0 || !isWordStart(data, i) {

@@ -12,7 +12,7 @@ import (
 // TestPasswords checks that a password is masked where the text says that it
 // is one. What is between the signs is the password.
 func TestPasswords(t *testing.T) {
-	m := secret.New(nil)
+	m := secret.NewMasker(nil)
 	for _, text := range []string{
 		"postgres://app:<<s3cr3t-pa55>>@db.internal:5432/shop?sslmode=require",
 		"DATABASE_URL=mysql://root:<<Zebra42kiwi>>@10.0.0.7/shop",
@@ -51,7 +51,7 @@ func TestPasswords(t *testing.T) {
 
 // TestNoPasswords keeps what code and examples say about passwords.
 func TestNoPasswords(t *testing.T) {
-	m := secret.New(nil)
+	m := secret.NewMasker(nil)
 	for _, text := range []string{
 		"postgres://user:password@localhost/db", "postgres://postgres:postgres@localhost:5432/test", "https://user:$TOKEN@example.org", "https://user:${TOKEN}@example.org",
 		"https://x-access-token:${{ secrets.TOKEN }}@github.com/a/b", "redis://:<password>@host", "http://localhost:8080/a@b", "see http://example.org:80 and a@b.c", "ssh://git@example.org:22/x", "git@example.org:a/b.git",
@@ -82,7 +82,7 @@ func TestCertain(t *testing.T) {
 		{"re = /-----BEGIN PRIVATE KEY-----/", "", 0},
 		{"password=hunter2secret", "", 0},
 	} {
-		if kind, line, found := secret.New(nil).FindCertainKey([]byte(c.text)); kind != c.kind || line != c.line || found != (c.kind != "") {
+		if kind, line, found := secret.NewMasker(nil).FindCertainKey([]byte(c.text)); kind != c.kind || line != c.line || found != (c.kind != "") {
 			t.Errorf("%q: %q in line %d", c.text, kind, line)
 		}
 	}

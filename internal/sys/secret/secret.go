@@ -36,20 +36,20 @@ const (
 
 // Masker masks keys. It may be used by many goroutines; a nil Masker knows only the shapes.
 type Masker struct {
-	shapes *shapeIndex
+	shapes *keyShapeIndex
 	mu     sync.Mutex // held by Learn
 	known  atomic.Pointer[[]string]
 	codes  atomic.Pointer[[]string] // their encoded forms, masked only as a whole
 }
 
-// New returns a masker with the secrets of an environment: the values of variables with secret
+// NewMasker returns a masker with the secrets of an environment: the values of variables with secret
 // names.
-func New(environ []string) *Masker {
-	m := &Masker{shapes: newShapes()}
+func NewMasker(environ []string) *Masker {
+	m := &Masker{shapes: newKeyShapeIndex()}
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
 		if isSecretName(name) && !strings.HasPrefix(value, "/") && !strings.ContainsAny(value, " \t\n") {
-			m.Learn(value)
+			m.AddSecret(value)
 		}
 	}
 	return m
@@ -63,9 +63,9 @@ func isSecretName(name string) bool {
 	})
 }
 
-// Learn adds a value to the masker. A value that is too short or too plain to be distinguished
+// AddSecret adds a value to the masker. A value that is too short or too plain to be distinguished
 // from other words is ignored: a local server may accept any word as a key.
-func (m *Masker) Learn(value string) {
+func (m *Masker) AddSecret(value string) {
 	value = strings.TrimSpace(value)
 	if m == nil || len(value) < minMixedValue || len(value) < minPlainValue && !isMixed(value) || strings.Contains(Mark, value) {
 		return
@@ -121,14 +121,14 @@ func isMixed(s string) bool {
 // Mask returns data with every key masked, or data itself if there is none.
 func (m *Masker) Mask(data []byte) []byte {
 	if m == nil {
-		m = New(nil)
+		m = NewMasker(nil)
 	}
 	if all := m.known.Load(); all != nil {
 		for _, value := range *all { // whole ones first, because the forms of a value share parts
 			data = maskSpans(data, findOccurrences(data, value, func(i int) byteSpan { return byteSpan{i, i + len(value)} }))
 		}
 		for _, value := range *all {
-			data = maskSpans(data, findParts(data, value))
+			data = maskSpans(data, findCutParts(data, value))
 		}
 	}
 	if all := m.codes.Load(); all != nil {
@@ -150,9 +150,9 @@ func (m *Masker) MaskText(text string) string {
 	return string(masked)
 }
 
-// CheckNoNewMarks returns an error if a replacement text has marks that the old text lacks: its
+// CheckNoNewMaskMarks returns an error if a replacement text has marks that the old text lacks: its
 // author saw marks instead of keys, and the keys would be lost.
-func CheckNoNewMarks(old, text []byte) error {
+func CheckNoNewMaskMarks(old, text []byte) error {
 	if bytes.Count(text, []byte(Mark)) <= bytes.Count(old, []byte(Mark)) {
 		return nil
 	}
@@ -206,9 +206,9 @@ func escapeLength(data []byte, i int) int {
 	return 0
 }
 
-// findParts returns the spans in which the beginning or the end of a value occurs alone, after a
+// findCutParts returns the spans in which the beginning or the end of a value occurs alone, after a
 // cut.
-func findParts(data []byte, value string) []byteSpan {
+func findCutParts(data []byte, value string) []byteSpan {
 	if len(value) < minPartialValue {
 		return nil
 	}

@@ -29,7 +29,7 @@ func pem(line string) string {
 }
 
 func TestShapes(t *testing.T) {
-	m := New(nil)
+	m := NewMasker(nil)
 	for name, key := range keys() {
 		for _, around := range []string{"%s", "key=%s&x", "export K=\"%s\"\n", "a\n%s\n", "see %s.", `{"t":"line\n%s\tend"}`, `{"k":"\u003c%s\u003e"}`} {
 			text := fmt.Sprintf(around, key)
@@ -65,7 +65,7 @@ func TestShapes(t *testing.T) {
 
 // TestLookAlikes keeps what is no key: masking it would hinder the work.
 func TestLookAlikes(t *testing.T) {
-	m := New([]string{"ANTHROPIC_API_KEY=scripted", "HOME_KEY=/home/ada/key.pem", "LANG=en_US.UTF-8-and-more-of-it"})
+	m := NewMasker([]string{"ANTHROPIC_API_KEY=scripted", "HOME_KEY=/home/ada/key.pem", "LANG=en_US.UTF-8-and-more-of-it"})
 	for _, text := range []string{
 		"sk-ant-your-key-goes-right-here", "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "task-force-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c",
 		"AKIA" + "IOSFODNN7EXAMPLE", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
@@ -82,8 +82,8 @@ func TestLookAlikes(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	const value = "vendor.8f2k/Qx77+plum=zebra&41kiwi"
-	m := New([]string{"MY_LOCAL_TOKEN=" + value, "SHORT_KEY=ab1", "EDITOR=vim"})
-	m.Learn("letters9")
+	m := NewMasker([]string{"MY_LOCAL_TOKEN=" + value, "SHORT_KEY=ab1", "EDITOR=vim"})
+	m.AddSecret("letters9")
 	for _, x := range [][2]string{
 		{"x" + value + "y", "x" + Mark + "y"},
 		{"?k=vendor.8f2k%2FQx77%2Bplum%3Dzebra%2641kiwi", "?k=" + Mark},
@@ -97,7 +97,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%q became %q, not %q", x[0], got, x[1])
 		}
 	}
-	m.Learn("nest.8f2k/Qx77+plum-zebra_41kiwi")
+	m.AddSecret("nest.8f2k/Qx77+plum-zebra_41kiwi")
 	for _, text := range []string{`{"a":"x\nest.8f2k/Qx77+plum-zebra_41kiwi"}`, `{"a":"x\\nest.8f2k/Qx77+plum-zebra_41kiwi"}`} {
 		if got := m.MaskText(text); !json.Valid([]byte(got)) || strings.Contains(got, "est.8f2k") {
 			t.Errorf("%s became %s", text, got)
@@ -108,7 +108,7 @@ func TestValues(t *testing.T) {
 		t.Error("what holds no key was copied")
 	}
 	var none *Masker
-	none.Learn(value)
+	none.AddSecret(value)
 	if got := none.MaskText(keys()["anthropic"]); got != Mark {
 		t.Errorf("nil masks nothing: %q", got)
 	}
@@ -126,7 +126,7 @@ func FuzzMask(f *testing.F) {
 	f.Add("-----BEGIN PRIVATE KEY-----\\", 2, 0)
 	f.Add("postgres://u:"+value+"@h?password=\"a1b2c3d4\\", 4, 1)
 	f.Add(value[1:]+"\n"+value[:15], 1, 1)
-	m := New([]string{"X_KEY=" + value})
+	m := NewMasker([]string{"X_KEY=" + value})
 	f.Fuzz(func(t *testing.T, text string, at, repeat int) {
 		if len(text) > 1<<16 {
 			return
@@ -158,7 +158,7 @@ func FuzzMask(f *testing.F) {
 }
 
 func BenchmarkMask(b *testing.B) {
-	m := New([]string{"A_KEY=" + keys()["anthropic"], "B_KEY=" + keys()["openai"]})
+	m := NewMasker([]string{"A_KEY=" + keys()["anthropic"], "B_KEY=" + keys()["openai"]})
 	data := []byte(strings.Repeat("func (s *Store) Put(data []byte) (hash string, err error) {\n\treturn s.keep(data), nil // as is\n}\n", 10_000))
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
@@ -168,6 +168,6 @@ func BenchmarkMask(b *testing.B) {
 
 func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
-		New(nil)
+		NewMasker(nil)
 	}
 }

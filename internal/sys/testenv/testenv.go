@@ -64,9 +64,9 @@ func NeedTool(tb testing.TB, tools ...string) {
 	}
 }
 
-// WantTool skips the test unless a tool is installed, even if tools are required: it is large, and
+// NeedLargeTool skips the test unless a tool is installed, even if tools are required: it is large, and
 // is not installed automatically.
-func WantTool(tb testing.TB, tool string) {
+func NeedLargeTool(tb testing.TB, tool string) {
 	tb.Helper()
 	if !IsInstalled(tool) {
 		tb.Skip(NoTool + tool)
@@ -100,7 +100,7 @@ func NeedMachine(tb testing.TB, what string, err error) {
 // runs third-party programs, which the detector does not watch.
 func NeedToolchains(tb testing.TB) {
 	tb.Helper()
-	SkipRaced(tb, "it runs programs of others")
+	SkipUnderRaceDetector(tb, "it runs programs of others")
 	if !RunsToolchains() {
 		tb.Skip(OnlyToolchains + "it runs real toolchains, or takes long")
 	}
@@ -110,7 +110,7 @@ func NeedToolchains(tb testing.TB) {
 // waits for a browser most of its time.
 func NeedBrowser(tb testing.TB) {
 	tb.Helper()
-	SkipRaced(tb, "it drives a browser")
+	SkipUnderRaceDetector(tb, "it drives a browser")
 	if !RunsBrowser() {
 		tb.Skip(OnlyBrowser + "it drives a browser")
 	}
@@ -124,9 +124,9 @@ func NeedNight(tb testing.TB, why string) {
 	}
 }
 
-// SkipRaced skips a test under the race detector, with the reason why that is safe: it also runs
+// SkipUnderRaceDetector skips a test under the race detector, with the reason why that is safe: it also runs
 // without it.
-func SkipRaced(tb testing.TB, why string) {
+func SkipUnderRaceDetector(tb testing.TB, why string) {
 	tb.Helper()
 	if IsRaceEnabled() {
 		tb.Skip(NotUnderRace + why)

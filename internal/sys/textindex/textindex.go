@@ -22,8 +22,8 @@ type IndexedText struct {
 	Tags string // words that weigh more than those of the body
 }
 
-// SearchHit is a text that matches a search.
-type SearchHit struct {
+// TextSearchHit is a text that matches a search.
+type TextSearchHit struct {
 	Name  string
 	Match float64 // from 0 to 1; 1 is the best of a search
 }
@@ -34,8 +34,8 @@ type TextIndex struct{ db *sql.DB }
 // tagWeight is the weight of a word in the tags.
 const tagWeight = 4.0
 
-// New builds an index of texts.
-func New(ctx context.Context, all []IndexedText) (*TextIndex, error) {
+// NewTextIndex builds an index of texts.
+func NewTextIndex(ctx context.Context, all []IndexedText) (*TextIndex, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (x *TextIndex) insertTexts(ctx context.Context, all []IndexedText) error {
 
 // Search returns at most n texts with at least one of the words, the best first. Words are never
 // interpreted as search operators.
-func (x *TextIndex) Search(ctx context.Context, words []string, n int) (hits []SearchHit, err error) {
+func (x *TextIndex) Search(ctx context.Context, words []string, n int) (hits []TextSearchHit, err error) {
 	var terms []string
 	seen := map[string]bool{}
 	for _, w := range words {
@@ -93,7 +93,7 @@ func (x *TextIndex) Search(ctx context.Context, words []string, n int) (hits []S
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var h SearchHit
+		var h TextSearchHit
 		if err := rows.Scan(&h.Name, &h.Match); err != nil {
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func (x *TextIndex) Search(ctx context.Context, words []string, n int) (hits []S
 
 // scaleMatches makes the best match 1. BM25 is almost zero for words that most texts have, which must not
 // mean that no text is found.
-func scaleMatches(hits []SearchHit) {
+func scaleMatches(hits []TextSearchHit) {
 	if len(hits) == 0 {
 		return
 	}

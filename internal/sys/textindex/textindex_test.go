@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/textindex"
 )
 
-func names(hits []textindex.SearchHit) []string {
+func names(hits []textindex.TextSearchHit) []string {
 	var all []string
 	for _, h := range hits {
 		all = append(all, h.Name)
@@ -20,7 +20,7 @@ func names(hits []textindex.SearchHit) []string {
 // TestSearch finds texts by any of the words, whatever their form, and puts those
 // first that have more and rarer ones.
 func TestSearch(t *testing.T) {
-	x, err := textindex.New(t.Context(), []textindex.IndexedText{
+	x, err := textindex.NewTextIndex(t.Context(), []textindex.IndexedText{
 		{Name: "both", Body: "The parser fails when a comment ends the file."},
 		{Name: "one", Body: "A parser of dates."},
 		{Name: "tagged", Body: "Something else.", Tags: "parser"},
@@ -57,7 +57,7 @@ func TestSearch(t *testing.T) {
 
 // FuzzSearch holds that no word is an error.
 func FuzzSearch(f *testing.F) {
-	x, err := textindex.New(f.Context(), []textindex.IndexedText{{Name: "a", Body: "b"}})
+	x, err := textindex.NewTextIndex(f.Context(), []textindex.IndexedText{{Name: "a", Body: "b"}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func BenchmarkTenThousand(b *testing.B) {
 		all[i] = textindex.IndexedText{Name: fmt.Sprint(i), Body: strings.Repeat(fmt.Sprintf("The gate build%d failed when file%d changed. ", i%97, i%301), 5)}
 	}
 	for b.Loop() {
-		x, err := textindex.New(b.Context(), all)
+		x, err := textindex.NewTextIndex(b.Context(), all)
 		if err != nil {
 			b.Fatal(err)
 		}

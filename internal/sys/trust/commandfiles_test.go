@@ -45,7 +45,7 @@ func TestFiles(t *testing.T) {
 		{[]string{"sh", filepath.Join(outside, "repo", "c.sh")}, []string{"c.sh"}},
 		{[]string{"sh", filepath.Join(outside, "gone"), outside}, nil},
 	} {
-		if diff := cmp.Diff(c.want, slices.Sorted(maps.Keys(trust.CommandFiles(root, ".", c.argv)))); diff != "" {
+		if diff := cmp.Diff(c.want, slices.Sorted(maps.Keys(trust.FilesOfCommand(root, ".", c.argv)))); diff != "" {
 			t.Errorf("%v: %s", c.argv, diff)
 		}
 	}

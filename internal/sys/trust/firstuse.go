@@ -12,14 +12,14 @@ import (
 // person agreed to its source. Later changes wait until a person agrees to them with
 // [Store.RecordTrust].
 func (b *Store) TrustOnFirstUse(ctx context.Context, root, its string, items []TrustItem) ([]ItemState, error) {
-	p, err := b.readContent()
+	p, err := b.readStoreFile()
 	if err != nil {
 		return nil, err
 	}
 	if isUnchanged(p.Met[repositoryID(root)], its, items) {
 		return b.ItemStates(root, items)
 	}
-	err = b.updateStore(ctx, func(p *storeContent) {
+	err = b.updateStore(ctx, func(p *trustFileContent) {
 		id := repositoryID(root)
 		if p.Met == nil {
 			p.Met = map[string]map[string]string{}
@@ -74,7 +74,7 @@ func isUnchanged(met map[string]string, its string, items []TrustItem) bool {
 // AgreedItems returns the agreed items whose names begin with the prefix its, with their content
 // at that time, and whether their source was ever seen.
 func (b *Store) AgreedItems(root, its string) (items []TrustItem, met bool, err error) {
-	p, err := b.readContent()
+	p, err := b.readStoreFile()
 	if err != nil {
 		return nil, false, err
 	}
@@ -90,7 +90,7 @@ func (b *Store) AgreedItems(root, its string) (items []TrustItem, met bool, err 
 
 // LastSeenItems returns the last seen items from outside of the repository, ordered by name.
 func (b *Store) LastSeenItems(root string) ([]TrustItem, error) {
-	p, err := b.readContent()
+	p, err := b.readStoreFile()
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
 // TrustItem is a part of a repository that needs trust: a file by its path, or a setting by its key.
@@ -49,9 +49,9 @@ type Store struct{ path string }
 // OpenStore returns the store in a directory, which may not exist yet.
 func OpenStore(dir string) *Store { return &Store{filepath.Join(dir, "trust.json")} }
 
-// storeContent is the content of the store: the agreed items, by repository and name. Their whole
+// trustFileContent is the content of the store: the agreed items, by repository and name. Their whole
 // content is stored, for comparison with the next version.
-type storeContent struct {
+type trustFileContent struct {
 	Version int                          `json:"version"`
 	Trusted map[string]map[string]string `json:"trusted"`
 	// Met has the last seen items from outside of a repository, by repository and name; see
@@ -67,7 +67,7 @@ func (b *Store) ItemStates(root string, items []TrustItem) ([]ItemState, error) 
 	if len(items) == 0 {
 		return nil, nil
 	}
-	p, err := b.readContent()
+	p, err := b.readStoreFile()
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (b *Store) CheckTrusted(root string, items []TrustItem) error {
 
 // RecordTrust records that a person agreed to the current content of the items.
 func (b *Store) RecordTrust(ctx context.Context, root string, items []TrustItem) error {
-	return b.updateStore(ctx, func(p *storeContent) {
+	return b.updateStore(ctx, func(p *trustFileContent) {
 		id := repositoryID(root)
 		if p.Trusted[id] == nil {
 			p.Trusted[id] = map[string]string{}
@@ -125,7 +125,7 @@ func (b *Store) RecordTrust(ctx context.Context, root string, items []TrustItem)
 // that had been agreed to.
 func (b *Store) RevokeTrust(ctx context.Context, root string, names ...string) ([]string, error) {
 	var gone []string
-	err := b.updateStore(ctx, func(p *storeContent) {
+	err := b.updateStore(ctx, func(p *trustFileContent) {
 		known := p.Trusted[repositoryID(root)]
 		for name := range known {
 			if len(names) == 0 || slices.Contains(names, name) {
@@ -141,12 +141,12 @@ func (b *Store) RevokeTrust(ctx context.Context, root string, names ...string) (
 	return gone, err
 }
 
-func (b *Store) updateStore(ctx context.Context, do func(*storeContent)) error {
+func (b *Store) updateStore(ctx context.Context, do func(*trustFileContent)) error {
 	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
-		return disk.WrapError("make a directory", err)
+		return filewrite.WrapError("make a directory", err)
 	}
-	return disk.WithLock(ctx, b.path+".lock", func(context.Context) error {
-		p, err := b.readContent()
+	return filewrite.WithLock(ctx, b.path+".lock", func(context.Context) error {
+		p, err := b.readStoreFile()
 		if err != nil {
 			return err
 		}
@@ -155,28 +155,28 @@ func (b *Store) updateStore(ctx context.Context, do func(*storeContent)) error {
 		if err != nil {
 			return err
 		}
-		return disk.ReplaceFile(b.path, data)
+		return filewrite.ReplaceFile(b.path, data)
 	})
 }
 
-func (b *Store) readContent() (storeContent, error) {
-	fresh := storeContent{Version: storeVersion, Trusted: map[string]map[string]string{}}
+func (b *Store) readStoreFile() (trustFileContent, error) {
+	fresh := trustFileContent{Version: storeVersion, Trusted: map[string]map[string]string{}}
 	data, err := os.ReadFile(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fresh, nil
 	}
 	if err != nil {
-		return storeContent{}, disk.WrapError("read what is trusted", err)
+		return trustFileContent{}, filewrite.WrapError("read what is trusted", err)
 	}
 	if info, err := os.Stat(b.path); err == nil && info.Mode().Perm()&0o022 != 0 {
-		return storeContent{}, &nexus.Error{
+		return trustFileContent{}, &nexus.Error{
 			Code: nexus.CodeUntrusted, Message: "others can write " + b.path + ", so nothing in it is trusted",
 			Hint: "Look at what is in it, then chmod 600 it, or delete it and agree again with nexus trust.",
 		}
 	}
 	p, err := parseContent(data)
 	if err != nil {
-		return storeContent{}, &nexus.Error{
+		return trustFileContent{}, &nexus.Error{
 			Code: nexus.CodeUntrusted, Message: "read " + b.path, Cause: err,
 			Hint: "Delete it and agree again with nexus trust.",
 		}
@@ -185,18 +185,18 @@ func (b *Store) readContent() (storeContent, error) {
 }
 
 // parseContent parses the store strictly: if it is unreadable, nothing is trusted.
-func parseContent(data []byte) (storeContent, error) {
-	p := storeContent{}
+func parseContent(data []byte) (trustFileContent, error) {
+	p := trustFileContent{}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
-		return storeContent{}, err
+		return trustFileContent{}, err
 	}
 	if d.More() {
-		return storeContent{}, errors.New("something follows its end")
+		return trustFileContent{}, errors.New("something follows its end")
 	}
 	if p.Version != storeVersion {
-		return storeContent{}, fmt.Errorf("it has version %d, this program reads %d", p.Version, storeVersion)
+		return trustFileContent{}, fmt.Errorf("it has version %d, this program reads %d", p.Version, storeVersion)
 	}
 	if p.Trusted == nil {
 		p.Trusted = map[string]map[string]string{}

@@ -31,8 +31,8 @@ func (c UserCommand) UsesUserVariables() bool {
 	return !c.Own && slices.ContainsFunc(c.Env, func(v string) bool { return strings.Contains(v, "${") })
 }
 
-// absoluteFiles returns the files that its command line names by an absolute path.
-func (c UserCommand) absoluteFiles() []string {
+// absolutePathsInCommand returns the files that its command line names by an absolute path.
+func (c UserCommand) absolutePathsInCommand() []string {
 	var all []string
 	for _, arg := range c.Args {
 		if info, err := os.Stat(arg); filepath.IsAbs(arg) && filepath.Clean(arg) == arg && err == nil && info.Mode().IsRegular() {
@@ -65,11 +65,11 @@ type UserCommandRunner struct {
 	State       string       // directory of the repository's state
 	Env         func(string) string
 	Trust       *trust.Store
-	OpenGateway func(names []string) (*egress.Gateway, error) // returns a gateway to the hosts that the user named
-	Hidden      func(dir string) []string                     // files in a directory that contain secrets; nil: none
-	Mask        func([]byte) []byte                           // removes keys from their output; nil: no masking
-	Learn       func(value string)                            // adds a value of their environment to Mask; may be nil
-	Mark        string                                        // name of the owner for [sandbox.Sweep]
+	OpenGateway func(names []string) (*egress.CommandNetworkAccess, error) // returns a gateway to the hosts that the user named
+	Hidden      func(dir string) []string                                  // files in a directory that contain secrets; nil: none
+	Mask        func([]byte) []byte                                        // removes keys from their output; nil: no masking
+	Learn       func(value string)                                         // adds a value of their environment to Mask; may be nil
+	Mark        string                                                     // name of the owner for [sandbox.Sweep]
 }
 
 // TrustState returns whether a person agreed to the item for the current state of the repository.
@@ -109,14 +109,14 @@ func (r *UserCommandRunner) PrepareCommand(c UserCommand, own string, vars []str
 			r.Learn(value)
 		}
 	}
-	made := sandbox.Command{Args: c.Args, Dir: r.Dir, Mark: r.Mark, Env: sandbox.QuietEnv(slices.Concat(vars, set)...)}
+	made := sandbox.Command{Args: c.Args, Dir: r.Dir, Mark: r.Mark, Env: sandbox.AgentCommandEnv(slices.Concat(vars, set)...)}
 	if c.Free {
 		made.Env = append(made.Env, "HOME="+r.Env("HOME"))
 		return r.Unboxed, made, nil
 	}
 	made.Readable, made.Writable = append([]string{r.Dir}, trees...), []string{own}
 	if c.Own {
-		made.Readable = append(made.Readable, c.absoluteFiles()...)
+		made.Readable = append(made.Readable, c.absolutePathsInCommand()...)
 	}
 	if r.Hidden != nil {
 		for _, dir := range append([]string{r.Dir}, trees...) {
@@ -133,8 +133,8 @@ func (r *UserCommandRunner) PrepareCommand(c UserCommand, own string, vars []str
 	return r.Box, made, nil
 }
 
-// OwnDir returns the writable directory of a command, by its kind and its name.
-func (r *UserCommandRunner) OwnDir(kind, name string) string {
+// CommandDataDir returns the writable directory of a command, by its kind and its name.
+func (r *UserCommandRunner) CommandDataDir(kind, name string) string {
 	return filepath.Join(r.State, kind, name)
 }
 

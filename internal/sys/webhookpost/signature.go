@@ -21,25 +21,25 @@ const (
 // MinSecret is the minimum length of a secret, in bytes.
 const MinSecret = 16
 
-// MessageDirection is part of the signed text, so that no question can be sent back as an answer.
-type MessageDirection string
+// SignedDirection is part of the signed text, so that no question can be sent back as an answer.
+type SignedDirection string
 
 // The directions of signed messages.
 const (
-	DirectionQuestion MessageDirection = "question"
-	DirectionAnswer   MessageDirection = "answer"
-	DirectionNotice   MessageDirection = "notice"
+	DirectionQuestion SignedDirection = "question"
+	DirectionAnswer   SignedDirection = "answer"
+	DirectionNotice   SignedDirection = "notice"
 )
 
-// Sign returns the timestamp and the signature of a body that is sent at a time.
-func Sign(secret string, d MessageDirection, at time.Time, body []byte) (stamp, signature string) {
+// SignBody returns the timestamp and the signature of a body that is sent at a time.
+func SignBody(secret string, d SignedDirection, at time.Time, body []byte) (stamp, signature string) {
 	stamp = strconv.FormatInt(at.Unix(), 10)
 	return stamp, "v1=" + hex.EncodeToString(computeMAC(secret, d, stamp, body))
 }
 
 // SignedHeaders returns the headers of a body that is sent at a time, with the ID of its delivery.
-func SignedHeaders(secret string, d MessageDirection, at time.Time, body []byte, delivery string) http.Header {
-	stamp, signature := Sign(secret, d, at, body)
+func SignedHeaders(secret string, d SignedDirection, at time.Time, body []byte, delivery string) http.Header {
+	stamp, signature := SignBody(secret, d, at, body)
 	h := http.Header{}
 	h.Set(TimestampHeader, stamp)
 	h.Set(SignatureHeader, signature)
@@ -47,7 +47,7 @@ func SignedHeaders(secret string, d MessageDirection, at time.Time, body []byte,
 	return h
 }
 
-func computeMAC(secret string, d MessageDirection, stamp string, body []byte) []byte {
+func computeMAC(secret string, d SignedDirection, stamp string, body []byte) []byte {
 	m := hmac.New(sha256.New, []byte(secret))
 	_, _ = m.Write([]byte(string(d) + "." + stamp + "."))
 	_, _ = m.Write(body)
@@ -59,7 +59,7 @@ const SignatureWindow = 5 * time.Minute
 
 // VerifySignature returns an error unless a body was sent by an owner of the secret, within the time
 // window. Its duration does not depend on the position of a wrong byte in the signature.
-func VerifySignature(secret string, d MessageDirection, h http.Header, body []byte, now time.Time) error {
+func VerifySignature(secret string, d SignedDirection, h http.Header, body []byte, now time.Time) error {
 	stamp := h.Get(TimestampHeader)
 	sent, err := hex.DecodeString(strings.TrimPrefix(h.Get(SignatureHeader), "v1="))
 	if !hmac.Equal(sent, computeMAC(secret, d, stamp, body)) || err != nil || !strings.HasPrefix(h.Get(SignatureHeader), "v1=") {

@@ -21,19 +21,19 @@ const maxRead = 64 << 10
 // maxWait limits the wait that a receiver may ask for.
 const maxWait = 300 * time.Second
 
-// Error is the reason why a message was not accepted.
-type Error struct {
+// PostError is the reason why a message was not accepted.
+type PostError struct {
 	Text  string
 	Final bool          // a retry cannot help
 	Wait  time.Duration // wait that the receiver asks for; 0 if it does not
 }
 
-// Error implements error.
-func (e *Error) Error() string { return e.Text }
+// PostError implements error.
+func (e *PostError) Error() string { return e.Text }
 
 // IsFinal reports whether an error means that a retry cannot help.
 func IsFinal(err error) bool {
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*PostError](err)
 	return ok && e.Final
 }
 
@@ -75,7 +75,7 @@ func IsSecure(u *url.URL) bool {
 func PostJSON(ctx context.Context, c *http.Client, to string, body []byte, header http.Header) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
-		return &Error{Text: "the address is not valid", Final: true}
+		return &PostError{Text: "the address is not valid", Final: true}
 	}
 	r.Header = header.Clone()
 	if r.Header == nil {
@@ -87,7 +87,7 @@ func PostJSON(ctx context.Context, c *http.Client, to string, body []byte, heade
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err // the URL may be a secret
 		}
-		return &Error{Text: fmt.Sprintf("%s: %s", r.URL.Host, err)}
+		return &PostError{Text: fmt.Sprintf("%s: %s", r.URL.Host, err)}
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxRead))
 	_ = resp.Body.Close() // the body is not needed
@@ -100,9 +100,9 @@ func responseError(resp *http.Response) error {
 	case resp.StatusCode/100 == 2:
 		return nil
 	case resp.StatusCode == http.StatusTooManyRequests, resp.StatusCode == http.StatusRequestTimeout, resp.StatusCode >= 500:
-		return &Error{Text: "the receiver said " + resp.Status, Wait: RetryAfter(resp.Header)}
+		return &PostError{Text: "the receiver said " + resp.Status, Wait: RetryAfter(resp.Header)}
 	default:
-		return &Error{Text: "the receiver said " + resp.Status, Final: true}
+		return &PostError{Text: "the receiver said " + resp.Status, Final: true}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAttributes(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{".gitattributes": "*.txt text\n*.bat text eol=crlf\n*.u16 working-tree-encoding=UTF-16\n", "a.txt": "a\n", "b.bat": "b\n"})
 		s := open(t, user, way)
@@ -38,7 +38,7 @@ func TestAttributes(t *testing.T) {
 // file that was committed with a carriage return has no other lines in it, and a
 // new file is stored without.
 func TestLineEndsStayAsTheyAlwaysWere(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"dos.txt": "a\r\nb\r\n"})
 		gittest.WriteFiles(t, user, map[string]string{".gitattributes": "* text=auto\n"})
@@ -59,9 +59,9 @@ func TestLineEndsStayAsTheyAlwaysWere(t *testing.T) {
 
 // TestNewAttributes: a file that says how others are stored counts for those
 // that come with it, before it and after it, also where a tree is restored that
-// has it.
+// includesPath it.
 func TestNewAttributes(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"old.txt": "old\n"})
 		s := open(t, user, way)

@@ -35,10 +35,10 @@ func bigRepo(tb testing.TB, n int) string {
 	return dir
 }
 
-func benchWays(b *testing.B, run func(b *testing.B, way worktree.FillMethod)) {
+func benchWays(b *testing.B, run func(b *testing.B, way worktree.TreeFillMethod)) {
 	b.Helper()
 	b.Run("overlay", func(b *testing.B) {
-		testenv.NeedMachine(b, "an overlay", overlay.Probe(b.TempDir()))
+		testenv.NeedMachine(b, "an overlay", overlay.ProbeOverlay(b.TempDir()))
 		run(b, worktree.FillOverlay)
 	})
 	b.Run("plain", func(b *testing.B) { run(b, worktree.FillPlain) })
@@ -50,13 +50,13 @@ func BenchmarkAdd(b *testing.B) {
 		user := bigRepo(b, n)
 		base := gittest.RunGit(b, user, "rev-parse", "main")
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			benchWays(b, func(b *testing.B, way worktree.FillMethod) {
+			benchWays(b, func(b *testing.B, way worktree.TreeFillMethod) {
 				b.Helper()
 				s := open(b, user, way)
-				must[*worktree.Tree](b)(s.AddTree(b.Context(), "warm", "T", base))
+				must[*worktree.AttemptTree](b)(s.AddTree(b.Context(), "warm", "T", base))
 				i := 0
 				for b.Loop() {
-					must[*worktree.Tree](b)(s.AddTree(b.Context(), "r", nexus.AttemptID(fmt.Sprintf("T%d", i)), base))
+					must[*worktree.AttemptTree](b)(s.AddTree(b.Context(), "r", nexus.AttemptID(fmt.Sprintf("T%d", i)), base))
 					i++
 				}
 			})
@@ -72,10 +72,10 @@ func BenchmarkSnapshot(b *testing.B) {
 		base := gittest.RunGit(b, user, "rev-parse", "main")
 		for _, how := range []string{"changed", "unchanged"} {
 			b.Run(fmt.Sprintf("%s/%d", how, n), func(b *testing.B) {
-				benchWays(b, func(b *testing.B, way worktree.FillMethod) {
+				benchWays(b, func(b *testing.B, way worktree.TreeFillMethod) {
 					b.Helper()
 					s := open(b, user, way)
-					tr := must[*worktree.Tree](b)(s.AddTree(b.Context(), "r", "T", base))
+					tr := must[*worktree.AttemptTree](b)(s.AddTree(b.Context(), "r", "T", base))
 					name := "p03/m000/f00003.go"
 					for i := 0; b.Loop(); i++ {
 						b.StopTimer()
@@ -102,9 +102,9 @@ func BenchmarkPoint(b *testing.B) {
 	user := bigRepo(b, 20)
 	base := gittest.RunGit(b, user, "rev-parse", "main")
 	s := open(b, user, worktree.FillAny)
-	var trees []nexus.PinnedTree
+	var trees []nexus.PinnedAttemptTree
 	for i := range 4 {
-		trees = append(trees, nexus.PinnedTree{Attempt: nexus.AttemptID(fmt.Sprintf("T%d.1", i)), Commit: base})
+		trees = append(trees, nexus.PinnedAttemptTree{Attempt: nexus.AttemptID(fmt.Sprintf("T%d.1", i)), Commit: base})
 	}
 	for i := 0; b.Loop(); i++ {
 		if err := s.PinCheckpoint("r", fmt.Sprintf("wave-%d", i), base, trees); err != nil {
@@ -121,10 +121,10 @@ func BenchmarkReady(b *testing.B) {
 	base := gittest.RunGit(b, user, "rev-parse", "main")
 	b.Run("ours", func(b *testing.B) {
 		s := open(b, user, worktree.FillAny)
-		must[*worktree.Tree](b)(s.AddTree(b.Context(), "warm", "T", base))
+		must[*worktree.AttemptTree](b)(s.AddTree(b.Context(), "warm", "T", base))
 		i := 0
 		for b.Loop() {
-			tr := must[*worktree.Tree](b)(s.AddTree(b.Context(), "r", nexus.AttemptID(fmt.Sprintf("T%d", i)), base))
+			tr := must[*worktree.AttemptTree](b)(s.AddTree(b.Context(), "r", nexus.AttemptID(fmt.Sprintf("T%d", i)), base))
 			gittest.RunGit(b, tr.Dir, "status", "--porcelain")
 			i++
 		}
@@ -142,7 +142,7 @@ func BenchmarkReady(b *testing.B) {
 			for _, d := range []string{l.Upper, l.Work, l.Dir} {
 				os.MkdirAll(d, 0o755)
 			}
-			testenv.NeedMachine(b, "an overlay", overlay.Mount(l))
+			testenv.NeedMachine(b, "an overlay", overlay.MountOverlay(l))
 			b.Cleanup(func() { overlay.Unmount(l.Dir) })
 			gittest.RunGit(b, l.Dir, "status", "--porcelain")
 			i++

@@ -18,7 +18,7 @@ import (
 // Whatever is asked of the tree then is an error that names the thing, no file is
 // touched, and once it is back all is as before.
 func TestWhatIsBrokenIsSaid(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		for _, what := range []string{"pin", "note", "index", "clock", "commit"} {
 			t.Run(what, func(t *testing.T) { testBroken(t, way, what) })
@@ -26,7 +26,7 @@ func TestWhatIsBrokenIsSaid(t *testing.T) {
 	})
 }
 
-func testBroken(t *testing.T, way worktree.FillMethod, what string) {
+func testBroken(t *testing.T, way worktree.TreeFillMethod, what string) {
 	t.Helper()
 	user, state := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n"}), filepath.Join(t.TempDir(), "state")
 	s, base := openAt(t, user, state, way), head(t, user)
@@ -50,7 +50,7 @@ func testBroken(t *testing.T, way worktree.FillMethod, what string) {
 	}
 	gittest.WriteFiles(t, path, map[string]string{"in": "the way\n"})
 
-	use := func(tr *worktree.Tree) map[string]error {
+	use := func(tr *worktree.AttemptTree) map[string]error {
 		ctx, all := t.Context(), map[string]error{}
 		_, _, all["snapshot"] = tr.Snapshot(ctx, "x")
 		all["restore"], all["exact"], all["reset"], all["remove"] = tr.Restore(ctx, base), tr.ResetExactly(ctx, base), tr.Reset(ctx, base), tr.Remove(ctx)
@@ -70,7 +70,7 @@ func testBroken(t *testing.T, way worktree.FillMethod, what string) {
 		}
 	}
 	if !known {
-		_, errs["sweep"] = other.Sweep(context.Background(), none, false)
+		_, errs["sweep"] = other.RemoveTrees(context.Background(), none, false)
 	}
 	for op, err := range errs {
 		if err == nil || !strings.Contains(err.Error(), name) {
@@ -94,7 +94,7 @@ func testBroken(t *testing.T, way worktree.FillMethod, what string) {
 // done is done when it is asked for again.
 func TestWhereGitFailsOnce(t *testing.T) {
 	fails, calls, _ := gittest.InstallFailingGit(t)
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n", ".gitignore": "*.log\n"})
 		base := head(t, user)
@@ -113,7 +113,7 @@ func TestWhereGitFailsOnce(t *testing.T) {
 					t.Fatalf("git fails at call %d, and what follows from that does later: %v", n, err)
 				}
 			}
-			var tr *worktree.Tree
+			var tr *worktree.AttemptTree
 			add := func(id nexus.AttemptID, rev string) {
 				t.Helper()
 				works(func(ctx context.Context) (err error) {
@@ -137,7 +137,7 @@ func TestWhereGitFailsOnce(t *testing.T) {
 			add("T1.2", commit)
 			add("T1.1", base)
 			works(func(ctx context.Context) error {
-				_, err := s.Sweep(ctx, func(_ nexus.RunID, id nexus.AttemptID) bool { return id == "T1.1" }, false)
+				_, err := s.RemoveTrees(ctx, func(_ nexus.RunID, id nexus.AttemptID) bool { return id == "T1.1" }, false)
 				return err
 			})
 			all = calls()
@@ -202,7 +202,7 @@ func TestARefThatCannotBeWritten(t *testing.T) {
 
 // TestATreeThatCannotBeMade leaves nothing behind, and is made once it can be.
 func TestATreeThatCannotBeMade(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user, state := userRepo(t, map[string]string{"a": "a\n", "d/b": "only here\n"}), filepath.Join(t.TempDir(), "state")
 		s, base := openAt(t, user, state, way), head(t, user)
@@ -238,7 +238,7 @@ func TestATreeThatCannotBeMade(t *testing.T) {
 
 // TestARestoreThatCannotWriteAFile says so, and does all of it once it can.
 func TestARestoreThatCannotWriteAFile(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s, base := open(t, user, way), head(t, user)
@@ -298,7 +298,7 @@ func TestAFileInTheWay(t *testing.T) {
 // TestTheWayIsTheBestThatThereIs where nobody chose one.
 func TestTheWayIsTheBestThatThereIs(t *testing.T) {
 	want := worktree.FillOverlay
-	if overlay.Probe(t.TempDir()) != nil {
+	if overlay.ProbeOverlay(t.TempDir()) != nil {
 		want = worktree.FillPlain
 	}
 	user := userRepo(t, map[string]string{"a": "a\n"})

@@ -10,28 +10,28 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// FillMethod is the method by which the files of a tree are created.
-type FillMethod string
+// TreeFillMethod is the method by which the files of a tree are created.
+type TreeFillMethod string
 
 // The methods. Both result in the same files, and writes in one tree never affect another.
 const (
-	FillAny     FillMethod = ""        // an overlay if one can be mounted
-	FillOverlay FillMethod = "overlay" // an overlay over files that all trees share
-	FillPlain   FillMethod = "plain"   // written one by one
+	FillAny     TreeFillMethod = ""        // an overlay if one can be mounted
+	FillOverlay TreeFillMethod = "overlay" // an overlay over files that all trees share
+	FillPlain   TreeFillMethod = "plain"   // written one by one
 )
 
 // buildTree creates all parts of a tree in home, which is not yet t.home.
-func (t *Tree) buildTree(ctx context.Context, home string) error {
+func (t *AttemptTree) buildTree(ctx context.Context, home string) error {
 	if err := os.Mkdir(filepath.Join(home, "tmp"), 0o700); err != nil {
-		return disk.WrapError("make a worktree", err)
+		return filewrite.WrapError("make a worktree", err)
 	}
 	t.Way = t.s.fillMethod()
-	n, index, err := t.makeFiles(ctx, home)
+	n, index, err := t.createFiles(ctx, home)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (t *Tree) buildTree(ctx context.Context, home string) error {
 	if err != nil {
 		return fmt.Errorf("read the names of branches and tags: %w", err)
 	}
-	v, err := t.s.prepareVisible(ctx, t.last, names)
+	v, err := t.s.prepareVisibleObjects(ctx, t.last, names)
 	if err != nil {
 		return fmt.Errorf("leave out what is hidden from agents: %w", err)
 	}
@@ -52,11 +52,11 @@ func (t *Tree) buildTree(ctx context.Context, home string) error {
 	}
 	t.note = n
 	data, _ := json.Marshal(n) // cannot fail for strings and a number
-	return disk.WriteFile(filepath.Join(home, "tree.json"), data)
+	return filewrite.WriteFile(filepath.Join(home, "tree.json"), data)
 }
 
-// makeFiles creates the files and returns the path of an index file for them.
-func (t *Tree) makeFiles(ctx context.Context, home string) (treeNote, string, error) {
+// createFiles creates the files and returns the path of an index file for them.
+func (t *AttemptTree) createFiles(ctx context.Context, home string) (treeRecord, string, error) {
 	if t.Way == FillOverlay {
 		n, index, err := t.mountOverlay(ctx, home)
 		if !errors.Is(err, overlay.ErrNone) || t.s.Way == FillOverlay {
@@ -64,64 +64,64 @@ func (t *Tree) makeFiles(ctx context.Context, home string) (treeNote, string, er
 		}
 		t.Way, t.lower = FillPlain, "" // the plain method is always possible
 		if err := os.RemoveAll(filepath.Join(home, "tree")); err != nil {
-			return treeNote{}, "", disk.WrapError("make a worktree", err)
+			return treeRecord{}, "", filewrite.WrapError("make a worktree", err)
 		}
 	}
 	index := filepath.Join(home, "index")
 	since, err := CheckoutTree(ctx, t.s.git, t.tree, filepath.Join(home, "tree"), index)
 	if err != nil {
-		return treeNote{}, "", err
+		return treeRecord{}, "", err
 	}
 	g, err := readCheckoutState(index, t.tree, since, t.s.objects.IDSize())
 	t.attrs = g.Attributes
-	return treeNote{Base: t.Base, Way: t.Way, Tree: t.tree, Since: since}, index, err
+	return treeRecord{Base: t.Base, Way: t.Way, Tree: t.tree, Since: since}, index, err
 }
 
 // mountOverlay mounts an overlay over existing shared files, and writes the differences.
-func (t *Tree) mountOverlay(ctx context.Context, home string) (treeNote, string, error) {
-	low, err := t.s.checkouts.nearCheckout(ctx, t.tree)
+func (t *AttemptTree) mountOverlay(ctx context.Context, home string) (treeRecord, string, error) {
+	low, err := t.s.checkouts.checkoutForOverlay(ctx, t.tree)
 	if err != nil {
-		return treeNote{}, "", err
+		return treeRecord{}, "", err
 	}
 	t.lower, t.attrs = low.Tree, low.Attributes
 	l := t.s.overlayLayers(home, low.Tree)
 	for _, d := range []string{l.Upper, l.Work, l.Dir} {
 		if err := os.Mkdir(d, 0o700); err != nil {
-			return treeNote{}, "", disk.WrapError("make a worktree", err)
+			return treeRecord{}, "", filewrite.WrapError("make a worktree", err)
 		}
 	}
-	if err := overlay.Mount(l); err != nil {
-		return treeNote{}, "", err
+	if err := overlay.MountOverlay(l); err != nil {
+		return treeRecord{}, "", err
 	}
-	n := treeNote{Base: t.Base, Way: t.Way, Tree: low.Tree, Since: low.Since}
+	n := treeRecord{Base: t.Base, Way: t.Way, Tree: low.Tree, Since: low.Since}
 	index := t.s.checkouts.checkoutPath(low.Tree, "index")
-	var changes []TreeChange
+	var changes []ChangedTreeFile
 	var stats git.Index
 	if low.Tree != t.tree {
 		if changes, stats, _, err = t.applyDiff(ctx, l.Dir, low.Tree, t.tree); err != nil {
-			return treeNote{}, "", err
+			return treeRecord{}, "", err
 		}
 	}
 	late, placed, err := t.placeLateLFSContent(ctx, l.Dir, low)
 	if err != nil {
-		return treeNote{}, "", err
+		return treeRecord{}, "", err
 	}
 	if changes, stats = append(changes, late...), sortByPath(append(stats, placed...)); len(changes) == 0 {
 		return n, index, nil
 	}
 	now, err := fileClock(filepath.Join(home, "clock"))
 	if err != nil {
-		return treeNote{}, "", disk.WrapError("make a worktree", err)
+		return treeRecord{}, "", filewrite.WrapError("make a worktree", err)
 	}
 	if err := t.recordChanges(changes, stats, now); err != nil {
-		return treeNote{}, "", err
+		return treeRecord{}, "", err
 	}
 	index = filepath.Join(home, "index")
 	return n, index, t.writeMergedIndex(low.Index, changes, stats, index)
 }
 
 // writeMergedIndex writes an index that combines some changes with another index, for the agent.
-func (t *Tree) writeMergedIndex(base git.Index, changes []TreeChange, stats git.Index, to string) error {
+func (t *AttemptTree) writeMergedIndex(base git.Index, changes []ChangedTreeFile, stats git.Index, to string) error {
 	gone := map[string]bool{}
 	for _, c := range changes {
 		gone[c.Path] = true
@@ -139,7 +139,7 @@ func (t *Tree) writeMergedIndex(base git.Index, changes []TreeChange, stats git.
 	if err != nil {
 		return err
 	}
-	return disk.WriteFile(to, data)
+	return filewrite.WriteFile(to, data)
 }
 
 func (s *Store) overlayLayers(home, lower string) overlay.Layers {
@@ -149,23 +149,23 @@ func (s *Store) overlayLayers(home, lower string) overlay.Layers {
 	}
 }
 
-// remount mounts an unmounted tree, after its store was closed or the machine was restarted.
-func (t *Tree) remount(ctx context.Context) error {
+// remountTree mounts an unmounted tree, after its store was closed or the machine was restarted.
+func (t *AttemptTree) remountTree(ctx context.Context) error {
 	if t.lower == "" {
 		return nil
 	}
-	t.s.noteMount(t.home)
+	t.s.recordMount(t.home)
 	if on, err := overlay.IsMounted(t.Dir); err != nil || on {
-		return disk.WrapError("look for a worktree's mount", err)
+		return filewrite.WrapError("look for a worktree's mount", err)
 	}
 	if _, err := t.s.checkouts.exactCheckout(ctx, t.lower); err != nil {
 		return err
 	}
-	return overlay.Mount(t.s.overlayLayers(t.home, t.lower))
+	return overlay.MountOverlay(t.s.overlayLayers(t.home, t.lower))
 }
 
 // startState returns the state of the files with which the tree started.
-func (t *Tree) startState() (checkoutState, error) {
+func (t *AttemptTree) startState() (writtenCheckout, error) {
 	if t.lower != "" {
 		return t.s.checkouts.ReadState(t.lower)
 	}
@@ -174,7 +174,7 @@ func (t *Tree) startState() (checkoutState, error) {
 
 // writeAgentGitDir writes the git directory that the agent's own git finds from the tree. It borrows the
 // objects of the private clone, or the visible part of them, and has the user's refs.
-func (t *Tree) writeAgentGitDir(home, index string, n treeNote, v visibleObjects, names []git.NamedRef) error {
+func (t *AttemptTree) writeAgentGitDir(home, index string, n treeRecord, v visibleObjectStore, names []git.NamedRef) error {
 	dir, own := filepath.Join(home, "git"), AttemptBranch(t.Run, t.ID)
 	names = append(slices.Clone(names), v.replacementRefs()...)
 	slices.SortStableFunc(names, func(a, b git.NamedRef) int { return strings.Compare(a.Ref, b.Ref) })
@@ -182,31 +182,31 @@ func (t *Tree) writeAgentGitDir(home, index string, n treeNote, v visibleObjects
 		"config":                  git.CloneConfig(t.s.objects.IDSize(), false, v.gitConfig()),
 		"HEAD":                    "ref: " + own + "\n",
 		own:                       t.last + "\n",
-		"packed-refs":             git.PackedRefs(names, own),
+		"packed-refs":             git.FormatPackedRefs(names, own),
 		"objects/info/alternates": n.objectsDir(t.s) + "\n",
 	}
 	for name, text := range files {
-		if err := disk.WriteFile(filepath.Join(dir, name), []byte(text)); err != nil {
+		if err := filewrite.WriteFile(filepath.Join(dir, name), []byte(text)); err != nil {
 			return err
 		}
 	}
-	if err := git.WriteSymbolic(dir, names, own); err != nil {
+	if err := git.WriteSymbolicRefs(dir, names, own); err != nil {
 		return err
 	}
-	err := disk.CopyFile(filepath.Join(t.s.git.Dir, "shallow"), filepath.Join(dir, "shallow"))
+	err := filewrite.CopyFile(filepath.Join(t.s.git.Dir, "shallow"), filepath.Join(dir, "shallow"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return disk.WrapError("write the agent's git directory", err)
+		return filewrite.WrapError("write the agent's git directory", err)
 	}
 	var ignored []byte
 	for _, name := range []string{git.UserIgnore, "info/exclude"} { // the latter overrides the former, as in git
 		data, err := os.ReadFile(filepath.Join(t.s.git.Dir, name))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return disk.WrapError("write the agent's git directory", err)
+			return filewrite.WrapError("write the agent's git directory", err)
 		}
 		ignored = append(append(ignored, data...), '\n')
 	}
-	if err := disk.WriteFile(filepath.Join(dir, "info", "exclude"), ignored); err != nil {
+	if err := filewrite.WriteFile(filepath.Join(dir, "info", "exclude"), ignored); err != nil {
 		return err
 	}
-	return disk.WrapError("copy the index", disk.CopyFile(index, filepath.Join(dir, "index")))
+	return filewrite.WrapError("copy the index", filewrite.CopyFile(index, filepath.Join(dir, "index")))
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
 // checkpointPrefix returns the prefix of the refs that pin a checkpoint of a run.
@@ -17,12 +17,12 @@ func checkpointPrefix(run nexus.RunID, name string) string {
 
 // PinCheckpoint pins the commits of a checkpoint: the tip of the run's branch, and the files of
 // attempts. It is idempotent.
-func (s *Store) PinCheckpoint(run nexus.RunID, name, tip string, trees []nexus.PinnedTree) error {
+func (s *Store) PinCheckpoint(run nexus.RunID, name, tip string, trees []nexus.PinnedAttemptTree) error {
 	err := s.objects.ForceRef(checkpointPrefix(run, name)+"tip", tip)
 	for _, t := range trees {
 		err = errors.Join(err, s.objects.ForceRef(checkpointPrefix(run, name)+"tree/"+string(t.Attempt), t.Commit))
 	}
-	return disk.WrapError("pin a checkpoint", err)
+	return filewrite.WrapError("pin a checkpoint", err)
 }
 
 // UnpinCheckpoint removes the refs of a checkpoint. Its commits remain if other refs pin them.
@@ -99,7 +99,7 @@ func (s *Store) RestoreRunBranch(ctx context.Context, run nexus.RunID, ref, name
 		}
 	}
 	if err := s.objects.ForceRef("refs/nexus/"+string(run)+"/left/"+name+"-"+is[:12], is); err != nil {
-		return disk.WrapError("keep what the run leaves", err)
+		return filewrite.WrapError("keep what the run leaves", err)
 	}
 	return s.MoveRef(ctx, ref, to, is)
 }

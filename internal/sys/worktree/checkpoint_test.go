@@ -27,7 +27,7 @@ func TestPoints(t *testing.T) {
 		return must[map[string]string](t)(s.CheckpointPins(ctx, "r", name))
 	}
 	for range 2 { // a process that died may have done it before
-		for name, trees := range map[string][]nexus.PinnedTree{"one": {{Attempt: "T1.1", Commit: work}, {Attempt: "T2.1", Commit: base}}, "one-more": nil} {
+		for name, trees := range map[string][]nexus.PinnedAttemptTree{"one": {{Attempt: "T1.1", Commit: work}, {Attempt: "T2.1", Commit: base}}, "one-more": nil} {
 			if err := s.PinCheckpoint("r", name, base, trees); err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func TestPointsThatCannotBePinned(t *testing.T) {
 	for name, way := range map[string]string{"tip": "tip.lock", "tree": "tree/T1.1.lock"} {
 		lock := filepath.Join(s.PrivateRepo().Dir, "refs/nexus/r/checkpoint", name, way)
 		gittest.WriteFiles(t, lock, map[string]string{"in": "the way\n"})
-		if err := s.PinCheckpoint("r", name, base, []nexus.PinnedTree{{Attempt: "T1.1", Commit: base}, {Attempt: "T2.1", Commit: base}}); err == nil {
+		if err := s.PinCheckpoint("r", name, base, []nexus.PinnedAttemptTree{{Attempt: "T1.1", Commit: base}, {Attempt: "T2.1", Commit: base}}); err == nil {
 			t.Errorf("%s is in the way, and that is no error", way)
 		}
 		if err := os.RemoveAll(lock); err != nil {

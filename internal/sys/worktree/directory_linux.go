@@ -23,7 +23,7 @@ type directoryHandle struct {
 	file *os.File // owns fd after the names were read
 }
 
-// directoryEntry is one entry of a directory, with the mode as in [git.FileStat]; an executable counts as a
+// directoryEntry is one entry of a directory, with the mode as in [git.IndexFileStat]; an executable counts as a
 // regular file.
 type directoryEntry struct {
 	name string
@@ -97,42 +97,42 @@ func (d *directoryHandle) isOpaque(name string) bool {
 	return false
 }
 
-func (d *directoryHandle) stat() (git.FileStat, error) {
+func (d *directoryHandle) stat() (git.IndexFileStat, error) {
 	var st unix.Stat_t
 	err := unix.Fstat(d.fd, &st)
 	return toGitStat(&st), err
 }
 
 // lstat returns the stat of an entry. If it is missing, the error is fs.ErrNotExist.
-func (d *directoryHandle) lstat(name string) (git.FileStat, error) {
+func (d *directoryHandle) lstat(name string) (git.IndexFileStat, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	if errors.Is(err, unix.EACCES) && unix.Fchmod(d.fd, 0o700) == nil {
 		err = unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	}
 	if err != nil {
-		return git.FileStat{}, &fs.PathError{Op: "lstat", Path: d.path + "/" + name, Err: err}
+		return git.IndexFileStat{}, &fs.PathError{Op: "lstat", Path: d.path + "/" + name, Err: err}
 	}
 	return toGitStat(&st), nil
 }
 
-func lstat(path string) (git.FileStat, error) {
+func lstat(path string) (git.IndexFileStat, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
-		return git.FileStat{}, &fs.PathError{Op: "lstat", Path: path, Err: err}
+		return git.IndexFileStat{}, &fs.PathError{Op: "lstat", Path: path, Err: err}
 	}
 	return toGitStat(&st), nil
 }
 
 // fileStat returns the compared stat fields of an open file.
-func fileStat(f *os.File) (git.FileStat, error) {
+func fileStat(f *os.File) (git.IndexFileStat, error) {
 	var st unix.Stat_t
 	err := unix.Fstat(int(f.Fd()), &st)
 	return toGitStat(&st), err
 }
 
-func toGitStat(st *unix.Stat_t) git.FileStat {
-	return git.FileStat{
+func toGitStat(st *unix.Stat_t) git.IndexFileStat {
+	return git.IndexFileStat{
 		Changed: st.Ctim.Nano(), Modified: st.Mtim.Nano(),
 		Inode: uint32(st.Ino), Size: uint32(st.Size), Mode: toGitMode(st.Mode),
 	}

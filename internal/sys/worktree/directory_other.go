@@ -47,33 +47,33 @@ func (d *directoryHandle) isWhiteout(string) bool { return false }
 
 func (d *directoryHandle) isOpaque(string) bool { return false }
 
-func (d *directoryHandle) stat() (git.FileStat, error) { return lstat(d.path) }
+func (d *directoryHandle) stat() (git.IndexFileStat, error) { return lstat(d.path) }
 
-func (d *directoryHandle) lstat(name string) (git.FileStat, error) {
+func (d *directoryHandle) lstat(name string) (git.IndexFileStat, error) {
 	return lstat(filepath.Join(d.path, name))
 }
 
-func lstat(path string) (git.FileStat, error) {
+func lstat(path string) (git.IndexFileStat, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return git.FileStat{}, err
+		return git.IndexFileStat{}, err
 	}
 	return toGitStat(info), nil
 }
 
 // fileStat returns the compared stat fields of an open file.
-func fileStat(f *os.File) (git.FileStat, error) {
+func fileStat(f *os.File) (git.IndexFileStat, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return git.FileStat{}, err
+		return git.IndexFileStat{}, err
 	}
 	return toGitStat(info), nil
 }
 
 // toGitStat has no change time on this system that programs cannot set, so no file ever counts as
 // unchanged.
-func toGitStat(info fs.FileInfo) git.FileStat {
-	return git.FileStat{Changed: 1<<63 - 1, Modified: info.ModTime().UnixNano(), Size: uint32(info.Size()), Mode: toGitMode(info.Mode())}
+func toGitStat(info fs.FileInfo) git.IndexFileStat {
+	return git.IndexFileStat{Changed: 1<<63 - 1, Modified: info.ModTime().UnixNano(), Size: uint32(info.Size()), Mode: toGitMode(info.Mode())}
 }
 
 func toGitMode(m fs.FileMode) uint32 {

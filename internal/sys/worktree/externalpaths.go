@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
 // SetExternalPaths records the paths of the tree at dir that are not its own: another package
@@ -21,9 +21,9 @@ func SetExternalPaths(dir string, paths []string) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
-		return disk.WrapError("spare nothing", err)
+		return filewrite.WrapError("spare nothing", err)
 	}
-	return disk.ReplaceFile(externalPathsFile(dir), []byte(strings.Join(paths, "\x00")))
+	return filewrite.ReplaceFile(externalPathsFile(dir), []byte(strings.Join(paths, "\x00")))
 }
 
 func externalPathsFile(dir string) string { return filepath.Join(filepath.Dir(dir), "spared") }
@@ -38,12 +38,12 @@ func ExternalPaths(dir string) []string {
 }
 
 // isExternal reports whether a path is external, or below an external one.
-func (k *scanCache) isExternal(p string) bool {
+func (k *treeScanCache) isExternal(p string) bool {
 	return slices.ContainsFunc(k.spared, func(s string) bool { return p == s || strings.HasPrefix(p, s+"/") })
 }
 
 // addExternalPaths adds external paths to the ignored ones.
-func (k *scanCache) addExternalPaths(batch []untrackedEntry, out map[string]bool) map[string]bool {
+func (k *treeScanCache) addExternalPaths(batch []untrackedPath, out map[string]bool) map[string]bool {
 	out = maps.Clone(out)
 	if out == nil {
 		out = map[string]bool{}
@@ -54,17 +54,17 @@ func (k *scanCache) addExternalPaths(batch []untrackedEntry, out map[string]bool
 	return out
 }
 
-// stripAround removes an ignored path, except for external paths within it.
-func (k *scanCache) stripAround(dir, p string) error {
+// removeIgnoredPath removes an ignored path, except for external paths within it.
+func (k *treeScanCache) removeIgnoredPath(dir, p string) error {
 	if k.isExternal(p) {
 		return nil
 	}
 	if !slices.ContainsFunc(k.spared, func(s string) bool { return strings.HasPrefix(s, p+"/") }) {
-		return disk.RemoveAll(filepath.Join(dir, p))
+		return filewrite.RemoveAll(filepath.Join(dir, p))
 	}
 	list, err := os.ReadDir(filepath.Join(dir, p))
 	for _, e := range list {
-		err = errors.Join(err, k.stripAround(dir, p+"/"+e.Name()))
+		err = errors.Join(err, k.removeIgnoredPath(dir, p+"/"+e.Name()))
 	}
 	return err
 }

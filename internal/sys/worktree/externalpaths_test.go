@@ -31,8 +31,8 @@ func TestSpare(t *testing.T) {
 		}
 		return out, nil
 	}
-	k := &scanCache{}
-	tree := treeSurvey{Dir: dir, Ignored: tools}
+	k := &treeScanCache{}
+	tree := treeChangeFinder{Dir: dir, Ignored: tools}
 	look(t, tree, k, 1) // before anything is spared
 	if err := SetExternalPaths(dir, []string{"node_modules", "tools/node_modules", "web/node_modules"}); err != nil {
 		t.Fatal(err)
@@ -72,8 +72,8 @@ func TestStripLeavesTheTree(t *testing.T) {
 		if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
 			t.Fatal(err)
 		}
-		tree := treeSurvey{Dir: dir, Base: git.Index{{Path: "mod", Mode: git.ModeGitlink}, {Path: "no", Mode: git.ModeTree}}}
-		if err := tree.removeUntracked(&scanCache{}); err != nil {
+		tree := treeChangeFinder{Dir: dir, Base: git.Index{{Path: "mod", Mode: git.ModeGitlink}, {Path: "no", Mode: git.ModeTree}}}
+		if err := tree.removeUntracked(&treeScanCache{}); err != nil {
 			t.Fatal(err)
 		}
 		for name, want := range map[string]bool{".": true, ".git/config": own, "mod": true, "link": true, "empty": false, "no": false} {
@@ -86,7 +86,7 @@ func TestStripLeavesTheTree(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := tree.removeUntracked(&scanCache{}); err != nil {
+		if err := tree.removeUntracked(&treeScanCache{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(dir); err != nil {
@@ -95,7 +95,7 @@ func TestStripLeavesTheTree(t *testing.T) {
 		if err := errors.Join(os.Mkdir(filepath.Join(dir, "mod"), 0o755), os.Mkdir(filepath.Join(dir, "later"), 0o755)); err != nil {
 			t.Fatal(err)
 		}
-		since := scanCache{Recent: map[string]fileState{"mod": {}, "later": {Mode: git.ModeGitlink}}} // the base is out of date
+		since := treeScanCache{Recent: map[string]knownFileState{"mod": {}, "later": {Mode: git.ModeGitlink}}} // the base is out of date
 		if err := tree.removeUntracked(&since); err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestStripLeavesTheTree(t *testing.T) {
 
 // TestSharedFilesThatAreGone are no files that nothing is known of.
 func TestSharedFilesThatAreGone(t *testing.T) {
-	s := &sharedCheckouts{Dir: t.TempDir(), Size: 20}
+	s := &overlayBaseCheckouts{Dir: t.TempDir(), Size: 20}
 	for _, text := range []string{"", "boot", "boot soon"} {
 		ready := s.checkoutPath("1234", "ready")
 		if text != "" {

@@ -15,7 +15,7 @@ import (
 // back, and at a tree that stands on no history. What the agent did to its own git
 // directory is not seen, and is there again afterwards.
 func TestJudged(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n", "crlf": "x\n", ".gitattributes": "crlf text eol=crlf\n"})
 		gittest.RunGit(t, user, "tag", "v1")
@@ -25,7 +25,7 @@ func TestJudged(t *testing.T) {
 		tr := add(t, s, "T", base)
 		gittest.RunGit(t, tr.Dir, "config", "diff.external", "true")
 		gittest.RunGit(t, tr.Dir, "commit", "-q", "--allow-empty", "-m", "the agent's own")
-		look := func(tr *worktree.Tree, hash, parent string) {
+		look := func(tr *worktree.AttemptTree, hash, parent string) {
 			t.Helper()
 			reads, done, err := tr.ExposeGateRepo(t.Context(), hash)
 			if err != nil {
@@ -76,7 +76,7 @@ func TestJudged(t *testing.T) {
 		}
 		look(tr, first, "")
 		gittest.RunGit(t, tr.Dir, "update-index", "--refresh")
-		bare := must[*worktree.Tree](t)(s.AddTree(t.Context(), "r", "bare", second))
+		bare := must[*worktree.AttemptTree](t)(s.AddTree(t.Context(), "r", "bare", second))
 		gittest.RunGit(t, bare.Dir, "config", "diff.external", "true")
 		look(bare, second, base)
 	})
@@ -114,7 +114,7 @@ func TestJudgedAndKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := openAt(t, user, state, worktree.FillPlain)
-	tr = must[*worktree.Tree](t)(again.AddTree(t.Context(), "r", "T", head(t, user)))
+	tr = must[*worktree.AttemptTree](t)(again.AddTree(t.Context(), "r", "T", head(t, user)))
 	if got := gittest.RunGit(t, tr.Dir, "rev-parse", "--absolute-git-dir"); got != tr.Git {
 		t.Errorf("git finds %s, want %s", got, tr.Git)
 	}
@@ -123,7 +123,7 @@ func TestJudgedAndKilled(t *testing.T) {
 // TestNamesOfAgents: the agent's git has the user's names, also where something is hidden,
 // which it is in what they stand on, too.
 func TestNamesOfAgents(t *testing.T) {
-	for name, hiding := range map[string]worktree.HiddenFiles{"shown": {}, "hidden": hides()} {
+	for name, hiding := range map[string]worktree.HiddenFileRules{"shown": {}, "hidden": hides()} {
 		user := userRepo(t, map[string]string{"a": "a\n", "hidden/a": "canary\n", ".nexusignore": "hidden/\n"})
 		gittest.RunGit(t, user, "checkout", "-q", "-b", "feature")
 		gittest.WriteFiles(t, user, map[string]string{"f": "f\n", "hidden/b": "other canary\n"})

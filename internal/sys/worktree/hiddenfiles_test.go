@@ -20,7 +20,7 @@ func TestSweepOfWhatAgentsSee(t *testing.T) {
 	user, state := userRepo(t, map[string]string{"hidden/a": "canary\n", "b": "b\n"}), filepath.Join(t.TempDir(), "state")
 	s := openAt(t, user, state, worktree.FillPlain)
 	s.Hides = hides()
-	var trees []*worktree.Tree
+	var trees []*worktree.AttemptTree
 	var shown []string
 	for i, id := range []nexus.AttemptID{"one", "two", "three"} {
 		gittest.WriteFiles(t, user, map[string]string{".nexusignore": strings.Repeat("hidden/\n", i+1)})
@@ -37,7 +37,7 @@ func TestSweepOfWhatAgentsSee(t *testing.T) {
 	all := func(nexus.RunID, nexus.AttemptID) bool { return true }
 	swept := func(dry bool) (gone []string) {
 		t.Helper()
-		for _, dir := range must[[]string](t)(s.Sweep(t.Context(), all, dry)) {
+		for _, dir := range must[[]string](t)(s.RemoveTrees(t.Context(), all, dry)) {
 			if strings.HasPrefix(dir, filepath.Join(state, "shown")) {
 				gone = append(gone, dir)
 			}
@@ -105,7 +105,7 @@ func TestWhereGitFailsOnceAndHides(t *testing.T) {
 func TestRulesOfWhatIsHidden(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n", ".nexusignore": "hidden/\n"})
 	s := open(t, user, worktree.FillPlain)
-	s.Hides = worktree.HiddenFiles{File: ".nexusignore", Rules: func(map[string]string) (func(string) bool, error) { return nil, context.DeadlineExceeded }}
+	s.Hides = worktree.HiddenFileRules{File: ".nexusignore", Rules: func(map[string]string) (func(string) bool, error) { return nil, context.DeadlineExceeded }}
 	if tr, err := s.AddTree(t.Context(), "r", "one", head(t, user)); err == nil {
 		t.Errorf("%+v", tr)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// IgnoreRule is a line of an ignore file that excludes a path from every snapshot.
-type IgnoreRule struct {
+// SnapshotIgnoreRule is a line of an ignore file that excludes a path from every snapshot.
+type SnapshotIgnoreRule struct {
 	File    string // relative to the tree, .git/info/exclude, or the common name of the user's own
 	Line    int
 	Pattern string
@@ -21,17 +21,19 @@ type IgnoreRule struct {
 }
 
 // String describes the rule for people.
-func (r IgnoreRule) String() string { return fmt.Sprintf("%s:%d (%s)", r.File, r.Line, r.Pattern) }
+func (r SnapshotIgnoreRule) String() string {
+	return fmt.Sprintf("%s:%d (%s)", r.File, r.Line, r.Pattern)
+}
 
-// forcedPaths are paths that the user's own rules do not exclude. It may be used by many
+// unignoredPaths are paths that the user's own rules do not exclude. It may be used by many
 // goroutines.
-type forcedPaths struct {
+type unignoredPaths struct {
 	mu    sync.Mutex // guards paths
 	paths map[string]bool
 }
 
-// has reports whether a path, or one below it, is included.
-func (k *forcedPaths) has(p string) bool {
+// includesPath reports whether a path, or one below it, is included.
+func (k *unignoredPaths) includesPath(p string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.paths[p] {
@@ -48,7 +50,7 @@ func (k *forcedPaths) has(p string) bool {
 // ForceInclude includes a file that an agent intends to write, even if the user's ignore files
 // outside of the repository exclude it: those are about leftovers of tools on a machine. The
 // setting is lost with the process, but later snapshots keep the file once one has it.
-func (t *Tree) ForceInclude(name string) {
+func (t *AttemptTree) ForceInclude(name string) {
 	t.kept.mu.Lock()
 	if t.kept.paths == nil {
 		t.kept.paths = map[string]bool{}
@@ -62,7 +64,7 @@ func (t *Tree) ForceInclude(name string) {
 
 // IgnoreRules returns the rules that exclude the paths among these that are not tracked at the
 // start of the attempt. A path that ends in a slash counts as a directory.
-func (t *Tree) IgnoreRules(ctx context.Context, paths []string) (map[string]IgnoreRule, error) {
+func (t *AttemptTree) IgnoreRules(ctx context.Context, paths []string) (map[string]SnapshotIgnoreRule, error) {
 	t.mu.Lock()
 	ground, err := t.startState()
 	t.mu.Unlock()
@@ -80,7 +82,7 @@ func (t *Tree) IgnoreRules(ctx context.Context, paths []string) (map[string]Igno
 
 // checkIgnore asks git for the rules that exclude paths. Git gets no index, so that it does not
 // mistake a directory for a submodule.
-func (t *Tree) checkIgnore(ctx context.Context, paths []string) (map[string]IgnoreRule, error) {
+func (t *AttemptTree) checkIgnore(ctx context.Context, paths []string) (map[string]SnapshotIgnoreRule, error) {
 	var in strings.Builder
 	asked := map[string]string{}
 	for _, p := range paths {
@@ -103,16 +105,16 @@ func (t *Tree) checkIgnore(ctx context.Context, paths []string) (map[string]Igno
 	if err != nil {
 		return nil, err
 	}
-	return parseRules(out, own, asked), nil
+	return parseCheckIgnore(out, own, asked), nil
 }
 
-// parseRules parses the output of git check-ignore: for each path four fields, the file, the line,
+// parseCheckIgnore parses the output of git check-ignore: for each path four fields, the file, the line,
 // the pattern and the path.
-func parseRules(out, own string, asked map[string]string) map[string]IgnoreRule {
-	all := map[string]IgnoreRule{}
+func parseCheckIgnore(out, own string, asked map[string]string) map[string]SnapshotIgnoreRule {
+	all := map[string]SnapshotIgnoreRule{}
 	fields := strings.Split(out, "\x00")
 	for ; len(fields) >= 4; fields = fields[4:] {
-		r := IgnoreRule{File: strings.TrimPrefix(fields[0], "./"), Pattern: fields[2]}
+		r := SnapshotIgnoreRule{File: strings.TrimPrefix(fields[0], "./"), Pattern: fields[2]}
 		r.Line, _ = strconv.Atoi(fields[1]) // 0 if there is no line
 		if strings.HasPrefix(r.Pattern, "!") {
 			continue // it includes the path again

@@ -44,7 +44,7 @@ func TestIgnoreRules(t *testing.T) {
 // TestOwnIgnoreFiles of the user leave out what tools leave behind, in no other way
 // than the tree's rules, but nothing that an agent means to write.
 func TestOwnIgnoreFiles(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		home := t.TempDir()
 		t.Setenv("HOME", home)

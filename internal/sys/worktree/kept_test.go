@@ -16,7 +16,7 @@ import (
 // TestATreeThatCannotBeMountedIsNotEmpty: where the files that it is mounted over cannot be had, a
 // snapshot is an error, and not one without files.
 func TestATreeThatCannotBeMountedIsNotEmpty(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		if way != worktree.FillOverlay {
 			return
@@ -71,7 +71,7 @@ func TestASnapshotThatCannotBePinned(t *testing.T) {
 
 // TestAttributesThatAskForTheImpossible leave files as they are, byte for byte, and programs programs.
 func TestAttributesThatAskForTheImpossible(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s, base := open(t, user, way), head(t, user)
@@ -96,7 +96,7 @@ func TestAttributesThatAskForTheImpossible(t *testing.T) {
 // TestAttributesOfAnEarlierProcess hold for the next one that takes the tree up: those that the base
 // has, and those that came with a snapshot.
 func TestAttributesOfAnEarlierProcess(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		for name, files := range map[string][2]map[string]string{
 			"of the base":     {{"a": "a\n", ".gitattributes": "*.txt text\n"}, {"b": "b\n"}},
@@ -123,7 +123,7 @@ func TestAttributesOfAnEarlierProcess(t *testing.T) {
 
 // TestLineEndsOfTheLastSnapshot are what git is shown, not those of the base.
 func TestLineEndsOfTheLastSnapshot(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a.txt": "a\r\n"})
 		s := open(t, user, way)
@@ -140,7 +140,7 @@ func TestLineEndsOfTheLastSnapshot(t *testing.T) {
 
 // TestALinkInThePlaceOfAFile, and back: a restore makes each of them what it was.
 func TestALinkInThePlaceOfAFile(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n"})
 		s, base := open(t, user, way), head(t, user)
@@ -172,7 +172,7 @@ func TestALinkInThePlaceOfAFile(t *testing.T) {
 
 // TestARestoreLeadsTheAgentsGit back to its directory, whatever is in the place of the file that does so.
 func TestARestoreLeadsTheAgentsGit(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s, base := open(t, user, way), head(t, user)
@@ -230,14 +230,14 @@ func TestASweepThatCannotRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	gittest.WriteFiles(t, state, map[string]string{"trash": "in the way\n"})
-	gone, err := s.Sweep(t.Context(), none, false)
+	gone, err := s.RemoveTrees(t.Context(), none, false)
 	if err == nil || len(gone) > 0 {
 		t.Errorf("gone are %q: %v", gone, err)
 	}
 	if err := os.Remove(filepath.Join(state, "trash")); err != nil {
 		t.Fatal(err)
 	}
-	if gone, err := s.Sweep(t.Context(), none, false); err != nil || len(gone) != 1 || gone[0] != half {
+	if gone, err := s.RemoveTrees(t.Context(), none, false); err != nil || len(gone) != 1 || gone[0] != half {
 		t.Errorf("gone are %q: %v", gone, err)
 	}
 }
@@ -253,7 +253,7 @@ func TestWhereATreeIs(t *testing.T) {
 	}{
 		{"r", "T1.1", tr.Dir, "nexus/r/T1.1"}, {"r", "T2.1", "", "nexus/r/T2.1"}, {"r", "../T1.1", "", ""}, {"..", "T1.1", "", ""},
 	} {
-		if path, branch := worktree.LocateFiles(state, c.run, c.id); path != c.path || branch != c.branch {
+		if path, branch := worktree.LocateAttemptFiles(state, c.run, c.id); path != c.path || branch != c.branch {
 			t.Errorf("%s of %s: %q, %q", c.id, c.run, path, branch)
 		}
 	}

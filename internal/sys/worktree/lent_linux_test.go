@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -20,7 +20,7 @@ import (
 // TestARestoreThatCannotRemoveAFile says which, and does all of it once it can: nothing
 // takes a file away that somebody mounted there.
 func TestARestoreThatCannotRemoveAFile(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s, base := open(t, user, way), head(t, user)
@@ -51,7 +51,7 @@ func TestARestoreThatCannotRemoveAFile(t *testing.T) {
 
 // TestAPipeInThePlaceOfAFile goes with a restore, also to a commit that has nothing there.
 func TestAPipeInThePlaceOfAFile(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "p": "p\n", "d/p": "p\n"})
 		s := open(t, user, way)
@@ -95,7 +95,7 @@ func TestAPipeInThePlaceOfAFile(t *testing.T) {
 // TestWhatGitIsGivenCannotBeWritten: where the list of what git is to store, or to write,
 // cannot be made, that is said, and git is not blamed.
 func TestWhatGitIsGivenCannotBeWritten(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", ".gitattributes": "*.txt text\n"})
 		s, base := open(t, user, way), head(t, user)
@@ -129,7 +129,7 @@ func TestWhatGitIsGivenCannotBeWritten(t *testing.T) {
 
 // TestUnmountAsksNobodyForNothing: where nothing is mounted it does not matter who is gone.
 func TestUnmountAsksNobodyForNothing(t *testing.T) {
-	err := worktree.Unmount(t.Context(), t.TempDir(), func(context.Context) ([]nexus.RunID, error) { return nil, errors.New("asked") })
+	err := worktree.UnmountLeftovers(t.Context(), t.TempDir(), func(context.Context) ([]nexus.RunID, error) { return nil, errors.New("asked") })
 	if err != nil {
 		t.Error(err)
 	}
@@ -137,17 +137,17 @@ func TestUnmountAsksNobodyForNothing(t *testing.T) {
 
 // TestUnmountWhileTreesAreMade does nothing, and says nothing: it does not wait for long.
 func TestUnmountWhileTreesAreMade(t *testing.T) {
-	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
+	testenv.NeedMachine(t, "an overlay", overlay.ProbeOverlay(t.TempDir()))
 	user, dir := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
 	tr := add(t, openAt(t, user, dir, worktree.FillOverlay), "T1.1", head(t, user))
 	asked := 0
 	gone := func(context.Context) ([]nexus.RunID, error) { asked++; return []nexus.RunID{"r"}, t.Context().Err() }
 	mounted := func() bool { return must[bool](t)(overlay.IsMounted(tr.Dir)) }
-	err := disk.WithSharedLock(t.Context(), filepath.Join(dir, "trees.lock"), func(ctx context.Context) error { return worktree.Unmount(ctx, dir, gone) })
+	err := filewrite.WithSharedLock(t.Context(), filepath.Join(dir, "trees.lock"), func(ctx context.Context) error { return worktree.UnmountLeftovers(ctx, dir, gone) })
 	if err != nil || !mounted() || asked != 1 {
 		t.Errorf("while trees are made: %v, mounted %v, asked %d times", err, mounted(), asked)
 	}
-	if err := worktree.Unmount(t.Context(), dir, gone); err != nil || mounted() || asked != 3 {
+	if err := worktree.UnmountLeftovers(t.Context(), dir, gone); err != nil || mounted() || asked != 3 {
 		t.Errorf("afterwards: %v, mounted %v, asked %d times", err, mounted(), asked)
 	}
 }

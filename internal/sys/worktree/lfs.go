@@ -14,27 +14,27 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// PlaceLFS replaces LFS pointers in the work tree of r by their content, as far as the LFS store
+// PlaceLFSContent replaces LFS pointers in the work tree of r by their content, as far as the LFS store
 // of r has it, and marks the files as unchanged in the index; size is the length of object names
 // in bytes. The files must match the index, which may be that of some files only. No program of
 // git LFS runs.
-func PlaceLFS(ctx context.Context, r git.Repo, size int) error {
+func PlaceLFSContent(ctx context.Context, r git.Repo, size int) error {
 	if r.LFS.IsEmpty() {
 		return nil
 	}
 	data, err := os.ReadFile(r.Index)
 	if err != nil {
-		return disk.WrapError("read an index", err)
+		return filewrite.WrapError("read an index", err)
 	}
 	index, err := git.ParseIndex(data, size)
 	if err != nil {
-		return disk.WrapError("read an index", err)
+		return filewrite.WrapError("read an index", err)
 	}
-	placed, err := placeLFS(ctx, r, index)
+	placed, err := placeLFSFiles(ctx, r, index)
 	if err != nil || len(placed) == 0 {
 		return err
 	}
@@ -46,11 +46,11 @@ func PlaceLFS(ctx context.Context, r git.Repo, size int) error {
 	if data, err = index.Encode(size); err != nil {
 		return err
 	}
-	return disk.WriteFile(r.Index, data)
+	return filewrite.WriteFile(r.Index, data)
 }
 
-// placeLFS is PlaceLFS without writing the index; it returns the changed entries.
-func placeLFS(ctx context.Context, r git.Repo, index git.Index) (placed git.Index, err error) {
+// placeLFSFiles is PlaceLFS without writing the index; it returns the changed entries.
+func placeLFSFiles(ctx context.Context, r git.Repo, index git.Index) (placed git.Index, err error) {
 	if r.LFS.IsEmpty() {
 		return placed, nil
 	}
@@ -60,7 +60,7 @@ func placeLFS(ctx context.Context, r git.Repo, index git.Index) (placed git.Inde
 	}
 	root, err := os.OpenRoot(r.Work)
 	if err != nil {
-		return placed, disk.WrapError("put content in place", err)
+		return placed, filewrite.WrapError("put content in place", err)
 	}
 	defer root.Close() //nolint:errcheck // each file is closed
 	var sum int64
@@ -75,11 +75,11 @@ func placeLFS(ctx context.Context, r git.Repo, index git.Index) (placed git.Inde
 		}
 		switch ok, err := placeContent(root, r.LFS, name, text, pointer); {
 		case err != nil:
-			return placed, disk.WrapError("put content in place", err)
+			return placed, filewrite.WrapError("put content in place", err)
 		case ok:
 			sum += pointer.Size
 			if e.Stat, err = lstat(filepath.Join(r.Work, name)); err != nil {
-				return placed, disk.WrapError("put content in place", err)
+				return placed, filewrite.WrapError("put content in place", err)
 			}
 			placed = append(placed, e)
 		}
@@ -88,13 +88,13 @@ func placeLFS(ctx context.Context, r git.Repo, index git.Index) (placed git.Inde
 }
 
 // pointerAt returns the pointer in a file, with its text, if it is the one of the index entry.
-func pointerAt(root *os.Root, e git.Entry) (text string, p git.LFSPointer, ok bool) {
+func pointerAt(root *os.Root, e git.IndexEntry) (text string, p git.LFSPointer, ok bool) {
 	info, err := root.Lstat(e.Path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() >= git.MaxLFSPointer {
 		return "", p, false
 	}
 	data, err := root.ReadFile(e.Path)
-	if err != nil || git.BlobID(data, len(e.Raw)) != e.ID() {
+	if err != nil || git.BlobID(data, len(e.Raw)) != e.ObjectName() {
 		return "", p, false
 	}
 	p, ok = git.ParseLFSPointer(string(data))
@@ -134,7 +134,7 @@ func contentTime(p git.LFSPointer) time.Time {
 }
 
 // storeLFS stores the LFS files among the paths as pointers, and returns the others.
-func (t *Tree) storeLFS(ctx context.Context, paths []string, files map[string]fileState) (rest []string, err error) {
+func (t *AttemptTree) storeLFS(ctx context.Context, paths []string, files map[string]knownFileState) (rest []string, err error) {
 	if !t.attrs || len(paths) == 0 {
 		return paths, nil
 	}
@@ -152,7 +152,7 @@ func (t *Tree) storeLFS(ctx context.Context, paths []string, files map[string]fi
 			continue // the next scan finds that it is gone
 		}
 		if err != nil {
-			return nil, disk.WrapError("keep "+p, err)
+			return nil, filewrite.WrapError("keep "+p, err)
 		}
 		if done {
 			files[p] = f
@@ -167,21 +167,21 @@ func (t *Tree) storeLFS(ctx context.Context, paths []string, files map[string]fi
 // the content is the same. A file that is a pointer already remains one, and gets its content back
 // if the agent's git had replaced it by the pointer. A file that was committed as it is, in spite
 // of the attribute, is so until it changes.
-func (t *Tree) storePointer(ctx context.Context, p string) (f fileState, done bool, err error) {
+func (t *AttemptTree) storePointer(ctx context.Context, p string) (f knownFileState, done bool, err error) {
 	in, st, err := openFile(filepath.Join(t.Dir, p))
 	if err != nil || in == nil {
 		return f, false, err
 	}
 	defer in.Close() //nolint:errcheck // only read
-	f = fileState{Mode: st.Mode, Stat: st}
+	f = knownFileState{Mode: st.Mode, Stat: st}
 	was, old, err := t.committedFile(ctx, p)
 	if err != nil {
 		return f, false, err
 	}
-	if done, err := t.keepPointer(p, in, was, &f); done || err != nil {
+	if done, err := t.storePointerUnchanged(p, in, was, &f); done || err != nil {
 		return f, done, err
 	}
-	now, err := git.HashLFS(in)
+	now, err := git.HashLFSContent(in)
 	if err != nil {
 		return f, false, err
 	}
@@ -206,8 +206,8 @@ func (t *Tree) storePointer(ctx context.Context, p string) (f fileState, done bo
 	return f, true, err
 }
 
-// keepPointer stores a file that is a pointer, or empty, unchanged. Otherwise it rewinds the file.
-func (t *Tree) keepPointer(p string, in *os.File, was string, f *fileState) (done bool, err error) {
+// storePointerUnchanged stores a file that is a pointer, or empty, unchanged. Otherwise it rewinds the file.
+func (t *AttemptTree) storePointerUnchanged(p string, in *os.File, was string, f *knownFileState) (done bool, err error) {
 	text, err := io.ReadAll(io.LimitReader(in, git.MaxLFSPointer))
 	if err != nil {
 		return false, err
@@ -224,7 +224,7 @@ func (t *Tree) keepPointer(p string, in *os.File, was string, f *fileState) (don
 }
 
 // openFile opens a regular file, with its stat; it returns nil for any other file.
-func openFile(name string) (*os.File, git.FileStat, error) {
+func openFile(name string) (*os.File, git.IndexFileStat, error) {
 	st, err := lstat(name)
 	if err != nil || st.Mode != git.ModeFile && st.Mode != git.ModeExec {
 		return nil, st, err
@@ -247,7 +247,7 @@ func openFile(name string) (*os.File, git.FileStat, error) {
 
 // committedFile returns a file's object in the last snapshot, and its text if that is as short as a
 // pointer.
-func (t *Tree) committedFile(ctx context.Context, p string) (id, text string, err error) {
+func (t *AttemptTree) committedFile(ctx context.Context, p string) (id, text string, err error) {
 	node, err := t.s.objects.LookupPath(ctx, t.tree, p)
 	if err != nil || node.Mode != git.ModeFile && node.Mode != git.ModeExec {
 		return "", "", err
@@ -260,7 +260,7 @@ func (t *Tree) committedFile(ctx context.Context, p string) (id, text string, er
 }
 
 // isBlob reports whether a file of that size is identical to an object.
-func (t *Tree) isBlob(ctx context.Context, p, id string, size int64) (bool, error) {
+func (t *AttemptTree) isBlob(ctx context.Context, p, id string, size int64) (bool, error) {
 	length, err := t.s.git.RunLine(ctx, "cat-file", "-s", id)
 	if err != nil || length != strconv.FormatInt(size, 10) {
 		return false, err
@@ -272,13 +272,13 @@ func (t *Tree) isBlob(ctx context.Context, p, id string, size int64) (bool, erro
 // restoreLFSContent restores the content in a file that is the pointer of the last snapshot. Meanwhile
 // the pointer is recorded beside the tree, so that a partial content is never mistaken for the
 // agent's work.
-func (t *Tree) restoreLFSContent(p, text string, pointer git.LFSPointer, f *fileState) error {
+func (t *AttemptTree) restoreLFSContent(p, text string, pointer git.LFSPointer, f *knownFileState) error {
 	root, err := os.OpenRoot(t.Dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // each file is closed
-	if err := disk.WriteFile(t.placingNotePath(), []byte(p+"\x00"+text)); err != nil {
+	if err := filewrite.WriteFile(t.lfsPlacingRecordPath(), []byte(p+"\x00"+text)); err != nil {
 		return err
 	}
 	ok, err := placeContent(root, t.s.git.LFS, p, text, pointer)
@@ -288,37 +288,37 @@ func (t *Tree) restoreLFSContent(p, text string, pointer git.LFSPointer, f *file
 	if err != nil {
 		return err
 	}
-	return os.Remove(t.placingNotePath())
+	return os.Remove(t.lfsPlacingRecordPath())
 }
 
-// placingNotePath returns the path of the record of [Tree.restoreLFSContent].
-func (t *Tree) placingNotePath() string { return filepath.Join(t.home, "placing") }
+// lfsPlacingRecordPath returns the path of the record of [AttemptTree.restoreLFSContent].
+func (t *AttemptTree) lfsPlacingRecordPath() string { return filepath.Join(t.home, "placing") }
 
-// undoPlacing restores the pointer if a process died while it replaced the pointer by its content.
-func (t *Tree) undoPlacing() error {
-	data, err := os.ReadFile(t.placingNotePath())
+// undoInterruptedPlacing restores the pointer if a process died while it replaced the pointer by its content.
+func (t *AttemptTree) undoInterruptedPlacing() error {
+	data, err := os.ReadFile(t.lfsPlacingRecordPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return disk.WrapError("put content in place", err)
+		return filewrite.WrapError("put content in place", err)
 	}
 	root, err := os.OpenRoot(t.Dir)
 	if err != nil {
-		return disk.WrapError("put content in place", err)
+		return filewrite.WrapError("put content in place", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written through it
 	name, text, _ := strings.Cut(string(data), "\x00")
 	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() {
 		if err := root.WriteFile(name, []byte(text), 0o600); err != nil {
-			return disk.WrapError("put content in place", err)
+			return filewrite.WrapError("put content in place", err)
 		}
 	}
-	return disk.WrapError("put content in place", os.Remove(t.placingNotePath()))
+	return filewrite.WrapError("put content in place", os.Remove(t.lfsPlacingRecordPath()))
 }
 
 // restoreContentTime restores the time of a file that was touched but has the same content.
-func (t *Tree) restoreContentTime(p string, pointer git.LFSPointer, f *fileState) error {
+func (t *AttemptTree) restoreContentTime(p string, pointer git.LFSPointer, f *knownFileState) error {
 	at := contentTime(pointer)
 	if f.Stat.Modified == at.UnixNano() {
 		return nil
@@ -337,22 +337,22 @@ func (t *Tree) restoreContentTime(p string, pointer git.LFSPointer, f *fileState
 
 // placeLateLFSContent adds LFS content that was not available when the shared files of the overlay were
 // made. It returns the changed files as changes of files that remain the same.
-func (t *Tree) placeLateLFSContent(ctx context.Context, dir string, low checkoutState) ([]TreeChange, git.Index, error) {
+func (t *AttemptTree) placeLateLFSContent(ctx context.Context, dir string, low writtenCheckout) ([]ChangedTreeFile, git.Index, error) {
 	if !low.Attributes {
 		return nil, nil, nil
 	}
 	r := t.s.git
 	r.Work, r.Index = dir, t.s.checkouts.checkoutPath(low.Tree, "index")
-	late, err := placeLFS(ctx, r, low.Index)
-	var changes []TreeChange
+	late, err := placeLFSFiles(ctx, r, low.Index)
+	var changes []ChangedTreeFile
 	for _, e := range late {
-		changes = append(changes, TreeChange{Status: "M", Path: e.Path, Mode: fmt.Sprintf("%o", e.Mode), ID: hex.EncodeToString([]byte(e.Raw))})
+		changes = append(changes, ChangedTreeFile{Status: "M", Path: e.Path, Mode: fmt.Sprintf("%o", e.Mode), ID: hex.EncodeToString([]byte(e.Raw))})
 	}
 	return changes, late, err
 }
 
 // sortByPath sorts the entries of an index by path.
 func sortByPath(x git.Index) git.Index {
-	slices.SortStableFunc(x, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(x, func(a, b git.IndexEntry) int { return strings.Compare(a.Path, b.Path) })
 	return x
 }

@@ -46,7 +46,7 @@ func largeRepo(t *testing.T) string {
 	return user
 }
 
-func read(t *testing.T, tr *worktree.Tree, name string) string {
+func read(t *testing.T, tr *worktree.AttemptTree, name string) string {
 	t.Helper()
 	return string(must[[]byte](t)(os.ReadFile(filepath.Join(tr.Dir, name))))
 }
@@ -54,7 +54,7 @@ func read(t *testing.T, tr *worktree.Tree, name string) string {
 // TestLFSContent reads the content of files that git LFS keeps where the user has it, and finds
 // the pointers unchanged in snapshots, to the agent's git, and to those who judge.
 func TestLFSContent(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := largeRepo(t)
 		base := head(t, user)
@@ -122,7 +122,7 @@ func TestLFSContent(t *testing.T) {
 // TestLFSContentChanged stores what an agent wrote as a pointer, and gives the user the content
 // when the commit is published.
 func TestLFSContentChanged(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := largeRepo(t)
 		s := open(t, user, way)
@@ -161,7 +161,7 @@ func TestLFSContentChanged(t *testing.T) {
 		if got := read(t, later, "d/a.bin") + read(t, later, "new.bin"); got != "changed\nnew" {
 			t.Errorf("a tree of the commit has %q", got)
 		}
-		if err := s.Publish(t.Context(), "nexus/r", commit); err != nil {
+		if err := s.PublishBranch(t.Context(), "nexus/r", commit); err != nil {
 			t.Fatal(err)
 		}
 		for _, content := range []string{"changed\n", "new", "changed too"} {
@@ -177,7 +177,7 @@ func TestLFSContentChanged(t *testing.T) {
 // TestLFSContentThatComesLate is in trees that are made after the user got it, whatever there
 // was to mount them over.
 func TestLFSContentThatComesLate(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := largeRepo(t)
 		s := open(t, user, way)
@@ -190,7 +190,7 @@ func TestLFSContentThatComesLate(t *testing.T) {
 		if got := read(t, first, "gone.bin"); got == "gone" {
 			t.Error("a tree changed under its agent")
 		}
-		for _, tr := range []*worktree.Tree{first, second} {
+		for _, tr := range []*worktree.AttemptTree{first, second} {
 			if _, tree, err := tr.Snapshot(t.Context(), "s"); err != nil || tree != gittest.RunGit(t, user, "rev-parse", "HEAD^{tree}") {
 				t.Errorf("%s: the snapshot has %s, %v", tr.ID, tree, err)
 			}
@@ -204,7 +204,7 @@ func TestLFSContentThatComesLate(t *testing.T) {
 // TestLFSContentCutOff finds part of a content where a process died while it put that in place, and takes it for
 // nobody's work.
 func TestLFSContentCutOff(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := largeRepo(t)
 		tree := gittest.RunGit(t, user, "rev-parse", "HEAD^{tree}")

@@ -21,7 +21,7 @@ import (
 // TestModel does random things to a tree, as an agent would, and compares
 // every snapshot with what plain git makes of a copy of the files.
 func TestModel(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		first, n := uint64(0), 1
 		if testenv.RunsNightly() {
@@ -124,7 +124,7 @@ func listing(tb testing.TB, dir string) map[string]string {
 	return all
 }
 
-func model(t *testing.T, way worktree.FillMethod, seed uint64) {
+func model(t *testing.T, way worktree.TreeFillMethod, seed uint64) {
 	t.Helper()
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(seed, 7))
@@ -137,7 +137,7 @@ func model(t *testing.T, way worktree.FillMethod, seed uint64) {
 	base := gittest.RunGit(t, user, "rev-parse", "HEAD")
 	state := filepath.Join(t.TempDir(), "state")
 	s := openAt(t, user, state, way)
-	tr := must[*worktree.Tree](t)(s.AddTree(ctx, "r", "T1.1", base))
+	tr := must[*worktree.AttemptTree](t)(s.AddTree(ctx, "r", "T1.1", base))
 	o := &oracle{tb: t, dir: t.TempDir()}
 	o.git = filepath.Join(o.dir, "git")
 	gittest.RunGit(t, o.dir, "clone", "-q", "--bare", user, o.git)
@@ -151,7 +151,7 @@ func model(t *testing.T, way worktree.FillMethod, seed uint64) {
 		switch r.IntN(12) {
 		case 0: // another process continues
 			s = openAt(t, user, state, way)
-			tr = must[*worktree.Tree](t)(s.AddTree(ctx, "r", "T1.1", base))
+			tr = must[*worktree.AttemptTree](t)(s.AddTree(ctx, "r", "T1.1", base))
 		case 1:
 			if len(commits) > 0 {
 				c := commits[r.IntN(len(commits))]

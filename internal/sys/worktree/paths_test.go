@@ -13,13 +13,13 @@ import (
 // TestRestoreOfWhatIsNotThere says so where git cannot tell what to restore,
 // and leaves the files as they are.
 func TestRestoreOfWhatIsNotThere(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		ctx := t.Context()
 		user := userRepo(t, map[string]string{"a.txt": "a\n"})
 		base := gittest.RunGit(t, user, "rev-parse", "HEAD")
 		s := open(t, user, way)
-		tr := must[*worktree.Tree](t)(s.AddTree(ctx, "run-1", "T1.1", base))
+		tr := must[*worktree.AttemptTree](t)(s.AddTree(ctx, "run-1", "T1.1", base))
 		gittest.WriteFiles(t, tr.Dir, map[string]string{"d/b.txt": "b\n"})
 		c1, _, err := tr.Snapshot(ctx, "one")
 		if err != nil {

@@ -23,9 +23,9 @@ func TestPointIsCheap(t *testing.T) {
 		base := gittest.RunGit(t, user, "rev-parse", "main")
 		state := filepath.Join(t.TempDir(), "state")
 		s := openAt(t, user, state, worktree.FillPlain)
-		var trees []nexus.PinnedTree
+		var trees []nexus.PinnedAttemptTree
 		for i := range 4 {
-			trees = append(trees, nexus.PinnedTree{Attempt: nexus.AttemptID(fmt.Sprintf("T%d.1", i)), Commit: base})
+			trees = append(trees, nexus.PinnedAttemptTree{Attempt: nexus.AttemptID(fmt.Sprintf("T%d.1", i)), Commit: base})
 		}
 		for i := range n / 10 {
 			if err := s.PinCheckpoint("r", fmt.Sprintf("wave-%d", i), base, trees); err != nil {

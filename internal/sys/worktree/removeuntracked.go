@@ -6,17 +6,17 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// removeUntracked removes everything that the last scan, which was the first since [scanCache.Forget],
+// removeUntracked removes everything that the last scan, which was the first since [treeScanCache.Forget],
 // excluded: ignored files, files that git cannot store, the .git of repositories within, and
 // directories without files. The empty directory of a submodule remains, and so does the .git of
 // the tree itself.
-func (t treeSurvey) removeUntracked(k *scanCache) error {
+func (t treeChangeFinder) removeUntracked(k *treeScanCache) error {
 	for p := range k.ignored {
-		if err := k.stripAround(t.Dir, p); err != nil {
+		if err := k.removeIgnoredPath(t.Dir, p); err != nil {
 			return err
 		}
 	}
@@ -36,7 +36,7 @@ func (t treeSurvey) removeUntracked(k *scanCache) error {
 				return fs.SkipDir
 			}
 		case d.Name() == dotGit:
-			if err := disk.RemoveAll(filepath.Join(t.Dir, p)); err != nil || !d.IsDir() {
+			if err := filewrite.RemoveAll(filepath.Join(t.Dir, p)); err != nil || !d.IsDir() {
 				return err
 			}
 			return fs.SkipDir
@@ -45,7 +45,7 @@ func (t treeSurvey) removeUntracked(k *scanCache) error {
 				dirs = append(dirs, p)
 			}
 		case !d.Type().IsRegular() && d.Type() != fs.ModeSymlink:
-			return disk.RemoveAll(filepath.Join(t.Dir, p)) // a whiteout has no file to remove
+			return filewrite.RemoveAll(filepath.Join(t.Dir, p)) // a whiteout has no file to remove
 		}
 		return nil
 	})
@@ -56,7 +56,7 @@ func (t treeSurvey) removeUntracked(k *scanCache) error {
 }
 
 // isGitlink reports whether a path is the directory of a submodule's commit.
-func (t treeSurvey) isGitlink(k *scanCache, p string) bool {
+func (t treeChangeFinder) isGitlink(k *treeScanCache, p string) bool {
 	if f, ok := k.Recent[p]; ok {
 		return f.Mode == git.ModeGitlink
 	}

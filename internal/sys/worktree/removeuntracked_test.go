@@ -21,7 +21,7 @@ func TestStripLooksFurther(t *testing.T) {
 	if err := SetExternalPaths(dir, []string{"c/lent"}); err != nil {
 		t.Fatal(err)
 	}
-	k, tree := &scanCache{}, treeSurvey{Dir: dir, Ignored: nothing}
+	k, tree := &treeScanCache{}, treeChangeFinder{Dir: dir, Ignored: nothing}
 	look(t, tree, k, 1)
 	if err := tree.removeUntracked(k); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // TestWhatARestoreTakesAwayIsPinned before, also files that git may keep only as
 // plain files.
 func TestWhatARestoreTakesAwayIsPinned(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", ".gitmodules": "# none\n"})
 		s, base := open(t, user, way), head(t, user)
@@ -42,7 +42,7 @@ func TestWhatARestoreTakesAwayIsPinned(t *testing.T) {
 
 // TestAClosedStoreLeavesNothingMounted, whoever made the tree.
 func TestAClosedStoreLeavesNothingMounted(t *testing.T) {
-	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
+	testenv.NeedMachine(t, "an overlay", overlay.ProbeOverlay(t.TempDir()))
 	user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
 	for range 2 { // the second takes over the tree of the first
 		s := openAt(t, user, state, worktree.FillOverlay)
@@ -62,7 +62,7 @@ func TestAClosedStoreLeavesNothingMounted(t *testing.T) {
 // TestADirectoryInThePlaceOfAFile is seen, whether something is in it or not, and
 // so is a file in the place of a directory.
 func TestADirectoryInThePlaceOfAFile(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n", "d/e/f": "f\n", "stays": "s\n"})
 		s, base := open(t, user, way), head(t, user)

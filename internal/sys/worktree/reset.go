@@ -7,11 +7,11 @@ import (
 	"os"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
 // Reset resets the files to those of a tree, if they differ. Ignored files remain.
-func (t *Tree) Reset(ctx context.Context, tree string) error {
+func (t *AttemptTree) Reset(ctx context.Context, tree string) error {
 	_, now, err := t.Snapshot(ctx, "nexus: before a reset")
 	if err != nil || now == tree {
 		return err
@@ -21,7 +21,7 @@ func (t *Tree) Reset(ctx context.Context, tree string) error {
 
 // ResetExactly resets the files to exactly those of a tree: ignored files are deleted, too, and so
 // is everything else that a checkout of the tree does not have. It cannot be undone.
-func (t *Tree) ResetExactly(ctx context.Context, tree string) error {
+func (t *AttemptTree) ResetExactly(ctx context.Context, tree string) error {
 	t.mu.Lock()
 	t.known.Forget() // so that every name is scanned
 	t.mu.Unlock()
@@ -30,14 +30,14 @@ func (t *Tree) ResetExactly(ctx context.Context, tree string) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	look, err := t.newSurvey()
+	look, err := t.newTreeSurvey()
 	if err == nil {
-		err = disk.WrapError("remove what is not of the tree", look.removeUntracked(&t.known))
+		err = filewrite.WrapError("remove what is not of the tree", look.removeUntracked(&t.known))
 	}
 	return errors.Join(err, t.linkAgentGit())
 }
 
-// DropTree removes the tree of an attempt, if there is one, like [Tree.Remove].
+// DropTree removes the tree of an attempt, if there is one, like [AttemptTree.Remove].
 func (s *Store) DropTree(ctx context.Context, run nexus.RunID, id nexus.AttemptID) error {
 	t, err := s.newTree(run, id)
 	if err != nil {

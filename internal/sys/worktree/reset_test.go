@@ -14,7 +14,7 @@ func TestExact(t *testing.T) { ways(t, testExact) }
 
 // testExact leaves all kinds of things in a tree that git does not track, and
 // sees that none of them is there any more, and that nothing else is gone.
-func testExact(t *testing.T, way worktree.FillMethod) {
+func testExact(t *testing.T, way worktree.TreeFillMethod) {
 	t.Helper()
 	ctx := t.Context()
 	user := userRepo(t, map[string]string{"a.go": "a\n", "d/b.go": "b\n", ".gitignore": "out/\n*_gen.go\n"})
@@ -22,7 +22,7 @@ func testExact(t *testing.T, way worktree.FillMethod) {
 	gittest.RunGit(t, user, "add", "-f", "out/kept")
 	gittest.RunGit(t, user, "commit", "-q", "-m", "more")
 	s := open(t, user, way)
-	tr := must[*worktree.Tree](t)(s.AddTree(ctx, "run-1", "T1.1", gittest.RunGit(t, user, "rev-parse", "HEAD")))
+	tr := must[*worktree.AttemptTree](t)(s.AddTree(ctx, "run-1", "T1.1", gittest.RunGit(t, user, "rev-parse", "HEAD")))
 	gittest.WriteFiles(t, tr.Dir, map[string]string{"c.go": "c\n", "d/b.go": "changed\n"})
 	_, tree, err := tr.Snapshot(ctx, "work")
 	if err != nil {

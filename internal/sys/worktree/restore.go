@@ -10,14 +10,14 @@ import (
 	"path/filepath"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
 // Restore makes the files exactly those of a commit or tree. Files that the tree's rules ignore
 // remain, unless they are in the way. The earlier state is pinned; the restored state becomes the
 // last snapshot.
-func (t *Tree) Restore(ctx context.Context, rev string) error {
+func (t *AttemptTree) Restore(ctx context.Context, rev string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	tree, err := t.s.git.TreeID(ctx, rev)
@@ -37,7 +37,7 @@ func (t *Tree) Restore(ctx context.Context, rev string) error {
 		if err != nil {
 			return err
 		}
-		if err := t.commitOnLast(ctx, tree, "nexus: restored "+rev); err != nil {
+		if err := t.commitOnLastSnapshot(ctx, tree, "nexus: restored "+rev); err != nil {
 			return err
 		}
 		if err := t.recordChanges(changes, stats, now); err != nil {
@@ -55,7 +55,7 @@ const maxRestoreTries = 5
 
 // snapshotForRestore makes a last snapshot. It removes files that git cannot store, because they
 // are in no commit.
-func (t *Tree) snapshotForRestore(ctx context.Context) error {
+func (t *AttemptTree) snapshotForRestore(ctx context.Context) error {
 	t.known.Forget() // so that every name is scanned
 	found, err := t.findChanges(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (t *Tree) snapshotForRestore(ctx context.Context) error {
 	}
 	root, err := os.OpenRoot(t.Dir)
 	if err != nil {
-		return disk.WrapError("restore the files", err)
+		return filewrite.WrapError("restore the files", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written through it
 	refused := func(p string) bool {
@@ -86,40 +86,40 @@ func (t *Tree) snapshotForRestore(ctx context.Context) error {
 }
 
 // linkAgentGit restores the link to the agent's git directory, whatever is in its place.
-func (t *Tree) linkAgentGit() error {
+func (t *AttemptTree) linkAgentGit() error {
 	name := filepath.Join(t.Dir, ".git")
-	if err := disk.RemoveAll(name); err != nil {
-		return disk.WrapError("restore the files", err)
+	if err := filewrite.RemoveAll(name); err != nil {
+		return filewrite.WrapError("restore the files", err)
 	}
-	return disk.WriteFile(name, []byte(gitFileText))
+	return filewrite.WriteFile(name, []byte(gitFileText))
 }
 
 // applyDiff changes the files in dir from those of one tree to those of another. It returns the
 // changes, an index of the written files, and the time.
-func (t *Tree) applyDiff(ctx context.Context, dir, from, to string) ([]TreeChange, git.Index, int64, error) {
+func (t *AttemptTree) applyDiff(ctx context.Context, dir, from, to string) ([]ChangedTreeFile, git.Index, int64, error) {
 	changes, err := t.s.git.ChangedFiles(ctx, from, to)
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	want, err := clearForChanges(dir, changes)
+	want, err := removeChangedFiles(dir, changes)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	var got git.Index
 	if len(want) > 0 {
-		if got, err = t.writeOut(ctx, dir, want); err != nil {
+		if got, err = t.writeFilesWithGit(ctx, dir, want); err != nil {
 			return nil, nil, 0, err
 		}
 	}
 	now, err := fileClock(filepath.Join(filepath.Dir(dir), "clock"))
-	return changes, got, now, disk.WrapError("restore the files", err)
+	return changes, got, now, filewrite.WrapError("restore the files", err)
 }
 
-// clearForChanges removes the files that the changes delete or replace, and returns the files to write.
-func clearForChanges(dir string, changes []TreeChange) (git.Index, error) {
+// removeChangedFiles removes the files that the changes delete or replace, and returns the files to write.
+func removeChangedFiles(dir string, changes []ChangedTreeFile) (git.Index, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, disk.WrapError("restore the files", err)
+		return nil, filewrite.WrapError("restore the files", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written through it
 	var want git.Index
@@ -135,14 +135,14 @@ func clearForChanges(dir string, changes []TreeChange) (git.Index, error) {
 			return nil, err
 		}
 		if mode != 0 {
-			want = append(want, git.Entry{Path: c.Path, Mode: mode, Raw: string(raw)})
+			want = append(want, git.IndexEntry{Path: c.Path, Mode: mode, Raw: string(raw)})
 		}
 	}
 	return want, nil
 }
 
-// writeOut writes files with git, as their attributes require.
-func (t *Tree) writeOut(ctx context.Context, dir string, want git.Index) (git.Index, error) {
+// writeFilesWithGit writes files with git, as their attributes require.
+func (t *AttemptTree) writeFilesWithGit(ctx context.Context, dir string, want git.Index) (git.Index, error) {
 	sortByPath(want)
 	r := t.s.git
 	r.Work, r.Index = dir, filepath.Join(filepath.Dir(dir), "mini")
@@ -150,17 +150,17 @@ func (t *Tree) writeOut(ctx context.Context, dir string, want git.Index) (git.In
 	if err != nil {
 		return nil, err
 	}
-	if err := disk.WriteFile(r.Index, data); err != nil {
+	if err := filewrite.WriteFile(r.Index, data); err != nil {
 		return nil, err
 	}
 	if _, err := r.Run(ctx, "checkout-index", "-a", "-f", "-u", "-q"); err != nil {
 		return nil, err
 	}
-	if err := PlaceLFS(ctx, r, t.s.objects.IDSize()); err != nil {
+	if err := PlaceLFSContent(ctx, r, t.s.objects.IDSize()); err != nil {
 		return nil, err
 	}
 	if data, err = os.ReadFile(r.Index); err != nil {
-		return nil, disk.WrapError("restore the files", err)
+		return nil, filewrite.WrapError("restore the files", err)
 	}
 	return git.ParseIndex(data, t.s.objects.IDSize())
 }
@@ -170,12 +170,12 @@ func (t *Tree) writeOut(ctx context.Context, dir string, want git.Index) (git.In
 func clearFile(root *os.Root, p string) error {
 	err := root.Remove(p)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !isDir(root, p) {
-		return disk.WrapError("restore the files", err)
+		return filewrite.WrapError("restore the files", err)
 	}
 	for d := path.Dir(p); d != "."; d = path.Dir(d) {
 		if containsOnly(root, d, ".git") {
 			if err := root.RemoveAll(path.Join(d, ".git")); err != nil {
-				return disk.WrapError("restore the files", err)
+				return filewrite.WrapError("restore the files", err)
 			}
 		}
 		if !removeEmptyDir(root, d) {

@@ -34,7 +34,7 @@ func TestRoundsAreNamed(t *testing.T) {
 	if err := tr.Remove(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Sweep(t.Context(), func(nexus.RunID, nexus.AttemptID) bool { return false }, false); err != nil {
+	if _, err := s.RemoveTrees(t.Context(), func(nexus.RunID, nexus.AttemptID) bool { return false }, false); err != nil {
 		t.Fatal(err)
 	}
 	for n, commit := range want {

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -23,13 +23,13 @@ import (
 // Files that the tree's own rules ignore are left out, as are sockets and pipes. The files of a
 // repository within the tree are included as files, without its .git. A file whose name git
 // refuses is an error.
-func (t *Tree) Snapshot(ctx context.Context, message string) (commit, tree string, err error) {
+func (t *AttemptTree) Snapshot(ctx context.Context, message string) (commit, tree string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.snapshot(ctx, message)
 }
 
-func (t *Tree) snapshot(ctx context.Context, message string) (commit, tree string, err error) {
+func (t *AttemptTree) snapshot(ctx context.Context, message string) (commit, tree string, err error) {
 	found, err := t.findChanges(ctx)
 	if err == nil {
 		commit, tree, err = t.commitChanges(ctx, message, found)
@@ -41,34 +41,34 @@ func (t *Tree) snapshot(ctx context.Context, message string) (commit, tree strin
 }
 
 // findChanges returns the changes since the last snapshot.
-func (t *Tree) findChanges(ctx context.Context) (scanResult, error) {
-	if err := t.remount(ctx); err != nil { // an unmounted tree would look empty
-		return scanResult{}, err
+func (t *AttemptTree) findChanges(ctx context.Context) (treeScanResult, error) {
+	if err := t.remountTree(ctx); err != nil { // an unmounted tree would look empty
+		return treeScanResult{}, err
 	}
 	is, err := t.s.objects.ReadRef(SnapshotRef(t.Run, t.ID))
 	if err != nil {
-		return scanResult{}, err
+		return treeScanResult{}, err
 	}
 	if is != t.last { // another process made a snapshot
 		if err := t.reloadSnapshot(ctx); err != nil {
-			return scanResult{}, err
+			return treeScanResult{}, err
 		}
 	}
 	now, err := fileClock(filepath.Join(t.home, "clock"))
 	if err != nil {
-		return scanResult{}, disk.WrapError("make a snapshot", err)
+		return treeScanResult{}, filewrite.WrapError("make a snapshot", err)
 	}
-	look, err := t.newSurvey()
+	look, err := t.newTreeSurvey()
 	if err != nil {
-		return scanResult{}, err
+		return treeScanResult{}, err
 	}
 	found, err := look.findChanges(ctx, &t.known, now)
-	return found, disk.WrapError("look at the files", err)
+	return found, filewrite.WrapError("look at the files", err)
 }
 
-func (t *Tree) newSurvey() (treeSurvey, error) {
+func (t *AttemptTree) newTreeSurvey() (treeChangeFinder, error) {
 	g, err := t.startState()
-	look := treeSurvey{Dir: t.Dir, Ignored: t.IgnoredPaths, Base: g.Index, Since: g.Since}
+	look := treeChangeFinder{Dir: t.Dir, Ignored: t.IgnoredPaths, Base: g.Index, Since: g.Since}
 	if t.lower != "" {
 		look.Upper = filepath.Join(t.home, "upper")
 	}
@@ -76,12 +76,12 @@ func (t *Tree) newSurvey() (treeSurvey, error) {
 }
 
 // IgnoredPaths returns the paths that the rules of the tree, or of the user, exclude. For forced paths,
-// only the tree's own rules count; see [Tree.ForceInclude].
-func (t *Tree) IgnoredPaths(ctx context.Context, paths []string) (map[string]bool, error) {
+// only the tree's own rules count; see [AttemptTree.ForceInclude].
+func (t *AttemptTree) IgnoredPaths(ctx context.Context, paths []string) (map[string]bool, error) {
 	rules, err := t.checkIgnore(ctx, paths)
 	all := map[string]bool{}
 	for p, rule := range rules {
-		if !rule.Own || !t.kept.has(p) {
+		if !rule.Own || !t.kept.includesPath(p) {
 			all[p] = true
 		}
 	}
@@ -90,14 +90,14 @@ func (t *Tree) IgnoredPaths(ctx context.Context, paths []string) (map[string]boo
 
 // repoWithIndex returns the private clone with the tree's files as work tree, and an index in the tree's
 // home.
-func (t *Tree) repoWithIndex(index string) git.Repo {
+func (t *AttemptTree) repoWithIndex(index string) git.Repo {
 	r := t.s.git
 	r.Work, r.Index = t.Dir, filepath.Join(t.home, index)
 	return r
 }
 
 // commitChanges commits the changes, unless the result is the same tree.
-func (t *Tree) commitChanges(ctx context.Context, message string, found scanResult) (commit, tree string, err error) {
+func (t *AttemptTree) commitChanges(ctx context.Context, message string, found treeScanResult) (commit, tree string, err error) {
 	files, err := t.storeFiles(ctx, found.Changed)
 	if err != nil {
 		return "", "", err
@@ -114,38 +114,38 @@ func (t *Tree) commitChanges(ctx context.Context, message string, found scanResu
 	}
 	tree = t.tree
 	if len(changes) > 0 {
-		if tree, err = t.s.objects.SpliceTree(ctx, t.tree, changes); err != nil {
-			return "", "", disk.WrapError("keep the files", err)
+		if tree, err = t.s.objects.EditTreePaths(ctx, t.tree, changes); err != nil {
+			return "", "", filewrite.WrapError("keep the files", err)
 		}
 	}
 	if tree != t.tree {
-		if err := t.commitOnLast(ctx, tree, message); err != nil {
+		if err := t.commitOnLastSnapshot(ctx, tree, message); err != nil {
 			return "", "", err
 		}
 	}
-	t.rememberFiles(found, files)
+	t.rememberFileStates(found, files)
 	return t.last, t.tree, nil
 }
 
-// rememberFiles stores the states of the found files.
-func (t *Tree) rememberFiles(found scanResult, files map[string]fileState) {
+// rememberFileStates stores the states of the found files.
+func (t *AttemptTree) rememberFileStates(found treeScanResult, files map[string]knownFileState) {
 	for _, p := range found.Gone {
-		t.known.Set(p, fileState{}, found.Now)
+		t.known.Set(p, knownFileState{}, found.Now)
 	}
 	for p, f := range files {
 		t.known.Set(p, f, found.Now)
 	}
 }
 
-// commitOnLast commits a tree on top of the last snapshot.
-func (t *Tree) commitOnLast(ctx context.Context, tree, message string) error {
-	at, err := t.s.commitDate(ctx, t.last)
+// commitOnLastSnapshot commits a tree on top of the last snapshot.
+func (t *AttemptTree) commitOnLastSnapshot(ctx context.Context, tree, message string) error {
+	at, err := t.s.dateForNextCommit(ctx, t.last)
 	if err != nil {
 		return err
 	}
 	commit, err := t.s.objects.Commit(tree, []string{t.last}, t.s.Who, at, message)
 	if err != nil {
-		return disk.WrapError("keep the files", err)
+		return filewrite.WrapError("keep the files", err)
 	}
 	if err := t.s.objects.MoveRef(SnapshotRef(t.Run, t.ID), commit, t.last); err != nil {
 		return &nexus.Error{
@@ -161,8 +161,8 @@ func (t *Tree) commitOnLast(ctx context.Context, tree, message string) error {
 const minGitStoredSize = 32 << 20
 
 // storeFiles stores the content of files. A file that disappeared is skipped.
-func (t *Tree) storeFiles(ctx context.Context, paths []string) (map[string]fileState, error) {
-	files := map[string]fileState{}
+func (t *AttemptTree) storeFiles(ctx context.Context, paths []string) (map[string]knownFileState, error) {
+	files := map[string]knownFileState{}
 	var rest []string
 	t.attrs = t.attrs || slices.ContainsFunc(paths, isAttributesFile) // before all files, whatever their order
 	paths, err := t.storeLFS(ctx, paths, files)
@@ -175,7 +175,7 @@ func (t *Tree) storeFiles(ctx context.Context, paths []string) (map[string]fileS
 			continue // the next scan finds that it is gone
 		}
 		if err != nil {
-			return nil, disk.WrapError("keep "+p, err)
+			return nil, filewrite.WrapError("keep "+p, err)
 		}
 		if done {
 			files[p] = f
@@ -190,7 +190,7 @@ func (t *Tree) storeFiles(ctx context.Context, paths []string) (map[string]fileS
 }
 
 // storeFile stores one file, unless its attributes require git.
-func (t *Tree) storeFile(p string) (f fileState, done bool, err error) {
+func (t *AttemptTree) storeFile(p string) (f knownFileState, done bool, err error) {
 	name := filepath.Join(t.Dir, p)
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -217,13 +217,13 @@ func (t *Tree) storeFile(p string) (f fileState, done bool, err error) {
 }
 
 // readFile reads a regular file that is no link, with its stat from before.
-func readFile(name string) ([]byte, git.FileStat, error) {
+func readFile(name string) ([]byte, git.IndexFileStat, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0)
 	if errors.Is(err, fs.ErrPermission) && os.Chmod(name, 0o600) == nil {
 		f, err = os.OpenFile(name, os.O_RDONLY|noFollow, 0)
 	}
 	if err != nil {
-		return nil, git.FileStat{}, err
+		return nil, git.IndexFileStat{}, err
 	}
 	defer f.Close() //nolint:errcheck // only read
 	st, err := fileStat(f)
@@ -242,14 +242,14 @@ func readFile(name string) ([]byte, git.FileStat, error) {
 
 // storeByGit stores files with git, because of attributes for line ends or encodings. If the
 // attributes are impossible to apply, the files are stored unchanged.
-func (t *Tree) storeByGit(ctx context.Context, paths []string, files map[string]fileState) error {
+func (t *AttemptTree) storeByGit(ctx context.Context, paths []string, files map[string]knownFileState) error {
 	was, err := t.snapshotEntries(ctx, paths)
 	if err != nil {
 		return err
 	}
 	now, err := t.updateIndex(ctx, paths, was)
 	if _, ok := errors.AsType[*git.ExitError](err); ok {
-		return t.storeRaw(ctx, paths, files)
+		return t.storeUnfiltered(ctx, paths, files)
 	}
 	if err != nil {
 		return err
@@ -259,14 +259,14 @@ func (t *Tree) storeByGit(ctx context.Context, paths []string, files map[string]
 		if !ok {
 			return snapshotError(fmt.Errorf("git refuses %q", p))
 		}
-		files[p] = fileState{Mode: e.Mode, ID: e.ID(), Stat: e.Stat}
+		files[p] = knownFileState{Mode: e.Mode, ID: e.ObjectName(), Stat: e.Stat}
 	}
 	return nil
 }
 
 // snapshotEntries returns the entries of files in the last snapshot. Git keeps line ends that were
 // always committed as they are, so it needs these entries.
-func (t *Tree) snapshotEntries(ctx context.Context, paths []string) (git.Index, error) {
+func (t *AttemptTree) snapshotEntries(ctx context.Context, paths []string) (git.Index, error) {
 	var was git.Index
 	for _, p := range paths { // sorted
 		node, err := t.s.objects.LookupPath(ctx, t.tree, p)
@@ -275,20 +275,20 @@ func (t *Tree) snapshotEntries(ctx context.Context, paths []string) (git.Index, 
 		}
 		raw, err := hex.DecodeString(node.ID)
 		if err == nil && (node.Mode == git.ModeFile || node.Mode == git.ModeExec) {
-			was = append(was, git.Entry{Path: p, Mode: node.Mode, Raw: string(raw)})
+			was = append(was, git.IndexEntry{Path: p, Mode: node.Mode, Raw: string(raw)})
 		}
 	}
 	return was, nil
 }
 
 // updateIndex stores files with git, and returns the resulting index.
-func (t *Tree) updateIndex(ctx context.Context, paths []string, was git.Index) (git.Index, error) {
+func (t *AttemptTree) updateIndex(ctx context.Context, paths []string, was git.Index) (git.Index, error) {
 	r, size := t.repoWithIndex("mini"), t.s.objects.IDSize()
 	data, err := was.Encode(size)
 	if err != nil {
 		return nil, err
 	}
-	if err := disk.WriteFile(r.Index, data); err != nil {
+	if err := filewrite.WriteFile(r.Index, data); err != nil {
 		return nil, err
 	}
 	in := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
@@ -296,13 +296,13 @@ func (t *Tree) updateIndex(ctx context.Context, paths []string, was git.Index) (
 		return nil, err
 	}
 	if data, err = os.ReadFile(r.Index); err != nil {
-		return nil, disk.WrapError("keep the files", err)
+		return nil, filewrite.WrapError("keep the files", err)
 	}
 	return git.ParseIndex(data, size)
 }
 
-// storeRaw stores files with git, byte for byte.
-func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]fileState) error {
+// storeUnfiltered stores files with git, byte for byte.
+func (t *AttemptTree) storeUnfiltered(ctx context.Context, paths []string, files map[string]knownFileState) error {
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 	var in strings.Builder
 	for _, p := range paths {
@@ -319,9 +319,9 @@ func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]fi
 	for i, p := range paths {
 		info, err := os.Lstat(filepath.Join(t.Dir, p))
 		if err != nil {
-			return disk.WrapError("keep "+p, err)
+			return filewrite.WrapError("keep "+p, err)
 		}
-		f := fileState{Mode: git.ModeFile, ID: ids[i]}
+		f := knownFileState{Mode: git.ModeFile, ID: ids[i]}
 		if info.Mode()&0o100 != 0 {
 			f.Mode = git.ModeExec
 		}

@@ -25,13 +25,13 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// TreeChange is one file that differs between two commits.
-type TreeChange = git.TreeChange
+// ChangedTreeFile is one file that differs between two commits.
+type ChangedTreeFile = git.ChangedTreeFile
 
 // MergeResult is the result of a merge.
 type MergeResult = git.MergeResult
@@ -39,19 +39,19 @@ type MergeResult = git.MergeResult
 // Store has the private clone of one repository with the trees made from it. It may be used by
 // many goroutines and processes at once.
 type Store struct {
-	*git.Clone
+	*git.PrivateClone
 	Now func() time.Time // time for the dates of snapshots; nil counts seconds from the base
-	Way FillMethod       // method of creating files; zero is the fastest possible one
+	Way TreeFillMethod   // method of creating files; zero is the fastest possible one
 
-	Hides HiddenFiles // files that agents' own git does not show; zero shows all
+	Hides HiddenFileRules // files that agents' own git does not show; zero shows all
 
 	dir       string // absolute, without links
 	git       git.Repo
 	objects   *git.ObjectStore
-	checkouts *sharedCheckouts
+	checkouts *overlayBaseCheckouts
 
 	probing sync.Once // sets probed
-	probed  FillMethod
+	probed  TreeFillMethod
 
 	mu     sync.Mutex           // guards mounts and runs
 	mounts map[string]bool      // directories with mounts that this process uses
@@ -71,14 +71,14 @@ func OpenStore(ctx context.Context, user git.Repo, dir string) (*Store, error) {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return nil, disk.WrapError("make the state directory", err)
+		return nil, filewrite.WrapError("make the state directory", err)
 	}
 	c, err := git.OpenClone(ctx, user, dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Clone: c, dir: dir, git: c.PrivateRepo(), objects: c.Objects()}
-	s.checkouts = &sharedCheckouts{Dir: filepath.Join(dir, "lower"), Repo: s.git, Size: s.objects.IDSize()}
+	s := &Store{PrivateClone: c, dir: dir, git: c.PrivateRepo(), objects: c.Objects()}
+	s.checkouts = &overlayBaseCheckouts{Dir: filepath.Join(dir, "lower"), Repo: s.git, Size: s.objects.IDSize()}
 	return s, nil
 }
 
@@ -90,17 +90,17 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	var errs error
 	for dir := range s.mounts {
-		errs = errors.Join(errs, disk.WrapError("unmount a worktree", overlay.UnmountAll(dir))) // including installed dependencies
+		errs = errors.Join(errs, filewrite.WrapError("unmount a worktree", overlay.UnmountAll(dir))) // including installed dependencies
 	}
 	s.mounts = nil
 	for run := range s.runs {
 		_ = os.Remove(filepath.Join(s.dir, "trees", string(run))) // only if it is empty
 	}
-	return errors.Join(errs, s.Clone.Close())
+	return errors.Join(errs, s.PrivateClone.Close())
 }
 
-// noteMount records that this process uses the mounts below a directory.
-func (s *Store) noteMount(dir string) {
+// recordMount records that this process uses the mounts below a directory.
+func (s *Store) recordMount(dir string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mounts == nil {
@@ -110,21 +110,21 @@ func (s *Store) noteMount(dir string) {
 }
 
 // fillMethod returns the method of creating files.
-func (s *Store) fillMethod() FillMethod {
+func (s *Store) fillMethod() TreeFillMethod {
 	if s.Way != FillAny {
 		return s.Way
 	}
 	s.probing.Do(func() {
 		s.probed = FillPlain
-		if dir, err := os.MkdirTemp(s.dir, ".probe-"); err == nil && overlay.Probe(dir) == nil {
+		if dir, err := os.MkdirTemp(s.dir, ".probe-"); err == nil && overlay.ProbeOverlay(dir) == nil {
 			s.probed = FillOverlay
 		}
 	})
 	return s.probed
 }
 
-// treesLock returns the lock that is shared while a tree is made, and exclusive during a sweep.
-func (s *Store) treesLock() string { return filepath.Join(s.dir, treesLockFile) }
+// treesLockPath returns the lock that is shared while a tree is made, and exclusive during a sweep.
+func (s *Store) treesLockPath() string { return filepath.Join(s.dir, treesLockFile) }
 
 const treesLockFile = "trees.lock"
 
@@ -137,17 +137,17 @@ func (s *Store) withTreeLock(ctx context.Context, run nexus.RunID, id nexus.Atte
 	s.runs[run] = true
 	s.mu.Unlock()
 	mine := filepath.Join(s.dir, "locks", string(run)+","+string(id))
-	return disk.WithSharedLock(ctx, s.treesLock(), func(ctx context.Context) error { return disk.WithLock(ctx, mine, do) })
+	return filewrite.WithSharedLock(ctx, s.treesLockPath(), func(ctx context.Context) error { return filewrite.WithLock(ctx, mine, do) })
 }
 
 // moveToTrash unmounts everything below dir, moves dir to the trash, and deletes it in the background.
 func (s *Store) moveToTrash(dir string) error {
 	if err := overlay.UnmountAll(dir); err != nil {
-		return disk.WrapError("remove a worktree", err)
+		return filewrite.WrapError("remove a worktree", err)
 	}
 	trash := filepath.Join(s.dir, "trash")
 	if filepath.Dir(dir) == trash { // leftover of a killed process
-		s.deleting.Go(func() { _ = disk.RemoveAll(dir) })
+		s.deleting.Go(func() { _ = filewrite.RemoveAll(dir) })
 		return nil
 	}
 	to, err := "", os.MkdirAll(trash, 0o700)
@@ -159,8 +159,8 @@ func (s *Store) moveToTrash(dir string) error {
 	}
 	if err != nil {
 		_ = os.Remove(to) // it is empty
-		return disk.WrapError("remove a worktree", err)
+		return filewrite.WrapError("remove a worktree", err)
 	}
-	s.deleting.Go(func() { _ = disk.RemoveAll(to) }) // leftovers are removed by a sweep
+	s.deleting.Go(func() { _ = filewrite.RemoveAll(to) }) // leftovers are removed by a sweep
 	return nil
 }

@@ -27,13 +27,13 @@ func userRepo(tb testing.TB, files map[string]string) string {
 }
 
 // open opens a store on a user's repository.
-func open(tb testing.TB, user string, way worktree.FillMethod) *worktree.Store {
+func open(tb testing.TB, user string, way worktree.TreeFillMethod) *worktree.Store {
 	tb.Helper()
 	return openAt(tb, user, filepath.Join(tb.TempDir(), "state"), way)
 }
 
 // openAt opens a store in dir; in the end nothing of it is left mounted.
-func openAt(tb testing.TB, user, dir string, way worktree.FillMethod) *worktree.Store {
+func openAt(tb testing.TB, user, dir string, way worktree.TreeFillMethod) *worktree.Store {
 	tb.Helper()
 	r, err := git.FindRepo(context.Background(), user)
 	if err != nil {
@@ -49,7 +49,7 @@ func openAt(tb testing.TB, user, dir string, way worktree.FillMethod) *worktree.
 			s.Close()
 			return
 		}
-		if _, err := s.Sweep(context.Background(), none, false); err != nil {
+		if _, err := s.RemoveTrees(context.Background(), none, false); err != nil {
 			tb.Errorf("sweep: %v", err)
 		}
 		if err := s.Close(); err != nil {
@@ -62,11 +62,11 @@ func openAt(tb testing.TB, user, dir string, way worktree.FillMethod) *worktree.
 func none(nexus.RunID, nexus.AttemptID) bool { return false }
 
 // ways runs a test with each way of making files that the machine has.
-func ways(t *testing.T, test func(t *testing.T, way worktree.FillMethod)) {
+func ways(t *testing.T, test func(t *testing.T, way worktree.TreeFillMethod)) {
 	t.Helper()
 	t.Run("plain", func(t *testing.T) { test(t, worktree.FillPlain) })
 	t.Run("overlay", func(t *testing.T) {
-		testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
+		testenv.NeedMachine(t, "an overlay", overlay.ProbeOverlay(t.TempDir()))
 		test(t, worktree.FillOverlay)
 	})
 }
@@ -84,13 +84,13 @@ func must[T any](tb testing.TB) func(T, error) T {
 
 func TestLife(t *testing.T) { ways(t, testLife) }
 
-func testLife(t *testing.T, way worktree.FillMethod) {
+func testLife(t *testing.T, way worktree.TreeFillMethod) {
 	t.Helper()
 	ctx := t.Context()
 	user := userRepo(t, map[string]string{"a.txt": "a\n", "d/b.txt": "b\n", ".gitignore": "out/\n"})
 	base := gittest.RunGit(t, user, "rev-parse", "HEAD")
 	s := open(t, user, way)
-	tr := must[*worktree.Tree](t)(s.AddTree(ctx, "run-1", "T1.1", base))
+	tr := must[*worktree.AttemptTree](t)(s.AddTree(ctx, "run-1", "T1.1", base))
 	gittest.WriteFiles(t, tr.Dir, map[string]string{"a.txt": "changed\n", "new/c.txt": "c\n", "out/o": "ignored"})
 	os.Remove(filepath.Join(tr.Dir, "d/b.txt"))
 	c1, tree1, err := tr.Snapshot(ctx, "one")
@@ -120,10 +120,10 @@ func testLife(t *testing.T, way worktree.FillMethod) {
 	if m.Tree != tree1 || m.Conflicts != nil {
 		t.Errorf("merged %+v", m)
 	}
-	if err := s.Publish(ctx, "nexus/run-1", c1); err != nil {
+	if err := s.PublishBranch(ctx, "nexus/run-1", c1); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Land(ctx, "main", c1, base); err != nil {
+	if err := s.LandOnUserBranch(ctx, "main", c1, base); err != nil {
 		t.Fatal(err)
 	}
 	if got := gittest.RunGit(t, user, "status", "--porcelain"); got != "" {
@@ -135,7 +135,7 @@ func testLife(t *testing.T, way worktree.FillMethod) {
 // run is certain to be gone, while those of others stay, and the tree comes back
 // as it was.
 func TestUnmount(t *testing.T) {
-	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
+	testenv.NeedMachine(t, "an overlay", overlay.ProbeOverlay(t.TempDir()))
 	user := userRepo(t, map[string]string{"a.txt": "a\n"})
 	dir := filepath.Join(t.TempDir(), "state")
 	s := openAt(t, user, dir, worktree.FillOverlay)
@@ -151,7 +151,7 @@ func TestUnmount(t *testing.T) {
 	}
 	left := func(gone ...nexus.RunID) int {
 		t.Helper()
-		if err := worktree.Unmount(t.Context(), dir, func(context.Context) ([]nexus.RunID, error) { return gone, nil }); err != nil {
+		if err := worktree.UnmountLeftovers(t.Context(), dir, func(context.Context) ([]nexus.RunID, error) { return gone, nil }); err != nil {
 			t.Fatal(err)
 		}
 		all, err := overlay.MountsBelow(dir)
@@ -161,7 +161,7 @@ func TestUnmount(t *testing.T) {
 		return len(all)
 	}
 	unknown := errors.New("nobody can say who is gone")
-	if err := worktree.Unmount(t.Context(), dir, func(context.Context) ([]nexus.RunID, error) { return []nexus.RunID{"dead"}, unknown }); !errors.Is(err, unknown) {
+	if err := worktree.UnmountLeftovers(t.Context(), dir, func(context.Context) ([]nexus.RunID, error) { return []nexus.RunID{"dead"}, unknown }); !errors.Is(err, unknown) {
 		t.Errorf("while nobody can say who is gone: %v", err)
 	}
 	if n := left("other"); n != 2 {
@@ -177,7 +177,7 @@ func TestUnmount(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(tree.Dir, "b.txt")); err != nil || string(text) != "b\n" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if err := worktree.Unmount(t.Context(), filepath.Join(dir, "none"), nil); err != nil {
+	if err := worktree.UnmountLeftovers(t.Context(), filepath.Join(dir, "none"), nil); err != nil {
 		t.Error(err)
 	}
 }

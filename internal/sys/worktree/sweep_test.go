@@ -21,7 +21,7 @@ import (
 // newest ones, and removes the others with the directories of runs that are empty.
 // A dry sweep names the same and removes nothing.
 func TestSweepOfSharedFiles(t *testing.T) {
-	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
+	testenv.NeedMachine(t, "an overlay", overlay.ProbeOverlay(t.TempDir()))
 	ctx := t.Context()
 	user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
 	s := openAt(t, user, state, worktree.FillOverlay)
@@ -42,7 +42,7 @@ func TestSweepOfSharedFiles(t *testing.T) {
 	}
 	keep := func(nexus.RunID, nexus.AttemptID) bool { return true }
 	for _, dry := range []bool{true, false} {
-		gone := must[[]string](t)(s.Sweep(ctx, keep, dry))
+		gone := must[[]string](t)(s.RemoveTrees(ctx, keep, dry))
 		if !slices.Contains(gone, old) || !slices.Contains(gone, run) || slices.Contains(gone, newest) || slices.Contains(gone, used[0]) ||
 			slices.Contains(gone, filepath.Join(state, "trees", "r")) {
 			t.Errorf("dry %v: it removes %q", dry, gone)
@@ -62,7 +62,7 @@ func TestSweepOfSharedFiles(t *testing.T) {
 
 // TestATreeThatIsNotThere says so, instead of leaving the files as they are.
 func TestATreeThatIsNotThere(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s := open(t, user, way)
@@ -85,7 +85,7 @@ func TestATreeThatIsNotThere(t *testing.T) {
 
 // TestFilesThatAreNear are shared where a few hundred of them differ, and made anew where more do.
 func TestFilesThatAreNear(t *testing.T) {
-	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
+	testenv.NeedMachine(t, "an overlay", overlay.ProbeOverlay(t.TempDir()))
 	for differ, want := range map[int]int{1: 1, 500: 1, 501: 2} {
 		user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
 		s := openAt(t, user, state, worktree.FillOverlay)
@@ -126,14 +126,14 @@ func TestASweepThatCannotRemoveAll(t *testing.T) {
 		s := openAt(t, user, state, worktree.FillPlain)
 		aged(t, state, kind+"/new", kind+"/old")
 		gittest.WriteFiles(t, state, map[string]string{"trash": "in the way\n"})
-		gone, err := s.Sweep(t.Context(), none, false)
+		gone, err := s.RemoveTrees(t.Context(), none, false)
 		if err == nil || !strings.Contains(err.Error(), filepath.Join(state, "trash")) || len(gone) > 0 {
 			t.Errorf("%s: gone are %q: %v", kind, gone, err)
 		}
 		if err := os.Remove(filepath.Join(state, "trash")); err != nil {
 			t.Fatal(err)
 		}
-		gone, err = s.Sweep(t.Context(), none, false)
+		gone, err = s.RemoveTrees(t.Context(), none, false)
 		if err != nil || !slices.Contains(gone, filepath.Join(state, kind, "old")) || slices.Contains(gone, filepath.Join(state, kind, "new")) != (kind == "locks") {
 			t.Errorf("%s: gone are %q: %v", kind, gone, err)
 		}
@@ -153,7 +153,7 @@ func TestASweepThatCannotTell(t *testing.T) {
 			t.Fatal(err)
 		}
 		gittest.WriteFiles(t, at, map[string]string{"in": "the way\n"})
-		if gone, err := s.Sweep(t.Context(), keep, false); err == nil || !strings.Contains(err.Error(), at) {
+		if gone, err := s.RemoveTrees(t.Context(), keep, false); err == nil || !strings.Contains(err.Error(), at) {
 			t.Errorf("%s: gone are %q: %v", name, gone, err)
 		}
 		if _, err := os.Stat(filepath.Join(state, kind, "old")); err != nil {
@@ -162,7 +162,7 @@ func TestASweepThatCannotTell(t *testing.T) {
 		if err := errors.Join(os.RemoveAll(at), os.Rename(at+".away", at)); err != nil {
 			t.Fatal(err)
 		}
-		if gone, err := s.Sweep(t.Context(), keep, false); err != nil || !slices.Contains(gone, filepath.Join(state, kind, "old")) {
+		if gone, err := s.RemoveTrees(t.Context(), keep, false); err != nil || !slices.Contains(gone, filepath.Join(state, kind, "old")) {
 			t.Errorf("%s: gone are %q: %v", name, gone, err)
 		}
 	}

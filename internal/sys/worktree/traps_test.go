@@ -113,7 +113,7 @@ func plain(t *testing.T, dir, line string) string {
 }
 
 // set plants a trap in a tree, as an agent would.
-func (tp trap) set(t *testing.T, tr *worktree.Tree, mark string) {
+func (tp trap) set(t *testing.T, tr *worktree.AttemptTree, mark string) {
 	t.Helper()
 	marked := func(s string) string {
 		return strings.NewReplacer("MARKBIN", mark, "MARK", mark).Replace(s)
@@ -153,7 +153,7 @@ func TestTraps(t *testing.T) {
 	for i, tp := range traps() {
 		t.Run(tp.name, func(t *testing.T) {
 			id := nexus.AttemptID(fmt.Sprintf("T%d", i))
-			tr := must[*worktree.Tree](t)(s.AddTree(t.Context(), "r", id, base))
+			tr := must[*worktree.AttemptTree](t)(s.AddTree(t.Context(), "r", id, base))
 			state := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(tr.Dir))))
 			seen := filepath.Join(state, "seen")
 			mark := testenv.WriteProgram(t, filepath.Join(state, "mark"), "#!/bin/sh\ntouch "+seen+"\n")
@@ -181,7 +181,7 @@ func TestTraps(t *testing.T) {
 }
 
 // everything does all that is ever done with a tree.
-func everything(t *testing.T, s *worktree.Store, tr *worktree.Tree, base string) {
+func everything(t *testing.T, s *worktree.Store, tr *worktree.AttemptTree, base string) {
 	t.Helper()
 	ctx := t.Context()
 	ok := func(err error) {
@@ -213,7 +213,7 @@ func everything(t *testing.T, s *worktree.Store, tr *worktree.Tree, base string)
 	back, err := s.AddTree(ctx, tr.Run, tr.ID, base)
 	ok(err)
 	branch := "nexus/" + strings.ReplaceAll(string(tr.ID), ".", "-")
-	ok(s.Publish(ctx, branch, two))
-	_, err = s.Sweep(ctx, func(_ nexus.RunID, id nexus.AttemptID) bool { return id == back.ID }, false)
+	ok(s.PublishBranch(ctx, branch, two))
+	_, err = s.RemoveTrees(ctx, func(_ nexus.RunID, id nexus.AttemptID) bool { return id == back.ID }, false)
 	ok(err)
 }

@@ -12,46 +12,46 @@ import (
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Tree has one attempt's files. Its methods may be called from any goroutine; they are serialized.
-type Tree struct {
+// AttemptTree has one attempt's files. Its methods may be called from any goroutine; they are serialized.
+type AttemptTree struct {
 	Run  nexus.RunID
 	ID   nexus.AttemptID
-	Dir  string     // the files
-	Git  string     // git directory for the agent's own git; never read here
-	Tmp  string     // scratch space
-	Base string     // commit from which the attempt started
-	Way  FillMethod // method by which the files were created
+	Dir  string         // the files
+	Git  string         // git directory for the agent's own git; never read here
+	Tmp  string         // scratch space
+	Base string         // commit from which the attempt started
+	Way  TreeFillMethod // method by which the files were created
 
 	s    *Store
-	home string      // directory with Dir, Git and Tmp
-	kept forcedPaths // see [Tree.ForceInclude]
+	home string         // directory with Dir, Git and Tmp
+	kept unignoredPaths // see [AttemptTree.ForceInclude]
 
 	mu    sync.Mutex // guards the fields below, and serializes changes of the files
 	last  string     // commit of the last snapshot, or Base
 	tree  string     // its tree
-	note  treeNote   // record in the home; it does not change
+	note  treeRecord // record in the home; it does not change
 	lower string     // tree of the overlay's lower layer; empty without one
 	attrs bool       // some .gitattributes may affect how files are stored
-	known scanCache
+	known treeScanCache
 
-	judged gateRepoState // git directory for gates
+	judged gateRepoUse // git directory for gates
 }
 
-// treeNote is the record of a tree in its home, in tree.json.
-type treeNote struct {
-	Base  string     `json:"base"`
-	Way   FillMethod `json:"way"`
-	Tree  string     `json:"tree"`            // tree that the index describes
-	Since int64      `json:"since"`           // time of that state; see survey.Since
-	Shown string     `json:"shown,omitempty"` // objects that the agent's git borrows; empty for those of the private clone
+// treeRecord is the record of a tree in its home, in tree.json.
+type treeRecord struct {
+	Base  string         `json:"base"`
+	Way   TreeFillMethod `json:"way"`
+	Tree  string         `json:"tree"`            // tree that the index describes
+	Since int64          `json:"since"`           // time of that state; see survey.Since
+	Shown string         `json:"shown,omitempty"` // objects that the agent's git borrows; empty for those of the private clone
 }
 
 // objectsDir returns the directory of objects that the agent's git borrows.
-func (n treeNote) objectsDir(s *Store) string {
+func (n treeRecord) objectsDir(s *Store) string {
 	return cmp.Or(n.Shown, filepath.Join(s.git.Dir, "objects"))
 }
 
@@ -78,10 +78,10 @@ func attemptRefPrefix(run nexus.RunID, id nexus.AttemptID) string {
 
 // ReadablePaths lists the paths that a sandbox must make readable for the agent's own git, besides
 // the files.
-func (t *Tree) ReadablePaths() []string { return []string{t.note.objectsDir(t.s)} }
+func (t *AttemptTree) ReadablePaths() []string { return []string{t.note.objectsDir(t.s)} }
 
 // LastSnapshot returns the last snapshot and its tree, or the base if there is no snapshot.
-func (t *Tree) LastSnapshot() (commit, tree string) {
+func (t *AttemptTree) LastSnapshot() (commit, tree string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.last, t.tree
@@ -90,18 +90,18 @@ func (t *Tree) LastSnapshot() (commit, tree string) {
 // AddTree makes a tree of base, which is a commit or a tree. It is idempotent: an existing tree of
 // that ID is returned unchanged. If its files are gone but its last snapshot is pinned, the files
 // are restored from the snapshot.
-func (s *Store) AddTree(ctx context.Context, run nexus.RunID, id nexus.AttemptID, base string) (*Tree, error) {
+func (s *Store) AddTree(ctx context.Context, run nexus.RunID, id nexus.AttemptID, base string) (*AttemptTree, error) {
 	t, err := s.newTree(run, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.withTreeLock(ctx, run, id, func(ctx context.Context) error { return t.addTree(ctx, base) }); err != nil {
+	if err := s.withTreeLock(ctx, run, id, func(ctx context.Context) error { return t.createOrAdoptTree(ctx, base) }); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-func (t *Tree) addTree(ctx context.Context, base string) error {
+func (t *AttemptTree) createOrAdoptTree(ctx context.Context, base string) error {
 	if _, err := os.Stat(t.home); err == nil {
 		return t.adoptExisting(ctx)
 	}
@@ -109,24 +109,24 @@ func (t *Tree) addTree(ctx context.Context, base string) error {
 	if t.Base, err = t.s.commitForRev(ctx, base); err != nil {
 		return err
 	}
-	if err := t.makeRefs(ctx); err != nil {
+	if err := t.createRefs(ctx); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(t.home), 0o700); err != nil {
-		return disk.WrapError("make a worktree", err)
+		return filewrite.WrapError("make a worktree", err)
 	}
 	aside, err := os.MkdirTemp(filepath.Dir(t.home), newPrefix)
 	if err != nil {
-		return disk.WrapError("make a worktree", err)
+		return filewrite.WrapError("make a worktree", err)
 	}
 	if err := t.buildTree(ctx, aside); err != nil {
 		return errors.Join(err, t.s.moveToTrash(aside))
 	}
 	if err := os.Rename(aside, t.home); err != nil {
-		return errors.Join(disk.WrapError("put a worktree in place", err), t.s.moveToTrash(aside))
+		return errors.Join(filewrite.WrapError("put a worktree in place", err), t.s.moveToTrash(aside))
 	}
 	if t.Way == FillOverlay {
-		t.s.noteMount(t.home)
+		t.s.recordMount(t.home)
 	}
 	return nil
 }
@@ -135,22 +135,22 @@ func (t *Tree) addTree(ctx context.Context, base string) error {
 const newPrefix = ".new-"
 
 // newTree returns the tree of an attempt with only its paths set.
-func (s *Store) newTree(run nexus.RunID, id nexus.AttemptID) (*Tree, error) {
+func (s *Store) newTree(run nexus.RunID, id nexus.AttemptID) (*AttemptTree, error) {
 	for _, n := range []string{string(run), string(id)} {
 		if err := checkID(n); err != nil {
 			return nil, err
 		}
 	}
 	home := filepath.Join(s.dir, "trees", string(run), string(id))
-	return &Tree{
+	return &AttemptTree{
 		Run: run, ID: id, s: s, home: home,
 		Dir: filepath.Join(home, "tree"), Git: filepath.Join(home, "git"), Tmp: filepath.Join(home, "tmp"),
 	}, nil
 }
 
-// LocateFiles returns the directory of an attempt's files below the directory of a store, and its
+// LocateAttemptFiles returns the directory of an attempt's files below the directory of a store, and its
 // branch. The path is "" if there are no files, or if the ID is invalid.
-func LocateFiles(dir string, run nexus.RunID, id nexus.AttemptID) (path, branch string) {
+func LocateAttemptFiles(dir string, run nexus.RunID, id nexus.AttemptID) (path, branch string) {
 	if checkID(string(run)) != nil || checkID(string(id)) != nil {
 		return "", ""
 	}
@@ -207,17 +207,17 @@ func (s *Store) commitForRev(ctx context.Context, rev string) (string, error) {
 	}
 }
 
-// commitDate returns the date for a commit on top of another, in Unix seconds.
-func (s *Store) commitDate(ctx context.Context, last string) (int64, error) {
+// dateForNextCommit returns the date for a commit on top of another, in Unix seconds.
+func (s *Store) dateForNextCommit(ctx context.Context, last string) (int64, error) {
 	if s.Now != nil {
 		return s.Now().Unix(), nil
 	}
-	_, at, err := s.treeAndDate(ctx, last)
+	_, at, err := s.treeAndDateOfCommit(ctx, last)
 	return at + 1, err
 }
 
-// treeAndDate returns the tree and the date of a commit.
-func (s *Store) treeAndDate(ctx context.Context, commit string) (tree string, at int64, err error) {
+// treeAndDateOfCommit returns the tree and the date of a commit.
+func (s *Store) treeAndDateOfCommit(ctx context.Context, commit string) (tree string, at int64, err error) {
 	kind, data, err := s.objects.ReadObject(ctx, commit)
 	if err == nil && kind != "commit" {
 		err = fmt.Errorf("%s is a %s, not a commit", commit, kind)
@@ -228,12 +228,12 @@ func (s *Store) treeAndDate(ctx context.Context, commit string) (tree string, at
 	return git.ParseCommit(data)
 }
 
-// makeRefs creates the refs of the tree. It continues from the snapshot of an earlier tree with this
+// createRefs creates the refs of the tree. It continues from the snapshot of an earlier tree with this
 // ID and base; with another base, that snapshot is stored under another ref.
-func (t *Tree) makeRefs(ctx context.Context) error {
+func (t *AttemptTree) createRefs(ctx context.Context) error {
 	o, all, pin := t.s.objects, attemptRefPrefix(t.Run, t.ID), SnapshotRef(t.Run, t.ID)
 	if err := o.UnlockRef(pin); err != nil {
-		return disk.WrapError("unlock a worktree", err)
+		return filewrite.WrapError("unlock a worktree", err)
 	}
 	base, err1 := o.ReadRef(all + "base")
 	snap, err2 := o.ReadRef(pin)
@@ -252,33 +252,33 @@ func (t *Tree) makeRefs(ctx context.Context) error {
 	if err := errors.Join(o.ForceRef(all+"base", t.Base), o.MoveRef(pin, t.last, snap)); err != nil {
 		return err
 	}
-	if err := disk.WriteFile(filepath.Join(t.s.git.Dir, AttemptBranch(t.Run, t.ID)), []byte("ref: "+pin+"\n")); err != nil {
+	if err := filewrite.WriteFile(filepath.Join(t.s.git.Dir, AttemptBranch(t.Run, t.ID)), []byte("ref: "+pin+"\n")); err != nil {
 		return err
 	}
 	var err error
-	t.tree, _, err = t.s.treeAndDate(ctx, t.last)
+	t.tree, _, err = t.s.treeAndDateOfCommit(ctx, t.last)
 	return err
 }
 
 // MarkRound sets the ref of the n-th round, from 1, to a snapshot. Only the process that holds the
 // run may call it.
-func (t *Tree) MarkRound(n int, commit string) error {
-	return disk.WrapError("name the result of a round", t.s.objects.ForceRef(RoundRef(t.Run, t.ID, n), commit))
+func (t *AttemptTree) MarkRound(n int, commit string) error {
+	return filewrite.WrapError("name the result of a round", t.s.objects.ForceRef(RoundRef(t.Run, t.ID, n), commit))
 }
 
 // adoptExisting prepares an existing tree for use.
-func (t *Tree) adoptExisting(ctx context.Context) error {
+func (t *AttemptTree) adoptExisting(ctx context.Context) error {
 	var err error
 	if t.note, err = t.readNote(); err != nil {
 		return err
 	}
 	t.Base, t.Way = t.note.Base, t.note.Way
 	if err := t.s.objects.UnlockRef(SnapshotRef(t.Run, t.ID)); err != nil {
-		return disk.WrapError("unlock a worktree", err)
+		return filewrite.WrapError("unlock a worktree", err)
 	}
 	if t.Way == FillOverlay {
 		t.lower = t.note.Tree
-		if err := t.remount(ctx); err != nil {
+		if err := t.remountTree(ctx); err != nil {
 			return err
 		}
 	}
@@ -287,7 +287,7 @@ func (t *Tree) adoptExisting(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := t.undoPlacing(); err != nil {
+	if err := t.undoInterruptedPlacing(); err != nil {
 		return err
 	}
 	g, err := t.startState()
@@ -299,7 +299,7 @@ func (t *Tree) adoptExisting(ctx context.Context) error {
 }
 
 // reloadSnapshot reads the last snapshot, and drops the known states of files.
-func (t *Tree) reloadSnapshot(ctx context.Context) error {
+func (t *AttemptTree) reloadSnapshot(ctx context.Context) error {
 	var err error
 	if t.last, err = t.s.objects.ReadRef(SnapshotRef(t.Run, t.ID)); err != nil {
 		return err
@@ -307,13 +307,13 @@ func (t *Tree) reloadSnapshot(ctx context.Context) error {
 	if t.last == "" {
 		t.last = t.Base
 		if err := t.s.objects.MoveRef(SnapshotRef(t.Run, t.ID), t.last, ""); err != nil {
-			return disk.WrapError("pin a worktree", err)
+			return filewrite.WrapError("pin a worktree", err)
 		}
 	}
-	if t.tree, _, err = t.s.treeAndDate(ctx, t.last); err != nil {
+	if t.tree, _, err = t.s.treeAndDateOfCommit(ctx, t.last); err != nil {
 		return err
 	}
-	t.known = scanCache{}
+	t.known = treeScanCache{}
 	if t.note.Tree == t.tree {
 		return nil
 	}
@@ -325,13 +325,13 @@ func (t *Tree) reloadSnapshot(ctx context.Context) error {
 }
 
 // recordChanges records changes that were made to the files, with their stats from an index, at a time.
-func (t *Tree) recordChanges(changes []TreeChange, stats git.Index, now int64) error {
+func (t *AttemptTree) recordChanges(changes []ChangedTreeFile, stats git.Index, now int64) error {
 	for _, c := range changes {
 		mode, err := c.ModeBits()
 		if err != nil {
 			return err
 		}
-		f := fileState{Mode: mode, ID: c.ID}
+		f := knownFileState{Mode: mode, ID: c.ID}
 		if e, ok := stats.Find(c.Path); ok {
 			f.Stat = e.Stat
 		}
@@ -341,21 +341,21 @@ func (t *Tree) recordChanges(changes []TreeChange, stats git.Index, now int64) e
 	return nil
 }
 
-func (t *Tree) readNote() (treeNote, error) {
-	var n treeNote
+func (t *AttemptTree) readNote() (treeRecord, error) {
+	var n treeRecord
 	data, err := os.ReadFile(filepath.Join(t.home, "tree.json"))
 	if err == nil {
 		err = json.Unmarshal(data, &n)
 	}
-	return n, disk.WrapError("read a worktree's note", err)
+	return n, filewrite.WrapError("read a worktree's note", err)
 }
 
 // Diff returns the patch from one commit or tree to another, cut at 16 MiB.
-func (t *Tree) Diff(ctx context.Context, from, to string) (string, error) {
+func (t *AttemptTree) Diff(ctx context.Context, from, to string) (string, error) {
 	return t.s.git.Diff(ctx, from, to)
 }
 
 // ChangedFiles lists the files that differ between two commits or trees, by path.
-func (t *Tree) ChangedFiles(ctx context.Context, from, to string) ([]TreeChange, error) {
+func (t *AttemptTree) ChangedFiles(ctx context.Context, from, to string) ([]ChangedTreeFile, error) {
 	return t.s.git.ChangedFiles(ctx, from, to)
 }

@@ -21,12 +21,12 @@ import (
 )
 
 // add makes a tree, and snap makes a snapshot and lists what it holds.
-func add(t *testing.T, s *worktree.Store, id nexus.AttemptID, base string) *worktree.Tree {
+func add(t *testing.T, s *worktree.Store, id nexus.AttemptID, base string) *worktree.AttemptTree {
 	t.Helper()
-	return must[*worktree.Tree](t)(s.AddTree(t.Context(), "r", id, base))
+	return must[*worktree.AttemptTree](t)(s.AddTree(t.Context(), "r", id, base))
 }
 
-func snap(t *testing.T, s *worktree.Store, tr *worktree.Tree) (commit, files string) {
+func snap(t *testing.T, s *worktree.Store, tr *worktree.AttemptTree) (commit, files string) {
 	t.Helper()
 	commit, _, err := tr.Snapshot(t.Context(), "s")
 	if err != nil {
@@ -41,7 +41,7 @@ func head(t *testing.T, dir string) string {
 }
 
 func TestNestedRepositoryIsKeptAsFiles(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s := open(t, user, way)
@@ -60,7 +60,7 @@ func TestNestedRepositoryIsKeptAsFiles(t *testing.T) {
 }
 
 func TestSubmodules(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		inner := userRepo(t, map[string]string{"i": "i\n"})
 		user := userRepo(t, map[string]string{"a": "a\n"})
@@ -118,7 +118,7 @@ func TestNamesGitRefuses(t *testing.T) {
 }
 
 func TestChangeThatHides(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "aaaa\n", "b": "bbbb\n"})
 		s := open(t, user, way)
@@ -187,7 +187,7 @@ func TestIDs(t *testing.T) {
 
 // TestResume continues from the pins alone, as another machine would.
 func TestResume(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n"})
 		s := open(t, user, way)
@@ -227,7 +227,7 @@ func TestResume(t *testing.T) {
 
 // TestTreesApart writes in one tree in every way and looks at the others.
 func TestTreesApart(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "aaaa\n", "d/b": "b\n"})
 		s := open(t, user, way)
@@ -258,7 +258,7 @@ func TestFifty(t *testing.T) {
 		fifty(t, openAt2(t, dir), "child")
 		return
 	}
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n"})
 		state := filepath.Join(t.TempDir(), "state")
@@ -280,7 +280,7 @@ func TestFifty(t *testing.T) {
 func openAt2(t *testing.T, where string) *worktree.Store {
 	t.Helper()
 	f := strings.Split(where, "\n")
-	s := openAt(t, f[0], f[1], worktree.FillMethod(f[2]))
+	s := openAt(t, f[0], f[1], worktree.TreeFillMethod(f[2]))
 	return s
 }
 
@@ -316,7 +316,7 @@ func fifty(t *testing.T, s *worktree.Store, who string) {
 }
 
 func TestSweep(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		ctx := t.Context()
 		user := userRepo(t, map[string]string{"a": "a\n"})
@@ -333,17 +333,17 @@ func TestSweep(t *testing.T) {
 			for _, d := range []string{l.Lower, l.Upper, l.Work} {
 				os.Mkdir(d, 0o700)
 			}
-			if err := overlay.Mount(l); err != nil {
+			if err := overlay.MountOverlay(l); err != nil {
 				t.Fatal(err)
 			}
 		}
 		gittest.WriteFiles(t, state, map[string]string{"trash/tree-1/gone/x": "x"})
 		keep := func(_ nexus.RunID, id nexus.AttemptID) bool { return id == "kept" }
-		dry := must[[]string](t)(s.Sweep(ctx, keep, true))
+		dry := must[[]string](t)(s.RemoveTrees(ctx, keep, true))
 		if _, err := os.Stat(gone.Dir); err != nil {
 			t.Fatal("a dry sweep removed something")
 		}
-		did := must[[]string](t)(s.Sweep(ctx, keep, false))
+		did := must[[]string](t)(s.RemoveTrees(ctx, keep, false))
 		s.Close() // waits for what is deleted beside
 		for _, d := range []string{filepath.Dir(gone.Dir), half, filepath.Join(state, "trash/tree-1")} {
 			if !strings.Contains(strings.Join(dry, "\n")+"\n", d+"\n") || !strings.Contains(strings.Join(did, "\n")+"\n", d+"\n") {
@@ -372,13 +372,13 @@ func TestSweep(t *testing.T) {
 // TestInherit takes over a run whose process was killed: while it made a
 // tree, while it tried overlays, and with a tree that is not asked for again.
 func TestInherit(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		state := filepath.Join(t.TempDir(), "state")
 		dead := openAt(t, user, state, way) // never closed before the end
 		left := add(t, dead, "base", head(t, user))
-		other := must[*worktree.Tree](t)(dead.AddTree(t.Context(), "other", "T", head(t, user)))
+		other := must[*worktree.AttemptTree](t)(dead.AddTree(t.Context(), "other", "T", head(t, user)))
 		half := filepath.Join(state, "trees/r/.new-1")
 		odd := []string{half, filepath.Join(state, ".probe-1")}
 		for _, h := range odd {
@@ -388,7 +388,7 @@ func TestInherit(t *testing.T) {
 			}
 			os.Remove(filepath.Join(h, "work/f"))
 			l := overlay.Layers{Lower: filepath.Join(h, "lower"), Upper: filepath.Join(h, "upper"), Work: filepath.Join(h, "work"), Dir: filepath.Join(h, "tree")}
-			if err := overlay.Mount(l); err != nil {
+			if err := overlay.MountOverlay(l); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -401,7 +401,7 @@ func TestInherit(t *testing.T) {
 				t.Errorf("%s is still there", h)
 			}
 		}
-		for _, tr := range []*worktree.Tree{left, other} {
+		for _, tr := range []*worktree.AttemptTree{left, other} {
 			if _, err := os.Stat(filepath.Join(tr.Dir, "a")); err != nil {
 				t.Errorf("a tree that is ready is gone: %v", err)
 			}
@@ -421,7 +421,7 @@ func TestInherit(t *testing.T) {
 
 // TestRemount loses the mounts, as a restart of the machine does.
 func TestRemount(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n", "c": "c\n"})
 		state := filepath.Join(t.TempDir(), "state")
@@ -512,7 +512,7 @@ func TestFallback(t *testing.T) {
 // TestDirectoryMadeAnew removes a directory and makes it again: what it held
 // must not show through.
 func TestDirectoryMadeAnew(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n", "d/e/f": "f\n", "g/h": "h\n"})
 		s := open(t, user, way)
@@ -534,7 +534,7 @@ func TestDirectoryMadeAnew(t *testing.T) {
 
 // TestRulesThatIgnoreThemselves changes a list of rules that ignores itself.
 func TestRulesThatIgnoreThemselves(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s := open(t, user, way)
@@ -583,7 +583,7 @@ func TestTorn(t *testing.T) {
 
 // TestClosedStore leaves no mount, and loses nothing by it.
 func TestClosedStore(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n"})
 		state := filepath.Join(t.TempDir(), "state")

@@ -17,7 +17,7 @@ import (
 
 func nothing(context.Context, []string) (map[string]bool, error) { return nil, nil }
 
-func write(t *testing.T, name string) git.FileStat {
+func write(t *testing.T, name string) git.IndexFileStat {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func write(t *testing.T, name string) git.FileStat {
 	return st
 }
 
-func look(t *testing.T, tree treeSurvey, k *scanCache, now int64) scanResult {
+func look(t *testing.T, tree treeChangeFinder, k *treeScanCache, now int64) treeScanResult {
 	t.Helper()
 	f, err := tree.findChanges(t.Context(), k, now)
 	if err != nil {
@@ -46,10 +46,10 @@ func look(t *testing.T, tree treeSurvey, k *scanCache, now int64) scanResult {
 func TestSameMoment(t *testing.T) {
 	dir := t.TempDir()
 	st := write(t, filepath.Join(dir, "a"))
-	tree := treeSurvey{Dir: dir, Base: git.Index{{Path: "a", Mode: st.Mode, Stat: st}}, Ignored: nothing}
+	tree := treeChangeFinder{Dir: dir, Base: git.Index{{Path: "a", Mode: st.Mode, Stat: st}}, Ignored: nothing}
 	for since, want := range map[int64][]string{st.Changed: {"a"}, st.Changed + 1: nil} {
 		tree.Since = since
-		if d := cmp.Diff(want, look(t, tree, &scanCache{}, st.Changed+1).Changed); d != "" {
+		if d := cmp.Diff(want, look(t, tree, &treeScanCache{}, st.Changed+1).Changed); d != "" {
 			t.Errorf("since %d: %s", since-st.Changed, d)
 		}
 	}
@@ -57,8 +57,8 @@ func TestSameMoment(t *testing.T) {
 
 func TestSetAtThatMoment(t *testing.T) {
 	for now, want := range map[int64]int64{7: 0, 8: 0, 9: 8} {
-		k := &scanCache{}
-		k.Set("a", fileState{Mode: git.ModeFile, Stat: git.FileStat{Changed: 8}}, now)
+		k := &treeScanCache{}
+		k.Set("a", knownFileState{Mode: git.ModeFile, Stat: git.IndexFileStat{Changed: 8}}, now)
 		if got := k.Recent["a"].Stat.Changed; got != want {
 			t.Errorf("at %d, keeps %d", now, got)
 		}
@@ -74,8 +74,8 @@ func TestDirectoryOfThisMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	for now, want := range map[int64]bool{d.Changed: false, d.Changed + 1: true} {
-		k := &scanCache{}
-		look(t, treeSurvey{Dir: dir, Ignored: nothing}, k, now)
+		k := &treeScanCache{}
+		look(t, treeChangeFinder{Dir: dir, Ignored: nothing}, k, now)
 		if _, kept := k.dirs["d"]; kept != want {
 			t.Errorf("%d after its change, the directory is trusted: %v", now-d.Changed, kept)
 		}
@@ -98,7 +98,7 @@ func TestRulesThatChange(t *testing.T) {
 			st := write(t, filepath.Join(dir, c.rules))
 			write(t, filepath.Join(dir, "d", "o"))
 			ignored := map[string]bool{"d/o": true, "d": true}
-			tree := treeSurvey{
+			tree := treeChangeFinder{
 				Dir: dir, Since: st.Changed + 1, Base: git.Index{{Path: c.rules, Mode: st.Mode, Stat: st}},
 				Ignored: func(_ context.Context, paths []string) (map[string]bool, error) {
 					found := map[string]bool{}
@@ -108,17 +108,17 @@ func TestRulesThatChange(t *testing.T) {
 					return found, nil
 				},
 			}
-			k := &scanCache{}
+			k := &treeScanCache{}
 			if f := look(t, tree, k, st.Changed+1); len(f.Changed)+len(f.Gone) > 0 {
 				t.Fatalf("at first there is %+v", f)
 			}
 			ignored = nil
-			want := scanResult{Changed: []string{c.rules, "d/o"}}
+			want := treeScanResult{Changed: []string{c.rules, "d/o"}}
 			if c.remove {
 				if err := os.Remove(filepath.Join(dir, c.rules)); err != nil {
 					t.Fatal(err)
 				}
-				want = scanResult{Changed: []string{"d/o"}, Gone: []string{c.rules}}
+				want = treeScanResult{Changed: []string{"d/o"}, Gone: []string{c.rules}}
 			} else if err := os.WriteFile(filepath.Join(dir, c.rules), []byte("nothing"), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -148,13 +148,13 @@ func TestRulesThatCannotBeAsked(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, c.file))
-		tree := treeSurvey{Dir: dir, Ignored: func(context.Context, []string) (map[string]bool, error) {
+		tree := treeChangeFinder{Dir: dir, Ignored: func(context.Context, []string) (map[string]bool, error) {
 			if c.asks--; c.asks < 0 {
 				return nil, broken
 			}
 			return nil, nil
 		}}
-		if f, err := tree.findChanges(t.Context(), &scanCache{}, 1); !errors.Is(err, c.want) || err == nil && len(f.Changed) != 1 {
+		if f, err := tree.findChanges(t.Context(), &treeScanCache{}, 1); !errors.Is(err, c.want) || err == nil && len(f.Changed) != 1 {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
 	}
@@ -169,15 +169,15 @@ func TestManyDirectories(t *testing.T) {
 	for i := range 40 {
 		p := fmt.Sprintf("%x/a", i*7919%257) // in no order
 		st := write(t, filepath.Join(dir, p))
-		base, since = append(base, git.Entry{Path: p, Mode: st.Mode, Stat: st}), st.Changed+1
+		base, since = append(base, git.IndexEntry{Path: p, Mode: st.Mode, Stat: st}), st.Changed+1
 	}
-	slices.SortFunc(base, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(base, func(a, b git.IndexEntry) int { return strings.Compare(a.Path, b.Path) })
 	var asked []string
-	tree := treeSurvey{Dir: dir, Base: base, Since: since, Ignored: func(_ context.Context, paths []string) (map[string]bool, error) {
+	tree := treeChangeFinder{Dir: dir, Base: base, Since: since, Ignored: func(_ context.Context, paths []string) (map[string]bool, error) {
 		asked = append(asked, paths...)
 		return nil, nil
 	}}
-	if f := look(t, tree, &scanCache{}, since); len(f.Changed)+len(f.Gone)+len(f.Odd)+len(asked) > 0 {
+	if f := look(t, tree, &treeScanCache{}, since); len(f.Changed)+len(f.Gone)+len(f.Odd)+len(asked) > 0 {
 		t.Errorf("%+v, and the rules are asked about %q", f, asked)
 	}
 	for _, i := range []int{0, 20, 39} {
@@ -186,7 +186,7 @@ func TestManyDirectories(t *testing.T) {
 		}
 	}
 	want := []string{base[0].Path, base[20].Path, base[39].Path}
-	if f := look(t, tree, &scanCache{}, since); cmp.Diff(want, f.Gone) != "" || len(f.Changed)+len(f.Odd)+len(asked) > 0 {
+	if f := look(t, tree, &treeScanCache{}, since); cmp.Diff(want, f.Gone) != "" || len(f.Changed)+len(f.Odd)+len(asked) > 0 {
 		t.Errorf("%+v, and the rules are asked about %q", f, asked)
 	}
 }

@@ -9,20 +9,20 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// unmountLockWait is how long [Unmount] waits for the end of tree creations.
+// unmountLockWait is how long [UnmountLeftovers] waits for the end of tree creations.
 const unmountLockWait = 200 * time.Millisecond
 
 var errBusy = errors.New("trees are being made")
 
-// Unmount removes the leftover mounts of dead processes below a store's directory, which would
+// UnmountLeftovers removes the leftover mounts of dead processes below a store's directory, which would
 // remain forever if the run were not resumed. The files remain, and are mounted again when the run
 // is resumed. The function gone returns the runs whose process is certain to be dead; it is called
 // again while no tree can be made. If trees are being made for long, nothing is done.
-func Unmount(ctx context.Context, dir string, gone func(context.Context) ([]nexus.RunID, error)) error {
+func UnmountLeftovers(ctx context.Context, dir string, gone func(context.Context) ([]nexus.RunID, error)) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil // a missing directory has no mounts
@@ -32,7 +32,7 @@ func Unmount(ctx context.Context, dir string, gone func(context.Context) ([]nexu
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, unmountLockWait, errBusy)
 	defer cancel()
-	err = disk.WithLock(ctx, filepath.Join(dir, treesLockFile), func(ctx context.Context) error {
+	err = filewrite.WithLock(ctx, filepath.Join(dir, treesLockFile), func(ctx context.Context) error {
 		left, err := leftoverMounts(ctx, dir, gone)
 		for _, at := range left {
 			err = errors.Join(err, overlay.Unmount(at))

@@ -14,14 +14,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// HiddenFiles defines the files that are hidden from agents. File is the name of the ignore files
+// HiddenFileRules defines the files that are hidden from agents. File is the name of the ignore files
 // in a tree. Rules receives their texts by path, and returns a function that reports whether a
 // path is hidden. The zero HiddenFiles hides nothing.
-type HiddenFiles struct {
+type HiddenFileRules struct {
 	File  string
 	Rules func(texts map[string]string) (hides func(path string) bool, err error)
 }
@@ -29,25 +29,25 @@ type HiddenFiles struct {
 // HiddenText is the content of a hidden file in the agent's git, at every commit.
 const HiddenText = "[hidden from agents by .nexusignore]\n"
 
-// visibleObjects replaces the objects of the private clone in an agent's git directory, if some
+// visibleObjectStore replaces the objects of the private clone in an agent's git directory, if some
 // files are hidden from agents. The zero visibleObjects hides nothing.
-type visibleObjects struct {
+type visibleObjectStore struct {
 	Dir    string   // the objects that agents may read
 	Hidden []string // objects that are not among them, sorted
 	Blank  string   // object that replaces them
 	Files  []string // files of the commit that are hidden
 }
 
-// prepareVisible returns the visible objects of a commit and its history, and of the named refs.
+// prepareVisibleObjects returns the visible objects of a commit and its history, and of the named refs.
 // Files that the commit's own ignore files hide are left out in the whole history. The objects for
 // one set of such files are in one directory, to which each commit adds its new objects.
-func (s *Store) prepareVisible(ctx context.Context, commit string, names []git.NamedRef) (visibleObjects, error) {
+func (s *Store) prepareVisibleObjects(ctx context.Context, commit string, names []git.NamedRef) (visibleObjectStore, error) {
 	if s.Hides.Rules == nil {
-		return visibleObjects{}, nil
+		return visibleObjectStore{}, nil
 	}
 	listed, err := s.git.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
-		return visibleObjects{}, err
+		return visibleObjectStore{}, err
 	}
 	files, texts := map[string]string{}, map[string]string{}
 	for line := range strings.SplitSeq(listed, "\x00") {
@@ -59,13 +59,13 @@ func (s *Store) prepareVisible(ctx context.Context, commit string, names []git.N
 			}
 			_, data, err := s.objects.ReadObject(ctx, f[2])
 			if err != nil {
-				return visibleObjects{}, err
+				return visibleObjectStore{}, err
 			}
 			texts[name] = string(data)
 		}
 	}
 	if len(texts) == 0 {
-		return visibleObjects{}, nil
+		return visibleObjectStore{}, nil
 	}
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
@@ -73,9 +73,9 @@ func (s *Store) prepareVisible(ctx context.Context, commit string, names []git.N
 	}
 	hides, err := s.Hides.Rules(texts)
 	if err != nil {
-		return visibleObjects{}, err
+		return visibleObjectStore{}, err
 	}
-	v := visibleUpdate{
+	v := visibleObjectsUpdate{
 		git: s.git, hides: hides, files: files, commits: []string{commit},
 		home: filepath.Join(s.dir, "shown", hex.EncodeToString(sum.Sum(nil))[:32]),
 	}
@@ -83,20 +83,20 @@ func (s *Store) prepareVisible(ctx context.Context, commit string, names []git.N
 		v.commits = append(v.commits, n.ID)
 	}
 	if v.blank, err = s.objects.WriteObject("blob", []byte(HiddenText)); err != nil {
-		return visibleObjects{}, err
+		return visibleObjectStore{}, err
 	}
 	if err := os.MkdirAll(filepath.Join(v.home, "objects", "pack"), 0o700); err != nil {
-		return visibleObjects{}, disk.WrapError("make the objects that agents see", err)
+		return visibleObjectStore{}, filewrite.WrapError("make the objects that agents see", err)
 	}
-	if err := disk.WithLock(ctx, v.home+".lock", v.addCommits); err != nil {
-		return visibleObjects{}, err
+	if err := filewrite.WithLock(ctx, v.home+".lock", v.addCommits); err != nil {
+		return visibleObjectStore{}, err
 	}
 	kept := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !v.hides(name) })
-	return visibleObjects{Dir: filepath.Join(v.home, "objects"), Hidden: slices.Sorted(maps.Keys(v.hidden)), Blank: v.blank, Files: kept}, nil
+	return visibleObjectStore{Dir: filepath.Join(v.home, "objects"), Hidden: slices.Sorted(maps.Keys(v.hidden)), Blank: v.blank, Files: kept}, nil
 }
 
-// visibleUpdate adds a commit to a directory of visible objects.
-type visibleUpdate struct {
+// visibleObjectsUpdate adds a commit to a directory of visible objects.
+type visibleObjectsUpdate struct {
 	git     git.Repo
 	home    string // directory of the objects, the hidden ones, and the included commits
 	hides   func(path string) bool
@@ -107,11 +107,11 @@ type visibleUpdate struct {
 }
 
 // addCommits adds the commits. After an interruption, they can be added again.
-func (v *visibleUpdate) addCommits(ctx context.Context) error {
+func (v *visibleObjectsUpdate) addCommits(ctx context.Context) error {
 	hidden, err1 := readLines(filepath.Join(v.home, "hidden"))
 	tips, err2 := readLines(filepath.Join(v.home, "tips"))
 	if err := errors.Join(err1, err2); err != nil {
-		return disk.WrapError("read what agents see", err)
+		return filewrite.WrapError("read what agents see", err)
 	}
 	v.hidden = map[string]bool{}
 	for _, id := range hidden {
@@ -139,15 +139,15 @@ func (v *visibleUpdate) addCommits(ctx context.Context) error {
 		return err
 	}
 	all := strings.Join(slices.Sorted(maps.Keys(v.hidden)), "\n")
-	if err := disk.WriteFile(filepath.Join(v.home, "hidden"), []byte(all)); err != nil {
+	if err := filewrite.WriteFile(filepath.Join(v.home, "hidden"), []byte(all)); err != nil {
 		return err
 	}
-	return disk.WriteFile(filepath.Join(v.home, "tips"), []byte(strings.Join(append(tips, v.commits...), "\n")))
+	return filewrite.WriteFile(filepath.Join(v.home, "tips"), []byte(strings.Join(append(tips, v.commits...), "\n")))
 }
 
 // newObjects returns the visible objects of the commit that are not in the directory yet, with
 // their paths, and records the hidden ones.
-func (v *visibleUpdate) newObjects(ctx context.Context, tips []string) ([]string, error) {
+func (v *visibleObjectsUpdate) newObjects(ctx context.Context, tips []string) ([]string, error) {
 	list := strings.Join(v.commits, "\n") + "\n"
 	for _, tip := range tips {
 		list += "^" + tip + "\n"
@@ -195,7 +195,7 @@ func readLines(name string) ([]string, error) {
 
 // gitConfig returns settings with which git accepts missing objects: it treats them as objects of a
 // remote that were not fetched yet. There is no remote.
-func (v visibleObjects) gitConfig() string {
+func (v visibleObjectStore) gitConfig() string {
 	if v.Dir == "" {
 		return ""
 	}
@@ -204,7 +204,7 @@ func (v visibleObjects) gitConfig() string {
 
 // skipHiddenFiles marks hidden files as skipped in the agent's index, which has not been used yet:
 // git would need their objects for a commit.
-func (v visibleObjects) skipHiddenFiles(ctx context.Context, r git.Repo) error {
+func (v visibleObjectStore) skipHiddenFiles(ctx context.Context, r git.Repo) error {
 	if len(v.Files) == 0 {
 		return nil
 	}
@@ -214,7 +214,7 @@ func (v visibleObjects) skipHiddenFiles(ctx context.Context, r git.Repo) error {
 }
 
 // replacementRefs returns the refs that replace hidden objects by the blank one.
-func (v visibleObjects) replacementRefs() (all []git.NamedRef) {
+func (v visibleObjectStore) replacementRefs() (all []git.NamedRef) {
 	for _, id := range v.Hidden {
 		all = append(all, git.NamedRef{Ref: "refs/replace/" + id, ID: v.Blank})
 	}
@@ -227,7 +227,7 @@ func (s *Store) sweepUnusedObjects(dry bool) ([]string, error) {
 	for _, n := range globIn(s.dir, "trees/*/*/git/objects/info/alternates") {
 		data, err := os.ReadFile(n)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
-			return nil, disk.WrapError("read what a worktree borrows", err)
+			return nil, filewrite.WrapError("read what a worktree borrows", err)
 		}
 		used[filepath.Dir(strings.TrimSpace(string(data)))] = true
 	}
@@ -245,7 +245,7 @@ func (s *Store) sweepUnusedObjects(dry bool) ([]string, error) {
 		}
 		if !dry {
 			if err := errors.Join(os.RemoveAll(dir+".lock"), s.moveToTrash(dir)); err != nil {
-				return gone, disk.WrapError("remove what agents saw", err)
+				return gone, filewrite.WrapError("remove what agents saw", err)
 			}
 		}
 		gone = append(gone, dir)

@@ -13,8 +13,8 @@ import (
 )
 
 // hides keeps what is below a directory hidden from agents, where a file says so.
-func hides() worktree.HiddenFiles {
-	return worktree.HiddenFiles{File: ".nexusignore", Rules: func(map[string]string) (func(string) bool, error) {
+func hides() worktree.HiddenFileRules {
+	return worktree.HiddenFileRules{File: ".nexusignore", Rules: func(map[string]string) (func(string) bool, error) {
 		return func(path string) bool { return strings.HasPrefix(path, "hidden/") }, nil
 	}}
 }
@@ -22,7 +22,7 @@ func hides() worktree.HiddenFiles {
 // TestHiddenHistory shows an agent's git all of a history but what is hidden,
 // whatever commit or object it is asked for, and lets it work all the same.
 func TestHiddenHistory(t *testing.T) {
-	ways(t, func(t *testing.T, way worktree.FillMethod) {
+	ways(t, func(t *testing.T, way worktree.TreeFillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"hidden/a": "canary one\n", "hidden/gone": "canary gone\n", "hidden/moved": "was hidden\n", "b": "b\n"})
 		commit := func(files map[string]string) string {
@@ -37,7 +37,7 @@ func TestHiddenHistory(t *testing.T) {
 		s.Hides = hides()
 		tr := add(t, s, "one", first)
 
-		look := func(tr *worktree.Tree) {
+		look := func(tr *worktree.AttemptTree) {
 			t.Helper()
 			ids := gittest.RunGit(t, user, "rev-list", "--objects", "HEAD")
 			if !strings.Contains(ids, " hidden/a") || !strings.Contains(ids, " hidden/gone") {
@@ -97,12 +97,12 @@ func TestHiddenHistory(t *testing.T) {
 		if got := gittest.RunGit(t, all.Dir, "show", "HEAD:hidden/a"); got != "canary three" {
 			t.Errorf("got %q", got)
 		}
-		if again := must[*worktree.Tree](t)(s.AddTree(t.Context(), "r", "two", second)); again.ReadablePaths()[0] != two.ReadablePaths()[0] {
+		if again := must[*worktree.AttemptTree](t)(s.AddTree(t.Context(), "r", "two", second)); again.ReadablePaths()[0] != two.ReadablePaths()[0] {
 			t.Errorf("the tree reads %s, and then %s", two.ReadablePaths(), again.ReadablePaths())
 		}
 		shown := filepath.Dir(two.ReadablePaths()[0])
 		for _, keep := range []bool{true, false} {
-			must[[]string](t)(s.Sweep(t.Context(), func(_ nexus.RunID, _ nexus.AttemptID) bool { return keep }, false))
+			must[[]string](t)(s.RemoveTrees(t.Context(), func(_ nexus.RunID, _ nexus.AttemptID) bool { return keep }, false))
 			if _, err := os.Stat(shown); err != nil {
 				t.Errorf("the newest objects are gone: %v", err)
 			}

@@ -29,7 +29,7 @@ type KnownCause struct {
 type CausePattern struct {
 	Name  string `json:"name"`
 	About string `json:"about"` // short description of the cause that it recognizes
-	find  func(*causeRecord) []KnownCause
+	find  func(*causeSearchInput) []KnownCause
 }
 
 // CausePatterns returns all patterns, in the order in which they are tried.
@@ -40,11 +40,11 @@ func CausePatterns() []CausePattern {
 // FindCauses returns the causes that the facts of a run show: first those that prevented a landing,
 // then by task in the plan's order. The events are those that s is folded from.
 func FindCauses(s *state.State, events []nexus.Event) []KnownCause {
-	r := newRecord(s, events)
+	r := newCauseSearchInput(s, events)
 	var all []KnownCause
 	for _, p := range CausePatterns() {
 		for _, c := range p.find(r) {
-			c.Pattern, c.Blocks = p.Name, c.Blocks || r.wasLeft(c.Task)
+			c.Pattern, c.Blocks = p.Name, c.Blocks || r.isUnlandedForGood(c.Task)
 			slices.Sort(c.Events)
 			c.Events = slices.Compact(c.Events)
 			all = append(all, c)

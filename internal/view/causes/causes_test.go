@@ -33,7 +33,7 @@ func replay(t *testing.T, text string) (*state.State, []nexus.Event) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := state.New("r")
+	s := state.NewState("r")
 	for _, e := range events {
 		if err := s.Apply(e); err != nil {
 			t.Fatalf("event %d: %v", e.Seq, err)

@@ -15,10 +15,10 @@ func landingPatterns() []CausePattern {
 	}
 }
 
-func conflictLoopCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.TrainRefused) []factMark {
-		return markIf(f.Conflict, f.Task, "")
-	}, func(s typedGroup[nexus.TrainRefused]) KnownCause {
+func conflictLoopCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.LandingRejected) []factSubject {
+		return subjectIf(f.Conflict, f.Task, "")
+	}, func(s typedFactGroup[nexus.LandingRejected]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("it could not be merged, %s", timesText(len(s.at))),
 			Why:     reasonOrUsual(s.lastFact().Why, "another task changed the same lines"),
@@ -28,10 +28,10 @@ func conflictLoopCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func redMergeCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.TrainRefused) []factMark {
-		return markIf(!f.Conflict && !f.Broken, f.Task, "")
-	}, func(s typedGroup[nexus.TrainRefused]) KnownCause {
+func redMergeCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.LandingRejected) []factSubject {
+		return subjectIf(!f.Conflict && !f.Broken, f.Task, "")
+	}, func(s typedFactGroup[nexus.LandingRejected]) KnownCause {
 		why := firstLine(s.lastFact().Why)
 		if len(s.lastFact().Findings) > 0 {
 			why += ": " + firstLine(s.lastFact().Findings[0].Message)
@@ -44,8 +44,8 @@ func redMergeCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func movedTargetCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.LandingRefused) []factMark { return markIf(true, "", "") }, func(s typedGroup[nexus.LandingRefused]) KnownCause {
+func movedTargetCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.TargetMergeRefused) []factSubject { return subjectIf(true, "", "") }, func(s typedFactGroup[nexus.TargetMergeRefused]) KnownCause {
 		return KnownCause{
 			Blocks:  r.state.Published == nil || r.state.Published.Merged == "",
 			Symptom: "the result is not on the target branch",

@@ -18,14 +18,14 @@ func machinePatterns() []CausePattern {
 		{"permission", "an agent repeatedly tried actions that are not allowed", permissionCauses},
 		{"disk-full", "there was no space left", fullDiskCauses},
 		{"process-lost", "the process of an attempt died more than once", lostProcessCauses},
-		{"machinery", "Nexus itself, git or the sandbox failed", machineryCauses},
+		{"machinery", "Nexus itself, git or the sandbox failed", internalFailureCauses},
 	}
 }
 
-func missingToolCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.GateJudged) []factMark {
-		return markIf(f.Evidence.State == nexus.Environmental && !f.Evidence.WasRunnerStopped(), r.taskOfGate(f), f.Evidence.Gate)
-	}, func(s typedGroup[nexus.GateJudged]) KnownCause {
+func missingToolCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.GateJudged) []factSubject {
+		return subjectIf(f.Evidence.State == nexus.Environmental && !f.Evidence.WasRunnerStopped(), r.taskOfGate(f), f.Evidence.Gate)
+	}, func(s typedFactGroup[nexus.GateJudged]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("the gate %s could not judge, %s", s.what, timesText(len(s.at))),
 			Why:     reasonOrUsual(s.lastFact().Evidence.Why, "a tool that it needs is missing, or has no room to work"),
@@ -34,10 +34,10 @@ func missingToolCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func missingDependencyCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.GateJudged) []factMark {
-		return markIf(f.Evidence.State == nexus.MissingAsset, r.taskOfGate(f), f.Evidence.Gate)
-	}, func(s typedGroup[nexus.GateJudged]) KnownCause {
+func missingDependencyCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.GateJudged) []factSubject {
+		return subjectIf(f.Evidence.State == nexus.MissingAsset, r.taskOfGate(f), f.Evidence.Gate)
+	}, func(s typedFactGroup[nexus.GateJudged]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("the gate %s lacks what the project depends on", s.what),
 			Why:     reasonOrUsual(s.lastFact().Evidence.Why, "the dependencies cannot be had without a network"),
@@ -48,28 +48,28 @@ func missingDependencyCauses(r *causeRecord) []KnownCause {
 }
 
 // taskOfGate returns the task for which a gate judged.
-func (r *causeRecord) taskOfGate(f nexus.GateJudged) nexus.TaskID {
+func (r *causeSearchInput) taskOfGate(f nexus.GateJudged) nexus.TaskID {
 	if f.Task != "" {
 		return f.Task
 	}
 	return r.taskOfAttempt(f.Attempt)
 }
 
-func refusedHostCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.NetworkJudged) []factMark {
+func refusedHostCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.NetworkRequestsRecorded) []factSubject {
 		task := r.taskOfAttempt(f.Attempt)
 		if f.Session != "" {
 			task = r.taskOfSession(f.Session)
 		}
-		var all []factMark
+		var all []factSubject
 		for _, h := range f.Hosts {
 			if !h.Allowed {
-				all = append(all, factMark{task, h.Host})
+				all = append(all, factSubject{task, h.Host})
 			}
 		}
-		slices.SortStableFunc(all, func(a, b factMark) int { return strings.Compare(a.what, b.what) })
+		slices.SortStableFunc(all, func(a, b factSubject) int { return strings.Compare(a.what, b.what) })
 		return slices.Compact(all)
-	}, func(s typedGroup[nexus.NetworkJudged]) KnownCause {
+	}, func(s typedFactGroup[nexus.NetworkRequestsRecorded]) KnownCause {
 		why := "no rule of network.allow names it"
 		for _, h := range s.lastFact().Hosts {
 			if h.Host == s.what && !h.Allowed && h.Rule != "" {
@@ -88,10 +88,10 @@ func refusedHostCauses(r *causeRecord) []KnownCause {
 // manyDenials is the number of refusals by one rule that is not random.
 const manyDenials = 3
 
-func permissionCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, manyDenials, func(f nexus.ToolAnswered) []factMark {
-		return markIf(f.Judged.Refused, r.taskOfSession(f.Session), f.Judged.Rule)
-	}, func(s typedGroup[nexus.ToolAnswered]) KnownCause {
+func permissionCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, manyDenials, func(f nexus.ToolCallEnded) []factSubject {
+		return subjectIf(f.Judged.Refused, r.taskOfSession(f.Session), f.Judged.Rule)
+	}, func(s typedFactGroup[nexus.ToolCallEnded]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("calls were refused %s by the rule %s", timesText(len(s.at)), s.what),
 			Why:     reasonOrUsual(s.lastFact().Judged.Why, "the policy does not allow it") + ", and the agent does not find another way",
@@ -101,18 +101,18 @@ func permissionCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func fullDiskCauses(r *causeRecord) []KnownCause {
+func fullDiskCauses(r *causeSearchInput) []KnownCause {
 	full := func(text string) bool {
 		return strings.Contains(text, "no space left") || strings.Contains(text, "disk quota exceeded")
 	}
-	found := causesFromFacts(r, 1, func(f nexus.AttemptBroken) []factMark {
-		return markIf(full(f.Why), r.taskOfAttempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.AttemptBroken]) KnownCause {
+	found := causesFromFacts(r, 1, func(f nexus.AttemptInfrastructureFailed) []factSubject {
+		return subjectIf(full(f.Why), r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedFactGroup[nexus.AttemptInfrastructureFailed]) KnownCause {
 		return KnownCause{Symptom: "an attempt ended because nothing could be written", Why: s.lastFact().Why, Fix: freeRoom}
 	})
-	return append(found, causesFromFacts(r, 1, func(f nexus.RunDrained) []factMark {
-		return markIf(f.Code == nexus.CodeDiskFull || full(f.Why), "", "")
-	}, func(s typedGroup[nexus.RunDrained]) KnownCause {
+	return append(found, causesFromFacts(r, 1, func(f nexus.RunDrainStarted) []factSubject {
+		return subjectIf(f.Code == nexus.CodeDiskFull || full(f.Why), "", "")
+	}, func(s typedFactGroup[nexus.RunDrainStarted]) KnownCause {
 		return KnownCause{
 			Blocks:  true,
 			Symptom: "the run ended because nothing could be written",
@@ -124,10 +124,10 @@ func fullDiskCauses(r *causeRecord) []KnownCause {
 
 const freeRoom = "make room, with nexus clean for worktrees that no run needs; then nexus resume"
 
-func lostProcessCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 2, func(f nexus.AttemptLost) []factMark {
-		return markIf(f.Counted, r.taskOfAttempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.AttemptLost]) KnownCause {
+func lostProcessCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 2, func(f nexus.AttemptLost) []factSubject {
+		return subjectIf(f.Counted, r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedFactGroup[nexus.AttemptLost]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("the process of %s died %s", s.lastFact().Attempt, timesText(len(s.at))),
 			Why: reasonOrUsual(s.lastFact().Why, "it was killed from outside") + "; " +
@@ -137,10 +137,10 @@ func lostProcessCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func machineryCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.AttemptBroken) []factMark {
-		return markIf(!strings.Contains(f.Why, "no space left"), r.taskOfAttempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.AttemptBroken]) KnownCause {
+func internalFailureCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.AttemptInfrastructureFailed) []factSubject {
+		return subjectIf(!strings.Contains(f.Why, "no space left"), r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedFactGroup[nexus.AttemptInfrastructureFailed]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("an attempt could not be carried out, %s", timesText(len(s.at))),
 			Why:     s.lastFact().Why,

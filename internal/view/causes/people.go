@@ -13,14 +13,14 @@ func peoplePatterns() []CausePattern {
 		{"unanswered", "a question was not answered in time", unansweredCauses},
 		{"plan-refused", "people refused the plan repeatedly", refusedPlanCauses},
 		{"hook-refused", "a hook refused", refusingHookCauses},
-		{"undone", "a person reverted what had landed", undoneCauses},
+		{"undone", "a person reverted what had landed", undoneWorkCauses},
 	}
 }
 
-func personNeededCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.AttemptEnded) []factMark {
-		return markIf(f.Category == nexus.PersonNeeded && r.wasLeft(r.taskOfAttempt(f.Attempt)), r.taskOfAttempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.AttemptEnded]) KnownCause {
+func personNeededCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.AttemptEnded) []factSubject {
+		return subjectIf(f.Category == nexus.PersonNeeded && r.isUnlandedForGood(r.taskOfAttempt(f.Attempt)), r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedFactGroup[nexus.AttemptEnded]) KnownCause {
 		return KnownCause{
 			Symptom: "its agent cannot continue without a person",
 			Why:     reasonOrUsual(s.lastFact().Why, "it needs a key, an account, a device or a decision"),
@@ -29,17 +29,17 @@ func personNeededCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func unansweredCauses(r *causeRecord) []KnownCause {
-	found := causesFromFacts(r, 1, func(f nexus.QuestionLeft) []factMark { return markIf(true, "", f.ID) }, func(s typedGroup[nexus.QuestionLeft]) KnownCause {
+func unansweredCauses(r *causeSearchInput) []KnownCause {
+	found := causesFromFacts(r, 1, func(f nexus.QuestionExpired) []factSubject { return subjectIf(true, "", f.ID) }, func(s typedFactGroup[nexus.QuestionExpired]) KnownCause {
 		return KnownCause{
 			Symptom: "the question " + s.what + " is open, and the run went on without an answer",
 			Why:     r.questionText(s.what),
 			Fix:     "nexus answer " + s.what + " TEXT; channels.order sends questions to you: docs/answer-and-share.md",
 		}
 	})
-	return append(found, causesFromFacts(r, 1, func(f nexus.QuestionAnswered) []factMark {
-		return markIf(f.By == "fallback", "", f.ID)
-	}, func(s typedGroup[nexus.QuestionAnswered]) KnownCause {
+	return append(found, causesFromFacts(r, 1, func(f nexus.QuestionAnswered) []factSubject {
+		return subjectIf(f.By == "fallback", "", f.ID)
+	}, func(s typedFactGroup[nexus.QuestionAnswered]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("%s was not answered in time, and %q was used", s.what, firstLine(s.lastFact().Text)),
 			Why:     r.questionText(s.what),
@@ -49,15 +49,15 @@ func unansweredCauses(r *causeRecord) []KnownCause {
 }
 
 // questionText returns the text of a question.
-func (r *causeRecord) questionText(id string) string {
+func (r *causeSearchInput) questionText(id string) string {
 	if q := r.state.QuestionByID(id); q != nil {
 		return "it asks: " + firstLine(q.Text)
 	}
 	return "no person was available"
 }
 
-func refusedPlanCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 2, func(nexus.PlanRefused) []factMark { return markIf(true, "", "") }, func(s typedGroup[nexus.PlanRefused]) KnownCause {
+func refusedPlanCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 2, func(nexus.PlanRejected) []factSubject { return subjectIf(true, "", "") }, func(s typedFactGroup[nexus.PlanRejected]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("the plan was refused %s", timesText(len(s.at))),
 			Why:     "the planner does not know what you want; the last reason was: " + firstLine(s.lastFact().Why),
@@ -66,16 +66,16 @@ func refusedPlanCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func undoneCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.UndoLanded) []factMark {
-		var all []factMark
+func undoneWorkCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.UndoLanded) []factSubject {
+		var all []factSubject
 		for _, id := range f.Tasks {
 			if t := r.state.TaskByID(id); t != nil && t.Status == nexus.Skipped { // the work is not needed any more
-				all = append(all, factMark{id, ""})
+				all = append(all, factSubject{id, ""})
 			}
 		}
 		return all
-	}, func(s typedGroup[nexus.UndoLanded]) KnownCause {
+	}, func(s typedFactGroup[nexus.UndoLanded]) KnownCause {
 		return KnownCause{
 			Blocks:  true,
 			Symptom: "it landed, and was reverted",
@@ -85,10 +85,10 @@ func undoneCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func refusingHookCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.ResultPublished) []factMark {
-		return markIf(f.Hook != "", "", f.Hook)
-	}, func(s typedGroup[nexus.ResultPublished]) KnownCause {
+func refusingHookCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.ResultPublished) []factSubject {
+		return subjectIf(f.Hook != "", "", f.Hook)
+	}, func(s typedFactGroup[nexus.ResultPublished]) KnownCause {
 		return KnownCause{
 			Blocks:  true,
 			Symptom: "what landed was not put on " + reasonOrUsual(s.lastFact().Target, "its target"),

@@ -18,12 +18,12 @@ func planPatterns() []CausePattern {
 		{"need-failed", "a task that it needs did not land", failedNeedCauses},
 		{"contradiction", "the task and its checks contradict each other", contradictionCauses},
 		{"check-wrong", "the check of a criterion is wrong, not the work", wrongCheckCauses},
-		{"green-before", "the tests that the task names passed before the work", greenCheckCauses},
+		{"green-before", "the tests that the task names passed before the work", checkPassedBeforeCauses},
 	}
 }
 
-func missingPlanCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(nexus.PlanFailed) []factMark { return markIf(true, "", "") }, func(s typedGroup[nexus.PlanFailed]) KnownCause {
+func missingPlanCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(nexus.PlanningFailed) []factSubject { return subjectIf(true, "", "") }, func(s typedFactGroup[nexus.PlanningFailed]) KnownCause {
 		return KnownCause{
 			Blocks:  !r.state.Planned,
 			Symptom: fmt.Sprintf("the planner made no plan that passes its checks, %s", timesText(len(s.at))),
@@ -34,10 +34,10 @@ func missingPlanCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func planGapCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.PlanProposed) []factMark {
-		return markIf(len(f.Cover.UncoveredStatements()) > 0, "", "")
-	}, func(s typedGroup[nexus.PlanProposed]) KnownCause {
+func planGapCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.PlanProposed) []factSubject {
+		return subjectIf(len(f.Cover.UncoveredStatements()) > 0, "", "")
+	}, func(s typedFactGroup[nexus.PlanProposed]) KnownCause {
 		gaps := s.lastFact().Cover.UncoveredStatements()
 		return KnownCause{
 			Symptom: fmt.Sprintf("%d of %d statements of the goal are not in the plan", len(gaps), len(s.lastFact().Cover.Statements)),
@@ -47,8 +47,8 @@ func planGapCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func largeTaskCauses(r *causeRecord) []KnownCause {
-	found := causesFromFacts(r, 1, func(f nexus.SplitSought) []factMark { return markIf(true, f.Task, "") }, func(s typedGroup[nexus.SplitSought]) KnownCause {
+func largeTaskCauses(r *causeSearchInput) []KnownCause {
+	found := causesFromFacts(r, 1, func(f nexus.TaskSplitStarted) []factSubject { return subjectIf(true, f.Task, "") }, func(s typedFactGroup[nexus.TaskSplitStarted]) KnownCause {
 		return KnownCause{
 			Symptom: "it could not be done as one task, and had to be split",
 			Why:     reasonOrUsual(s.lastFact().Why, "it does too much at once"),
@@ -56,9 +56,9 @@ func largeTaskCauses(r *causeRecord) []KnownCause {
 				"nexus retry " + taskArgument(s.task) + " after editing what it asks for",
 		}
 	})
-	return append(found, causesFromFacts(r, 1, func(f nexus.ReplanDecided) []factMark {
-		return markIf(hasCrossed(f, nexus.OverTime) || hasCrossed(f, nexus.OverEstimate), f.Task, "")
-	}, func(s typedGroup[nexus.ReplanDecided]) KnownCause {
+	return append(found, causesFromFacts(r, 1, func(f nexus.ReplanDecided) []factSubject {
+		return subjectIf(hasCrossed(f, nexus.OverTime) || hasCrossed(f, nexus.OverEstimate), f.Task, "")
+	}, func(s typedFactGroup[nexus.ReplanDecided]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("it took much longer than planned, %s", timesText(len(s.at))),
 			Why:     s.lastFact().Crossed[0].Why + "; it was decided: " + string(s.lastFact().Course),
@@ -71,10 +71,10 @@ func hasCrossed(f nexus.ReplanDecided, at nexus.ReplanThreshold) bool {
 	return slices.ContainsFunc(f.Crossed, func(c nexus.CrossedThreshold) bool { return c.Threshold == at })
 }
 
-func undeclaredFileCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.ReplanDecided) []factMark {
-		return markIf(hasCrossed(f, nexus.OverFiles), f.Task, "")
-	}, func(s typedGroup[nexus.ReplanDecided]) KnownCause {
+func undeclaredFileCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.ReplanDecided) []factSubject {
+		return subjectIf(hasCrossed(f, nexus.OverFiles), f.Task, "")
+	}, func(s typedFactGroup[nexus.ReplanDecided]) KnownCause {
 		i := slices.IndexFunc(s.lastFact().Crossed, func(c nexus.CrossedThreshold) bool { return c.Threshold == nexus.OverFiles })
 		return KnownCause{
 			Symptom: "it grew beyond the files that it declares",
@@ -85,10 +85,10 @@ func undeclaredFileCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func failedNeedCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.ReplanDecided) []factMark {
-		return markIf(hasCrossed(f, nexus.NeedFailed) && r.wasLeft(f.Task), f.Task, "")
-	}, func(s typedGroup[nexus.ReplanDecided]) KnownCause {
+func failedNeedCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.ReplanDecided) []factSubject {
+		return subjectIf(hasCrossed(f, nexus.NeedFailed) && r.isUnlandedForGood(f.Task), f.Task, "")
+	}, func(s typedFactGroup[nexus.ReplanDecided]) KnownCause {
 		fix := "see what it needs: nexus status " + taskArgument(s.task)
 		if t := r.state.TaskByID(s.task); t != nil {
 			if need, ok := r.state.BlockerOf(t); ok {
@@ -99,10 +99,10 @@ func failedNeedCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func contradictionCauses(r *causeRecord) []KnownCause {
-	found := causesFromFacts(r, 1, func(f nexus.AttemptEnded) []factMark {
-		return markIf(f.Category == nexus.Disputed && r.wasLeft(r.taskOfAttempt(f.Attempt)), r.taskOfAttempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.AttemptEnded]) KnownCause {
+func contradictionCauses(r *causeSearchInput) []KnownCause {
+	found := causesFromFacts(r, 1, func(f nexus.AttemptEnded) []factSubject {
+		return subjectIf(f.Category == nexus.Disputed && r.isUnlandedForGood(r.taskOfAttempt(f.Attempt)), r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedFactGroup[nexus.AttemptEnded]) KnownCause {
 		return KnownCause{
 			Symptom: "its author and its judge disagree and did not resolve it",
 			Why:     reasonOrUsual(s.lastFact().Why, "the task can be read in two ways"),
@@ -110,15 +110,15 @@ func contradictionCauses(r *causeRecord) []KnownCause {
 				"then nexus retry " + taskArgument(s.task),
 		}
 	})
-	return append(found, causesFromFacts(r, 2, func(f nexus.WorkVerified) []factMark {
-		var all []factMark
+	return append(found, causesFromFacts(r, 2, func(f nexus.VerifierVerdictGiven) []factSubject {
+		var all []factSubject
 		for _, c := range f.Criteria {
 			if !c.Met && f.Read {
-				all = append(all, factMark{r.taskOfAttempt(f.Attempt), c.Criterion})
+				all = append(all, factSubject{r.taskOfAttempt(f.Attempt), c.Criterion})
 			}
 		}
 		return all
-	}, func(s typedGroup[nexus.WorkVerified]) KnownCause {
+	}, func(s typedFactGroup[nexus.VerifierVerdictGiven]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("a verifier found the same criterion not met, %s: %s", timesText(len(s.at)), firstLine(s.what)),
 			Why:     reasonOrUsual(s.lastFact().Why, "the criterion asks for what the rest of the task rules out, or is not clear"),
@@ -127,26 +127,26 @@ func contradictionCauses(r *causeRecord) []KnownCause {
 	})...)
 }
 
-func wrongCheckCauses(r *causeRecord) []KnownCause {
-	found := causesFromFacts(r, 1, func(f nexus.FaultsFound) []factMark {
-		var all []factMark
+func wrongCheckCauses(r *causeSearchInput) []KnownCause {
+	found := causesFromFacts(r, 1, func(f nexus.CriterionFaultsFound) []factSubject {
+		var all []factSubject
 		for _, x := range f.Faults {
 			if x.Kind == nexus.FaultInTest || x.Kind == nexus.FaultInBoth {
 				task, _, _ := strings.Cut(x.Criterion, "/")
-				all = append(all, factMark{nexus.TaskID(task), x.Criterion})
+				all = append(all, factSubject{nexus.TaskID(task), x.Criterion})
 			}
 		}
 		return all
-	}, func(s typedGroup[nexus.FaultsFound]) KnownCause {
+	}, func(s typedFactGroup[nexus.CriterionFaultsFound]) KnownCause {
 		return KnownCause{
 			Symptom: s.what + " is not met on what landed",
 			Why:     "its check is wrong, not the work",
 			Fix:     "nexus revise " + s.what + " TEXT --check COMMAND",
 		}
 	})
-	return append(found, causesFromFacts(r, 1, func(f nexus.CriterionRevised) []factMark {
-		return markIf(f.Why != "", f.Task, fmt.Sprintf("%s/AC-%d", f.Task, f.Number))
-	}, func(s typedGroup[nexus.CriterionRevised]) KnownCause {
+	return append(found, causesFromFacts(r, 1, func(f nexus.CriterionRevised) []factSubject {
+		return subjectIf(f.Why != "", f.Task, fmt.Sprintf("%s/AC-%d", f.Task, f.Number))
+	}, func(s typedFactGroup[nexus.CriterionRevised]) KnownCause {
 		return KnownCause{
 			Symptom: "the check of " + s.what + " was taken back",
 			Why:     s.lastFact().Why,
@@ -155,10 +155,10 @@ func wrongCheckCauses(r *causeRecord) []KnownCause {
 	})...)
 }
 
-func greenCheckCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.RedSeen) []factMark {
-		return markIf(len(f.Green) > 0, r.taskOfAttempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.RedSeen]) KnownCause {
+func checkPassedBeforeCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.BaseFailuresCompared) []factSubject {
+		return subjectIf(len(f.Green) > 0, r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedFactGroup[nexus.BaseFailuresCompared]) KnownCause {
 		return KnownCause{
 			Symptom: "what the task names as failing passes without the work",
 			Why:     strings.Join(s.lastFact().Green, ", ") + ": it cannot show that the work is done, or it was fixed already",

@@ -24,10 +24,10 @@ func workPatterns() []CausePattern {
 // limits.review_rounds allows in one attempt.
 const manyReviews = 3
 
-func reviewerLoopCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, manyReviews, func(f nexus.ReviewGiven) []factMark {
-		return markIf(f.Reviewed && !f.Approved, r.taskOfAttempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.ReviewGiven]) KnownCause {
+func reviewerLoopCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, manyReviews, func(f nexus.ReviewerVerdictGiven) []factSubject {
+		return subjectIf(f.Reviewed && !f.Approved, r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedFactGroup[nexus.ReviewerVerdictGiven]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("reviewers rejected the work %s", timesText(len(s.at))),
 			Why:     reasonOrUsual(s.lastFact().Summary, "the reviewer wants something else than the task asks for"),
@@ -39,19 +39,19 @@ func reviewerLoopCauses(r *causeRecord) []KnownCause {
 // manySame is the number of occurrences from which a finding counts as a loop.
 const manySame = 3
 
-func repeatedFindingCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, manySame, func(f nexus.ReviewGiven) []factMark {
-		var all []factMark
-		known := map[factMark]bool{}
+func repeatedFindingCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, manySame, func(f nexus.ReviewerVerdictGiven) []factSubject {
+		var all []factSubject
+		known := map[factSubject]bool{}
 		for _, x := range f.Findings {
-			m := factMark{r.taskOfAttempt(f.Attempt), x.File + ": " + firstLine(x.Message)}
+			m := factSubject{r.taskOfAttempt(f.Attempt), x.File + ": " + firstLine(x.Message)}
 			if x.Unverified == "" && !known[m] {
 				known[m] = true
 				all = append(all, m)
 			}
 		}
 		return all
-	}, func(s typedGroup[nexus.ReviewGiven]) KnownCause {
+	}, func(s typedFactGroup[nexus.ReviewerVerdictGiven]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("the same finding came back %s", timesText(len(s.at))),
 			Why:     s.what,
@@ -60,10 +60,10 @@ func repeatedFindingCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func noProgressCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 2, func(f nexus.AttemptEnded) []factMark {
-		return markIf(f.Outcome == nexus.NoProgress || f.Outcome == nexus.Exhausted, r.taskOfAttempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.AttemptEnded]) KnownCause {
+func noProgressCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 2, func(f nexus.AttemptEnded) []factSubject {
+		return subjectIf(f.Outcome == nexus.NoProgress || f.Outcome == nexus.Exhausted, r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedFactGroup[nexus.AttemptEnded]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("attempts at it ended %s without reaching the goal", timesText(len(s.at))),
 			Why:     reasonOrUsual(s.lastFact().Why, "the same failure came again"),
@@ -73,10 +73,10 @@ func noProgressCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func isolationCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.IsolationBroken) []factMark {
-		return markIf(true, r.taskOfAttempt(f.Attempt), string(f.Role))
-	}, func(s typedGroup[nexus.IsolationBroken]) KnownCause {
+func isolationCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.RoleIsolationViolated) []factSubject {
+		return subjectIf(true, r.taskOfAttempt(f.Attempt), string(f.Role))
+	}, func(s typedFactGroup[nexus.RoleIsolationViolated]) KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("the %s changed files that it may not change, and that was undone, %s", s.what, timesText(len(s.at))),
 			Why:     strings.Join(s.lastFact().Files, ", "),
@@ -86,10 +86,10 @@ func isolationCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func unprovenTestCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 2, func(f nexus.TestsProved) []factMark {
-		return markIf(f.Proof == nexus.ProofGreen || f.Proof == nexus.ProofBroken, r.taskOfAttempt(f.Attempt), string(f.Proof))
-	}, func(s typedGroup[nexus.TestsProved]) KnownCause {
+func unprovenTestCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 2, func(f nexus.TestsRunWithoutWork) []factSubject {
+		return subjectIf(f.Proof == nexus.ProofGreen || f.Proof == nexus.ProofBroken, r.taskOfAttempt(f.Attempt), string(f.Proof))
+	}, func(s typedFactGroup[nexus.TestsRunWithoutWork]) KnownCause {
 		why := "they do not ask for the work, or it is there already"
 		if s.lastFact().Proof == nexus.ProofBroken {
 			why = "they fail for a reason of their own"
@@ -103,10 +103,10 @@ func unprovenTestCauses(r *causeRecord) []KnownCause {
 	})
 }
 
-func inapplicableCauses(r *causeRecord) []KnownCause {
-	return causesFromFacts(r, 1, func(f nexus.AttemptEnded) []factMark {
-		return markIf(f.Outcome == nexus.Inapplicable && r.wasLeft(r.taskOfAttempt(f.Attempt)), r.taskOfAttempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.AttemptEnded]) KnownCause {
+func inapplicableCauses(r *causeSearchInput) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.AttemptEnded) []factSubject {
+		return subjectIf(f.Outcome == nexus.Inapplicable && r.isUnlandedForGood(r.taskOfAttempt(f.Attempt)), r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedFactGroup[nexus.AttemptEnded]) KnownCause {
 		return KnownCause{
 			Symptom: "the work cannot be done in this environment",
 			Why:     reasonOrUsual(s.lastFact().Why, "something that it needs does not work here"),

@@ -18,10 +18,10 @@ import (
 
 // TaskDetail holds all details of a task; it is the JSON output of `nexus status`.
 type TaskDetail struct {
-	Run   nexus.RunID       `json:"run"`
-	Task  view.Task         `json:"task"`
-	Plan  nexus.Task        `json:"plan"`            // in the current plan
-	Route *nexus.TaskRouted `json:"route,omitempty"` // estimated difficulty; nil before routing
+	Run   nexus.RunID            `json:"run"`
+	Task  view.TaskView          `json:"task"`
+	Plan  nexus.Task             `json:"plan"`            // in the current plan
+	Route *nexus.StartTierChosen `json:"route,omitempty"` // estimated difficulty; nil before routing
 
 	Attempts []AttemptDetail     `json:"attempts"`
 	Report   string              `json:"report,omitzero"`     // the full report why it was parked
@@ -33,33 +33,33 @@ type TaskDetail struct {
 
 // AttemptDetail is one try at a task.
 type AttemptDetail struct {
-	ID       nexus.AttemptID     `json:"id"`
-	Tier     nexus.Tier          `json:"tier"`
-	Strategy nexus.Strategy      `json:"strategy"`
-	Base     string              `json:"base"`
-	Stage    state.AttemptStage  `json:"stage"`
-	Outcome  nexus.Outcome       `json:"outcome,omitzero"`
-	Why      string              `json:"why,omitzero"`
-	Commit   string              `json:"commit,omitzero"`
-	Seconds  float64             `json:"seconds"`
-	Proof    *nexus.TestsProved  `json:"proof,omitempty"` // of tests from an earlier attempt
-	Rounds   []RoundDetail       `json:"rounds"`
-	Sessions []SessionDetail     `json:"sessions"`
-	Network  []nexus.HostReached `json:"network,omitempty"` // requested hosts, in order
+	ID       nexus.AttemptID            `json:"id"`
+	Tier     nexus.Tier                 `json:"tier"`
+	Strategy nexus.WritingStrategy      `json:"strategy"`
+	Base     string                     `json:"base"`
+	Stage    state.AttemptStage         `json:"stage"`
+	Outcome  nexus.Outcome              `json:"outcome,omitzero"`
+	Why      string                     `json:"why,omitzero"`
+	Commit   string                     `json:"commit,omitzero"`
+	Seconds  float64                    `json:"seconds"`
+	Proof    *nexus.TestsRunWithoutWork `json:"proof,omitempty"` // of tests from an earlier attempt
+	Rounds   []RoundDetail              `json:"rounds"`
+	Sessions []SessionDetail            `json:"sessions"`
+	Network  []nexus.RequestedHost      `json:"network,omitempty"` // requested hosts, in order
 }
 
 // RoundDetail is one period of writing, with the findings after it.
 type RoundDetail struct {
-	Round    int                     `json:"round"`
-	Role     nexus.Role              `json:"role"`
-	Cause    string                  `json:"cause,omitzero"`
-	Commit   string                  `json:"commit,omitzero"` // in the private clone: its result
-	Broken   []nexus.IsolationBroken `json:"isolation,omitempty"`
-	Proof    *nexus.TestsProved      `json:"proof,omitempty"`
-	Evidence []nexus.Evidence        `json:"evidence,omitempty"`
-	Suspect  *nexus.TamperSuspected  `json:"suspect,omitempty"`
-	Verified *nexus.WorkVerified     `json:"verified,omitempty"`
-	Reviews  []nexus.ReviewGiven     `json:"reviews,omitempty"`
+	Round    int                           `json:"round"`
+	Role     nexus.Role                    `json:"role"`
+	Cause    string                        `json:"cause,omitzero"`
+	Commit   string                        `json:"commit,omitzero"` // in the private clone: its result
+	Broken   []nexus.RoleIsolationViolated `json:"isolation,omitempty"`
+	Proof    *nexus.TestsRunWithoutWork    `json:"proof,omitempty"`
+	Evidence []nexus.GateEvidence          `json:"evidence,omitempty"`
+	Suspect  *nexus.TamperSuspected        `json:"suspect,omitempty"`
+	Verified *nexus.VerifierVerdictGiven   `json:"verified,omitempty"`
+	Reviews  []nexus.ReviewerVerdictGiven  `json:"reviews,omitempty"`
 }
 
 // SessionDetail is one conversation.
@@ -75,10 +75,10 @@ type SessionDetail struct {
 	Usage   nexus.Usage     `json:"usage"`
 }
 
-// DetailOf returns the details of a task of a run; with an attempt's ID, of that attempt only.
-func DetailOf(s *state.State, r view.Run, t *state.Task, only nexus.AttemptID) TaskDetail {
+// NewTaskDetail returns the details of a task of a run; with an attempt's ID, of that attempt only.
+func NewTaskDetail(s *state.State, r view.RunView, t *state.TaskState, only nexus.AttemptID) TaskDetail {
 	row, _ := r.TaskByID(t.ID)
-	d := TaskDetail{Run: s.Run, Task: row, Plan: t.Task, Route: t.Route, Attempts: []AttemptDetail{}, Assessment: repair.AssessTask(s, t), Escalation: escalate.ReportFor(s, t)}
+	d := TaskDetail{Run: s.Run, Task: row, Plan: t.Task, Route: t.Route, Attempts: []AttemptDetail{}, Assessment: repair.AssessTask(s, t), Escalation: escalate.EscalationReportFor(s, t)}
 	for _, q := range view.WaitingQuestions(s, humaninput.WaitingInRun(s, true)) {
 		if q.Task == t.ID && (only == "" || q.Attempt == only) {
 			d.Asks = append(d.Asks, q)
@@ -86,19 +86,19 @@ func DetailOf(s *state.State, r view.Run, t *state.Task, only nexus.AttemptID) T
 	}
 	for _, a := range t.Attempts {
 		if only == "" || a.ID == only {
-			d.Attempts = append(d.Attempts, attemptOf(s, a, r))
+			d.Attempts = append(d.Attempts, newAttemptDetail(s, a, r))
 		}
 	}
 	return d
 }
 
-func attemptOf(s *state.State, a *state.Attempt, r view.Run) AttemptDetail {
+func newAttemptDetail(s *state.State, a *state.AttemptState, r view.RunView) AttemptDetail {
 	a = a.UnpackedCopy()
 	v := AttemptDetail{
 		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Stage: a.Stage, Outcome: a.Outcome, Why: a.Why,
 		Commit: a.Commit, Seconds: s.AttemptWorkTime(a, r.At).Round(time.Millisecond).Seconds(), Rounds: []RoundDetail{}, Sessions: []SessionDetail{},
 	}
-	if a.Proof != nil && !slices.ContainsFunc(a.Rounds, func(r *state.Round) bool { return r.Proof != nil }) {
+	if a.Proof != nil && !slices.ContainsFunc(a.Rounds, func(r *state.AttemptRound) bool { return r.Proof != nil }) {
 		v.Proof = a.Proof
 	}
 	for _, r := range a.Rounds {
@@ -117,35 +117,35 @@ func attemptOf(s *state.State, a *state.Attempt, r view.Run) AttemptDetail {
 	return v
 }
 
-// DrawTask draws all details of a task.
-func DrawTask(s view.Style, d TaskDetail) string {
+// DrawTaskDetail draws all details of a task.
+func DrawTaskDetail(s view.OutputStyle, d TaskDetail) string {
 	var b strings.Builder
 	t := d.Task
-	fmt.Fprintf(&b, "%s %s  %s\n", s.StatusGlyph(t.Status), s.Bold(string(t.ID)+"  "+view.Clean(t.Title)), t.Status)
+	fmt.Fprintf(&b, "%s %s  %s\n", s.StatusGlyph(t.Status), s.Bold(string(t.ID)+"  "+view.EscapeForTerminal(t.Title)), t.Status)
 	if t.Why != "" {
-		fmt.Fprintf(&b, "  %s\n", s.Warn(view.Clean(t.Why)))
+		fmt.Fprintf(&b, "  %s\n", s.Warn(view.EscapeForTerminal(t.Why)))
 	}
-	fmt.Fprintf(&b, "  %s%s%s%s%s\n", view.Count(t.Attempts, "attempt"), s.Separator(), view.Count(t.Rounds, "round"), s.Separator(), t.Spent)
+	fmt.Fprintf(&b, "  %s%s%s%s%s\n", view.CountWithNoun(t.Attempts, "attempt"), s.Separator(), view.CountWithNoun(t.Rounds, "round"), s.Separator(), t.Spent)
 	if d.Route != nil {
 		_, text := view.DescribeFact(*d.Route)
-		b.WriteString("  " + s.Dim(view.Clean(text)) + "\n")
+		b.WriteString("  " + s.Dim(view.EscapeForTerminal(text)) + "\n")
 	}
 	for _, decided := range t.Decisions {
-		b.WriteString(s.Wrap(s.Dim(view.Clean("decided: "+replan.DecisionText(decided))), "  ") + "\n")
+		b.WriteString(s.Wrap(s.Dim(view.EscapeForTerminal("decided: "+replan.DecisionText(decided))), "  ") + "\n")
 	}
 	// A finished task has no next step.
 	if d.Assessment != nil && !slices.Contains([]nexus.TaskStatus{nexus.Landed, nexus.Split, nexus.Skipped}, t.Status) {
-		b.WriteString("  " + s.Dim(view.Clean(d.Assessment.SummaryLine())) + "\n")
+		b.WriteString("  " + s.Dim(view.EscapeForTerminal(d.Assessment.SummaryLine())) + "\n")
 	}
 	if d.Plan.Brief != "" {
-		b.WriteString("\n" + indentLines(view.CleanText(d.Plan.Brief)))
+		b.WriteString("\n" + indentLines(view.EscapeLinesForTerminal(d.Plan.Brief)))
 	}
 	for _, c := range d.Plan.Criteria {
 		check := ""
 		if c.Check != "" {
-			check = "  (" + view.Clean(c.Check) + ")"
+			check = "  (" + view.EscapeForTerminal(c.Check) + ")"
 		}
-		fmt.Fprintf(&b, "  - %s%s\n", view.Clean(c.Text), s.Dim(check))
+		fmt.Fprintf(&b, "  - %s%s\n", view.EscapeForTerminal(c.Text), s.Dim(check))
 	}
 	b.WriteString(drawQuestions(s, d.Asks))
 	for _, a := range d.Attempts {
@@ -155,32 +155,32 @@ func DrawTask(s view.Style, d TaskDetail) string {
 		d.Report = d.Escalation.FormatText()
 	}
 	if d.Report != "" {
-		b.WriteString("\n" + s.Bold("report") + "\n" + indentLines(view.CleanText(d.Report)))
+		b.WriteString("\n" + s.Bold("report") + "\n" + indentLines(view.EscapeLinesForTerminal(d.Report)))
 	}
 	return s.Sanitize(b.String())
 }
 
 // drawQuestions draws the open questions, and how to answer them.
-func drawQuestions(s view.Style, all []view.OpenQuestion) string {
+func drawQuestions(s view.OutputStyle, all []view.OpenQuestion) string {
 	var b strings.Builder
 	for _, q := range all {
-		fmt.Fprintf(&b, "\n%s  %s\n  %s\n", s.Warn("question "+q.ID), view.Clean(q.Text), view.Clean(q.ReplyCommands()))
+		fmt.Fprintf(&b, "\n%s  %s\n  %s\n", s.Warn("question "+q.ID), view.EscapeForTerminal(q.Text), view.EscapeForTerminal(q.ReplyCommands()))
 	}
 	return b.String()
 }
 
-func drawAttempt(b *strings.Builder, s view.Style, a AttemptDetail) {
+func drawAttempt(b *strings.Builder, s view.OutputStyle, a AttemptDetail) {
 	end := string(a.Outcome)
 	if end == "" {
 		end = string(a.Stage)
 	}
-	fmt.Fprintf(b, "\n%s  %s\n", s.Bold("attempt "+string(a.ID)), view.WithReason(strings.Join([]string{string(a.Tier), view.FormatSeconds(a.Seconds), end}, s.Separator()), view.Clean(a.Why)))
+	fmt.Fprintf(b, "\n%s  %s\n", s.Bold("attempt "+string(a.ID)), view.WithReason(strings.Join([]string{string(a.Tier), view.FormatSeconds(a.Seconds), end}, s.Separator()), view.EscapeForTerminal(a.Why)))
 	if a.Proof != nil {
 		drawFact(b, s, *a.Proof, a.Proof.Findings)
 	}
 	for _, r := range a.Rounds {
 		_, text := view.DescribeFact(nexus.RoundStarted{Round: r.Round, Role: r.Role, Cause: r.Cause})
-		if text = view.Clean(text); r.Commit != "" {
+		if text = view.EscapeForTerminal(text); r.Commit != "" {
 			text += s.Separator() + s.Dim(view.ShortHash(r.Commit))
 		}
 		fmt.Fprintf(b, "  %s\n", text)
@@ -204,48 +204,48 @@ func drawAttempt(b *strings.Builder, s view.Style, a AttemptDetail) {
 		}
 	}
 	if len(a.Network) > 0 {
-		f := nexus.NetworkJudged{Hosts: a.Network}
+		f := nexus.NetworkRequestsRecorded{Hosts: a.Network}
 		_, text := view.DescribeFact(f)
-		fmt.Fprintf(b, "  %s\n", s.TintFact(f, view.Clean(text)))
+		fmt.Fprintf(b, "  %s\n", s.TintFact(f, view.EscapeForTerminal(text)))
 	}
 	for _, c := range a.Sessions {
-		fmt.Fprintf(b, "  session %s  %s\n", c.ID, s.Dim(strings.Join([]string{c.Model, view.Count(c.Turns, "turn"), c.Spent.String()}, s.Separator())))
+		fmt.Fprintf(b, "  session %s  %s\n", c.ID, s.Dim(strings.Join([]string{c.Model, view.CountWithNoun(c.Turns, "turn"), c.Spent.String()}, s.Separator())))
 	}
 }
 
 // drawFact draws a fact about a round, with its findings.
-func drawFact(b *strings.Builder, s view.Style, f nexus.Fact, found []nexus.Finding) {
+func drawFact(b *strings.Builder, s view.OutputStyle, f nexus.Fact, found []nexus.Finding) {
 	_, text := view.DescribeFact(f)
-	fmt.Fprintf(b, "    %s\n", s.TintFact(f, view.Clean(text)))
+	fmt.Fprintf(b, "    %s\n", s.TintFact(f, view.EscapeForTerminal(text)))
 	drawFindings(b, s, found)
 }
 
-func drawEvidence(b *strings.Builder, s view.Style, e nexus.Evidence) {
+func drawEvidence(b *strings.Builder, s view.OutputStyle, e nexus.GateEvidence) {
 	text := fmt.Sprintf("%s: %s (%s)", e.Gate, e.State, view.FormatDuration(e.Duration))
 	if e.Passed() {
 		text = s.Good(text)
 	} else {
 		text = s.Bad(text)
 	}
-	fmt.Fprintf(b, "    %s  %s\n", text, s.Dim(view.Clean(e.Command)))
+	fmt.Fprintf(b, "    %s  %s\n", text, s.Dim(view.EscapeForTerminal(e.Command)))
 	for _, f := range e.Flaky {
 		text := fmt.Sprintf("flaky: %s failed in %d of %d runs", f.Test, f.Failed, f.Runs)
 		if f.Quarantine != "" {
 			text = fmt.Sprintf("in quarantine: %s, %s", f.Test, f.Quarantine)
 		}
-		b.WriteString(s.TruncateLine("      "+view.Clean(text)) + "\n")
+		b.WriteString(s.TruncateLine("      "+view.EscapeForTerminal(text)) + "\n")
 	}
 	drawFindings(b, s, e.Findings)
 }
 
 // drawFindings draws the first ten.
-func drawFindings(b *strings.Builder, s view.Style, all []nexus.Finding) {
+func drawFindings(b *strings.Builder, s view.OutputStyle, all []nexus.Finding) {
 	for i, f := range all {
 		if i == 10 {
-			fmt.Fprintf(b, "      %s\n", s.Dim("and "+view.Count(len(all)-i, "more finding")))
+			fmt.Fprintf(b, "      %s\n", s.Dim("and "+view.CountWithNoun(len(all)-i, "more finding")))
 			return
 		}
-		b.WriteString(s.TruncateLine("      "+view.Clean(view.FindingText(f))) + "\n")
+		b.WriteString(s.TruncateLine("      "+view.EscapeForTerminal(view.FindingText(f))) + "\n")
 	}
 }
 

@@ -32,21 +32,21 @@ func tape() []nexus.Fact {
 		nexus.PlanProposed{Plan: "blob", Tasks: 1},
 		nexus.TaskPlanned{Task: test},
 		nexus.PlanApproved{By: "policy"},
-		nexus.TaskRouted{Task: "T1", Complexity: nexus.Simple, Tier: nexus.Fast, By: "keyword", Why: "no keyword says otherwise", Strategy: nexus.TDDStrict, Chosen: "the plan says so"},
+		nexus.StartTierChosen{Task: "T1", Complexity: nexus.Simple, Tier: nexus.Fast, By: "keyword", Why: "no keyword says otherwise", Strategy: nexus.TDDStrict, Chosen: "the plan says so"},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Tier: nexus.Fast, Strategy: nexus.TDDStrict, Base: "b0"},
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Tester, Session: "T1.1/tester.1"},
-		nexus.NetworkJudged{Session: "T1.1/tester.1", Call: "c1", Hosts: []nexus.HostReached{{Host: "example.com", Port: 443, Why: "not on the list", Times: 2}}},
-		nexus.NetworkJudged{Attempt: "T1.1", Gate: "install", Hosts: []nexus.HostReached{{Host: "registry.example", Port: 443, Allowed: true, Rule: "registry.example:443", Times: 1, Up: 500, Down: 20_000}}},
-		nexus.IsolationBroken{Attempt: "T1.1", Role: nexus.Tester, Files: []string{"a.go", "b.go"}},
+		nexus.NetworkRequestsRecorded{Session: "T1.1/tester.1", Call: "c1", Hosts: []nexus.RequestedHost{{Host: "example.com", Port: 443, Why: "not on the list", Times: 2}}},
+		nexus.NetworkRequestsRecorded{Attempt: "T1.1", Gate: "install", Hosts: []nexus.RequestedHost{{Host: "registry.example", Port: 443, Allowed: true, Rule: "registry.example:443", Times: 1, Up: 500, Down: 20_000}}},
+		nexus.RoleIsolationViolated{Attempt: "T1.1", Role: nexus.Tester, Files: []string{"a.go", "b.go"}},
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.NoProgress, Category: nexus.IsolationViolation, Why: "the tester changed more than tests"},
 		nexus.AttemptStarted{Attempt: "T1.2", Task: "T1", Tier: nexus.Fast, Strategy: nexus.TDDLite, Base: "b0"},
 		nexus.RoundStarted{Attempt: "T1.2", Round: 1, Role: nexus.Tester, Session: "T1.2/tester.1"},
 		nexus.SessionStarted{Session: "T1.2/tester.1", Attempt: "T1.2", Role: nexus.Tester, Model: "p/small"},
-		nexus.TestsProved{Attempt: "T1.2", Tree: "t1", Proof: nexus.ProofRed, Tests: []string{"x.TestA", "x.TestB"}, Beside: []string{"index.ts"}},
+		nexus.TestsRunWithoutWork{Attempt: "T1.2", Tree: "t1", Proof: nexus.ProofRed, Tests: []string{"x.TestA", "x.TestB"}, Beside: []string{"index.ts"}},
 		nexus.RoundStarted{Attempt: "T1.2", Round: 2, Role: nexus.Coder, Session: "T1.2/coder.1"},
-		nexus.GateJudged{Attempt: "T1.2", Evidence: nexus.Evidence{Gate: "build", State: nexus.Fail, Tree: "t2", Duration: time.Second, Command: "go build", Findings: []nexus.Finding{finding}}},
-		nexus.WorkVerified{Attempt: "T1.2", Tree: "t2", Read: true, Category: nexus.VerifierRejected, Why: "a criterion is not met", Findings: []nexus.Finding{{Message: "not met: it greets"}}},
-		nexus.ReviewGiven{Attempt: "T1.2", Tree: "t2", Reviewed: true, Approved: true, Summary: "fine"},
+		nexus.GateJudged{Attempt: "T1.2", Evidence: nexus.GateEvidence{Gate: "build", State: nexus.Fail, Tree: "t2", Duration: time.Second, Command: "go build", Findings: []nexus.Finding{finding}}},
+		nexus.VerifierVerdictGiven{Attempt: "T1.2", Tree: "t2", Read: true, Category: nexus.VerifierRejected, Why: "a criterion is not met", Findings: []nexus.Finding{{Message: "not met: it greets"}}},
+		nexus.ReviewerVerdictGiven{Attempt: "T1.2", Tree: "t2", Reviewed: true, Approved: true, Summary: "fine"},
 	}
 }
 
@@ -54,25 +54,25 @@ func tape() []nexus.Fact {
 // ./internal/view/detail -update rewrites them.
 func TestDrawn(t *testing.T) {
 	start := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	s := state.New("261121-100000-abc")
+	s := state.NewState("261121-100000-abc")
 	for i, f := range tape() {
 		e := nexus.Event{Seq: int64(i) + 1, Run: s.Run, At: start.Add(time.Duration(i) * time.Second), Fact: f}
 		if err := s.Apply(e); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d := detail.DetailOf(s, view.RunOf(s, nil, start.Add(time.Minute)), s.TaskByID("T1"), "")
-	if one := detail.DetailOf(s, view.RunOf(s, nil, start), s.TaskByID("T1"), "T1.2"); len(d.Attempts) != 2 || len(one.Attempts) != 1 {
+	d := detail.NewTaskDetail(s, view.NewRunView(s, nil, start.Add(time.Minute)), s.TaskByID("T1"), "")
+	if one := detail.NewTaskDetail(s, view.NewRunView(s, nil, start), s.TaskByID("T1"), "T1.2"); len(d.Attempts) != 2 || len(one.Attempts) != 1 {
 		t.Errorf("%d and %d attempts", len(d.Attempts), len(one.Attempts))
 	}
-	for kind, style := range map[string]view.Style{"wide": {Width: 100, Height: 40}, "piped": {Plain: true}} {
-		text := detail.DrawTask(style, d)
+	for kind, style := range map[string]view.OutputStyle{"wide": {Width: 100, Height: 40}, "piped": {Plain: true}} {
+		text := detail.DrawTaskDetail(style, d)
 		compare(t, filepath.Join("testdata", "detail."+kind+".txt"), text)
 		if strings.Contains(text, "\x1b") {
 			t.Errorf("%s: what people wrote reaches the terminal", kind)
 		}
 		style.Color = true
-		if colored := detail.DrawTask(style, d); !strings.Contains(colored, "\x1b[") {
+		if colored := detail.DrawTaskDetail(style, d); !strings.Contains(colored, "\x1b[") {
 			t.Errorf("%s has no colour", kind)
 		}
 	}

@@ -23,20 +23,20 @@ var Schema []byte
 
 // EscalationReport is the information that a person needs to continue with a task.
 type EscalationReport struct {
-	Version     int              `json:"version"` // 1
-	Run         nexus.RunID      `json:"run"`
-	Task        nexus.TaskID     `json:"task"`
-	Title       string           `json:"title"`
-	Status      nexus.TaskStatus `json:"status"` // parked, failed or landed
-	Reason      string           `json:"reason"`
-	Errors      []SeenFault      `json:"errors"` // the last ones, newest first
-	Tried       []AttemptReport  `json:"tried"`
-	Spent       nexus.Money      `json:"spent"`
-	Suggestions []string         `json:"suggestions"` // best first
+	Version     int                 `json:"version"` // 1
+	Run         nexus.RunID         `json:"run"`
+	Task        nexus.TaskID        `json:"task"`
+	Title       string              `json:"title"`
+	Status      nexus.TaskStatus    `json:"status"` // parked, failed or landed
+	Reason      string              `json:"reason"`
+	Errors      []DistinctFault     `json:"errors"` // the last ones, newest first
+	Tried       []EscalationAttempt `json:"tried"`
+	Spent       nexus.Money         `json:"spent"`
+	Suggestions []string            `json:"suggestions"` // best first
 }
 
-// SeenFault is one error, listed once however often it occurred.
-type SeenFault struct {
+// DistinctFault is one error, listed once however often it occurred.
+type DistinctFault struct {
 	Attempt nexus.AttemptID `json:"attempt"`
 	Round   int             `json:"round"`
 	From    string          `json:"from"` // source: the gate, or review, verify, proof, train
@@ -47,24 +47,24 @@ type SeenFault struct {
 	Seen    int             `json:"seen"` // rounds that ended with it
 }
 
-// AttemptReport is one attempt.
-type AttemptReport struct {
-	Attempt  nexus.AttemptID `json:"attempt"`
-	Tier     nexus.Tier      `json:"tier"`
-	Strategy nexus.Strategy  `json:"strategy,omitzero"`
-	Models   []string        `json:"models,omitempty"`
-	Rounds   []string        `json:"rounds,omitempty"` // the author, the cause and the end of each round
-	Outcome  nexus.Outcome   `json:"outcome,omitzero"`
-	Category nexus.Category  `json:"category,omitzero"`
-	Why      string          `json:"why,omitzero"`
-	Commit   string          `json:"commit,omitzero"` // the work, which is kept
+// EscalationAttempt is one attempt.
+type EscalationAttempt struct {
+	Attempt  nexus.AttemptID              `json:"attempt"`
+	Tier     nexus.Tier                   `json:"tier"`
+	Strategy nexus.WritingStrategy        `json:"strategy,omitzero"`
+	Models   []string                     `json:"models,omitempty"`
+	Rounds   []string                     `json:"rounds,omitempty"` // the author, the cause and the end of each round
+	Outcome  nexus.Outcome                `json:"outcome,omitzero"`
+	Category nexus.AttemptFailureCategory `json:"category,omitzero"`
+	Why      string                       `json:"why,omitzero"`
+	Commit   string                       `json:"commit,omitzero"` // the work, which is kept
 }
 
 // most limits the listed faults.
 const most = 10
 
-// ReportFor returns the report of a task, or nil if the task needs no person.
-func ReportFor(s *state.State, t *state.Task) *EscalationReport {
+// EscalationReportFor returns the report of a task, or nil if the task needs no person.
+func EscalationReportFor(s *state.State, t *state.TaskState) *EscalationReport {
 	if t.Status == nexus.Landed {
 		return unfixedReport(s, t)
 	}
@@ -78,18 +78,18 @@ func ReportFor(s *state.State, t *state.Task) *EscalationReport {
 	return r
 }
 
-func newReport(s *state.State, t *state.Task, why string) *EscalationReport {
+func newReport(s *state.State, t *state.TaskState, why string) *EscalationReport {
 	return &EscalationReport{
 		Version: 1, Run: s.Run, Task: t.ID, Title: t.Title, Status: t.Status, Reason: why,
-		Errors: []SeenFault{}, Tried: []AttemptReport{}, Spent: t.Spent,
+		Errors: []DistinctFault{}, Tried: []EscalationAttempt{}, Spent: t.Spent,
 	}
 }
 
 // addAttempts adds the attempts at a task and returns their faults.
-func (r *EscalationReport) addAttempts(t *state.Task) []SeenFault {
-	var all []SeenFault
+func (r *EscalationReport) addAttempts(t *state.TaskState) []DistinctFault {
+	var all []DistinctFault
 	for _, a := range t.Attempts {
-		try := AttemptReport{Attempt: a.ID, Tier: a.Tier, Strategy: a.Strategy, Outcome: a.Outcome, Category: a.Category, Why: a.Why, Commit: cmp.Or(a.Commit, a.Snapshot.Commit)}
+		try := EscalationAttempt{Attempt: a.ID, Tier: a.Tier, Strategy: a.Strategy, Outcome: a.Outcome, Category: a.Category, Why: a.Why, Commit: cmp.Or(a.Commit, a.Snapshot.Commit)}
 		for _, session := range a.Sessions {
 			if session.Model != "" && !slices.Contains(try.Models, session.Model) {
 				try.Models = append(try.Models, session.Model)
@@ -106,14 +106,14 @@ func (r *EscalationReport) addAttempts(t *state.Task) []SeenFault {
 }
 
 // roundFaults returns the faults at the end of a round.
-func roundFaults(a *state.Attempt, r *state.Round) []SeenFault {
-	var all []SeenFault
+func roundFaults(a *state.AttemptState, r *state.AttemptRound) []DistinctFault {
+	var all []DistinctFault
 	add := func(from string, findings []nexus.Finding, why string) {
 		if len(findings) == 0 && why != "" {
 			findings = []nexus.Finding{{Message: why}}
 		}
 		for _, f := range findings {
-			all = append(all, SeenFault{Attempt: a.ID, Round: r.Round, From: from, File: f.File, Line: f.Line, Test: f.Test, Message: f.Message, Seen: 1})
+			all = append(all, DistinctFault{Attempt: a.ID, Round: r.Round, From: from, File: f.File, Line: f.Line, Test: f.Test, Message: f.Message, Seen: 1})
 		}
 	}
 	for _, e := range r.Evidence {
@@ -139,7 +139,7 @@ func roundFaults(a *state.Attempt, r *state.Round) []SeenFault {
 }
 
 // roundLine returns a short description of a round.
-func roundLine(r *state.Round, found []SeenFault) string {
+func roundLine(r *state.AttemptRound, found []DistinctFault) string {
 	text := string(r.Role)
 	if r.Cause != "" {
 		text += " because of " + r.Cause
@@ -152,10 +152,10 @@ func roundLine(r *state.Round, found []SeenFault) string {
 }
 
 // newestFaults returns the faults, newest first, without repetition.
-func newestFaults(all []SeenFault) []SeenFault {
-	var kept []SeenFault
+func newestFaults(all []DistinctFault) []DistinctFault {
+	var kept []DistinctFault
 	for _, f := range slices.Backward(all) {
-		same := slices.IndexFunc(kept, func(k SeenFault) bool {
+		same := slices.IndexFunc(kept, func(k DistinctFault) bool {
 			return k.From == f.From && k.File == f.File && k.Test == f.Test && k.Message == f.Message
 		})
 		switch {
@@ -169,7 +169,7 @@ func newestFaults(all []SeenFault) []SeenFault {
 }
 
 // openQuestionOf returns the ID of the question because of which a task was parked, or "".
-func openQuestionOf(s *state.State, t *state.Task) string {
+func openQuestionOf(s *state.State, t *state.TaskState) string {
 	for _, q := range s.OpenQuestions() {
 		if s.AskingTask(q) == t {
 			return q.ID
@@ -179,7 +179,7 @@ func openQuestionOf(s *state.State, t *state.Task) string {
 }
 
 // suggestActions returns possible steps, by the reason why the task was parked.
-func suggestActions(s *state.State, t *state.Task) []string {
+func suggestActions(s *state.State, t *state.TaskState) []string {
 	id := string(t.ID)
 	var all []string
 	a := t.CurrentAttempt()
@@ -238,7 +238,7 @@ func suggestActions(s *state.State, t *state.Task) []string {
 
 // startingPointText describes the tree from which the next attempt at a task starts, and the
 // alternatives. It is empty if no earlier attempt has a usable tree.
-func startingPointText(t *state.Task) string {
+func startingPointText(t *state.TaskState) string {
 	best, ok := schedule.BestStartingTree(t)
 	if !ok {
 		return ""
@@ -251,7 +251,7 @@ func startingPointText(t *state.Task) string {
 }
 
 // inconclusiveHint returns the next step if no check could decide whether the work is right.
-func inconclusiveHint(t *state.Task) string {
+func inconclusiveHint(t *state.TaskState) string {
 	if n := inconclusiveCriterion(t); n > 0 && state.FailureCauseOf(t.CurrentAttempt()) == state.CauseCheck {
 		return fmt.Sprintf("replace the check that gave no answer: nexus revise %s/AC-%d TEXT --check COMMAND, or look at nexus diff %s yourself", t.ID, n, t.ID)
 	}
@@ -260,13 +260,13 @@ func inconclusiveHint(t *state.Task) string {
 
 // inconclusiveCriterion returns the number of the criterion whose check could not decide, or 0 if there is
 // none.
-func inconclusiveCriterion(t *state.Task) int {
+func inconclusiveCriterion(t *state.TaskState) int {
 	r := t.CurrentAttempt().LastRound()
 	if r == nil || r.Verdict == nil {
 		return 0
 	}
 	for i, c := range t.Criteria {
-		if gate, _ := accept.GateFor(c); gate != "" && gate == r.Verdict.Gate {
+		if gate, _ := accept.GateOfCriterion(c); gate != "" && gate == r.Verdict.Gate {
 			return i + 1
 		}
 	}
@@ -274,9 +274,9 @@ func inconclusiveCriterion(t *state.Task) int {
 }
 
 // endedWithHang reports whether an attempt ended because a test runner did not exit.
-func endedWithHang(a *state.Attempt) bool {
+func endedWithHang(a *state.AttemptState) bool {
 	r := a.LastRound()
-	return r != nil && slices.ContainsFunc(r.Evidence, func(e nexus.Evidence) bool {
+	return r != nil && slices.ContainsFunc(r.Evidence, func(e nexus.GateEvidence) bool {
 		return e.State == nexus.Environmental && e.WasRunnerStopped()
 	})
 }

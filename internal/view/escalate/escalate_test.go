@@ -13,25 +13,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/escalate"
 )
 
-func round(n int, cause string, findings ...nexus.Finding) *state.Round {
-	return &state.Round{
+func round(n int, cause string, findings ...nexus.Finding) *state.AttemptRound {
+	return &state.AttemptRound{
 		RoundStarted: nexus.RoundStarted{Round: n, Role: nexus.Coder, Cause: cause},
-		Evidence:     []nexus.Evidence{{Gate: "build", State: nexus.Pass, Tree: "t"}, {Gate: "test", State: nexus.Fail, Tree: "t", Exit: 1, Findings: findings}},
+		Evidence:     []nexus.GateEvidence{{Gate: "build", State: nexus.Pass, Tree: "t"}, {Gate: "test", State: nexus.Fail, Tree: "t", Exit: 1, Findings: findings}},
 	}
 }
 
 // left returns a run with a task that two attempts came to nothing at.
-func left(status nexus.TaskStatus, outcome nexus.Outcome) (*state.State, *state.Task) {
-	s := state.New("r")
+func left(status nexus.TaskStatus, outcome nexus.Outcome) (*state.State, *state.TaskState) {
+	s := state.NewState("r")
 	same := nexus.Finding{Gate: "test", File: "a_test.go", Line: 7, Test: "m.TestA", Message: "want 3, have 2\nmore"}
-	t := &state.Task{
+	t := &state.TaskState{
 		Task: nexus.Task{ID: "T1", Title: "Add"}, Status: status, Why: "the same failure 3 times", Tier: nexus.Fast,
-		Attempts: []*state.Attempt{
+		Attempts: []*state.AttemptState{
 			{ID: "T1.1", Tier: nexus.Fast, Strategy: nexus.TestAfter, Outcome: nexus.Exhausted, Why: "60 turns"},
 			{
 				ID: "T1.2", Tier: nexus.Fast, Strategy: nexus.TestAfter, Outcome: outcome, Why: "the same failure 3 times", Commit: "c9",
-				Sessions: []*state.Session{{SessionStarted: nexus.SessionStarted{Model: "p/m"}}, {SessionStarted: nexus.SessionStarted{Model: "p/m"}}},
-				Rounds: []*state.Round{
+				Sessions: []*state.AgentSessionState{{SessionStarted: nexus.SessionStarted{Model: "p/m"}}, {SessionStarted: nexus.SessionStarted{Model: "p/m"}}},
+				Rounds: []*state.AttemptRound{
 					round(1, "", nexus.Finding{Message: "old"}, same), round(2, "test", same), round(3, "test", same),
 				},
 			},
@@ -55,7 +55,7 @@ func TestReport(t *testing.T) {
 		for _, outcome := range []nexus.Outcome{
 			nexus.NoProgress, nexus.Exhausted, nexus.Unverified, nexus.Conflicted, nexus.GaveUp, nexus.Inapplicable, nexus.Accepted, "",
 		} {
-			r := escalate.ReportFor(left(status, outcome))
+			r := escalate.EscalationReportFor(left(status, outcome))
 			data, err := json.Marshal(r)
 			if err != nil {
 				t.Fatal(err)
@@ -77,7 +77,7 @@ func TestReport(t *testing.T) {
 
 func TestOf(t *testing.T) {
 	s, task := left(nexus.Parked, nexus.NoProgress)
-	r := escalate.ReportFor(s, task)
+	r := escalate.EscalationReportFor(s, task)
 	if f := r.Errors[0]; f.Seen != 3 || f.Round != 3 || f.Test != "m.TestA" || f.File != "a_test.go" || f.Line != 7 || f.Attempt != "T1.2" {
 		t.Errorf("newest: %+v", f)
 	}
@@ -107,7 +107,7 @@ what you can do
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	for _, status := range []nexus.TaskStatus{nexus.Pending, nexus.Running, nexus.Landed, nexus.Skipped} {
-		if r := escalate.ReportFor(left(status, nexus.Accepted)); r != nil {
+		if r := escalate.EscalationReportFor(left(status, nexus.Accepted)); r != nil {
 			t.Errorf("%s: %+v", status, r)
 		}
 	}
@@ -121,7 +121,7 @@ func TestMost(t *testing.T) {
 		many = append(many, nexus.Finding{Message: fmt.Sprintf("fault %d", i)})
 	}
 	task.Attempts[1].Rounds = append(task.Attempts[1].Rounds, round(4, "test", many...))
-	r := escalate.ReportFor(s, task)
+	r := escalate.EscalationReportFor(s, task)
 	if len(r.Errors) != 10 || r.Errors[0].Message != "fault 29" || !strings.Contains(r.FormatText(), "stronger tier: balanced") {
 		t.Errorf("%s", r.FormatText())
 	}
@@ -132,24 +132,24 @@ func TestMost(t *testing.T) {
 func TestFaults(t *testing.T) {
 	f := func(text string) []nexus.Finding { return []nexus.Finding{{Message: text}} }
 	for name, c := range map[string]struct {
-		round state.Round
+		round state.AttemptRound
 		want  string
 	}{
-		"nothing":             {state.Round{}, ""},
-		"gates":               {state.Round{Evidence: []nexus.Evidence{{Gate: "build", State: nexus.Pass, Tree: "t", Findings: f("fine")}, {Gate: "lint", State: nexus.NotRun, Why: "no tool"}, {Gate: "test", State: nexus.Fail, Exit: 2}, {Gate: "e2e", State: nexus.Timeout, Why: "1m is over"}, {Gate: "hangs", State: nexus.Fail, Hangs: true, Why: "x"}}}, "e2e: 1m is over; test: fail, exit 2"},
-		"a proof":             {state.Round{Proof: &nexus.TestsProved{Proof: nexus.ProofRed, Why: "red"}}, ""},
-		"no proof":            {state.Round{Proof: &nexus.TestsProved{Proof: nexus.ProofGreen, Why: "green"}}, "proof: green"},
-		"a verdict":           {state.Round{Verified: &nexus.WorkVerified{Read: true, Why: "good"}}, ""},
-		"a bad verdict":       {state.Round{Verified: &nexus.WorkVerified{Read: true, Category: nexus.VerifierRejected, Why: "bad"}}, "verify: bad"},
-		"an unread verdict":   {state.Round{Verified: &nexus.WorkVerified{Why: "odd"}}, "verify: odd"},
-		"reviews":             {state.Round{Reviews: []nexus.ReviewGiven{{Approved: true, Summary: "good"}, {Summary: "bad", Findings: f("worse")}, {Approved: true, SendsBack: true, Summary: "but"}}}, "review: but; review: worse"},
-		"handed back":         {state.Round{Handed: f("red when merged")}, "train: red when merged"},
-		"handed back for why": {state.Round{HandedWhy: "conflict"}, "train: conflict"},
+		"nothing":             {state.AttemptRound{}, ""},
+		"gates":               {state.AttemptRound{Evidence: []nexus.GateEvidence{{Gate: "build", State: nexus.Pass, Tree: "t", Findings: f("fine")}, {Gate: "lint", State: nexus.NotRun, Why: "no tool"}, {Gate: "test", State: nexus.Fail, Exit: 2}, {Gate: "e2e", State: nexus.Timeout, Why: "1m is over"}, {Gate: "hangs", State: nexus.Fail, Hangs: true, Why: "x"}}}, "e2e: 1m is over; test: fail, exit 2"},
+		"a proof":             {state.AttemptRound{Proof: &nexus.TestsRunWithoutWork{Proof: nexus.ProofRed, Why: "red"}}, ""},
+		"no proof":            {state.AttemptRound{Proof: &nexus.TestsRunWithoutWork{Proof: nexus.ProofGreen, Why: "green"}}, "proof: green"},
+		"a verdict":           {state.AttemptRound{Verified: &nexus.VerifierVerdictGiven{Read: true, Why: "good"}}, ""},
+		"a bad verdict":       {state.AttemptRound{Verified: &nexus.VerifierVerdictGiven{Read: true, Category: nexus.VerifierRejected, Why: "bad"}}, "verify: bad"},
+		"an unread verdict":   {state.AttemptRound{Verified: &nexus.VerifierVerdictGiven{Why: "odd"}}, "verify: odd"},
+		"reviews":             {state.AttemptRound{Reviews: []nexus.ReviewerVerdictGiven{{Approved: true, Summary: "good"}, {Summary: "bad", Findings: f("worse")}, {Approved: true, SendsBack: true, Summary: "but"}}}, "review: but; review: worse"},
+		"handed back":         {state.AttemptRound{Handed: f("red when merged")}, "train: red when merged"},
+		"handed back for why": {state.AttemptRound{HandedWhy: "conflict"}, "train: conflict"},
 	} {
 		s, task := left(nexus.Failed, nexus.NoProgress)
-		task.Attempts = []*state.Attempt{{ID: "T1.1", Rounds: []*state.Round{&c.round}}}
+		task.Attempts = []*state.AttemptState{{ID: "T1.1", Rounds: []*state.AttemptRound{&c.round}}}
 		var got []string
-		for _, f := range escalate.ReportFor(s, task).Errors {
+		for _, f := range escalate.EscalationReportFor(s, task).Errors {
 			got = append(got, f.From+": "+f.Message)
 		}
 		if text := strings.Join(got, "; "); text != c.want {
@@ -164,8 +164,8 @@ func TestOneFaultIsOne(t *testing.T) {
 	a := nexus.Finding{File: "a", Line: 1, Test: "T", Message: "x"}
 	same, file, test, text := a, a, a, a
 	same.Line, file.File, test.Test, text.Message = 9, "b", "U", "y"
-	task.Attempts = []*state.Attempt{{ID: "T1.1", Rounds: []*state.Round{round(1, "", a, file, test, text), round(2, "", same)}}}
-	errors := escalate.ReportFor(s, task).Errors
+	task.Attempts = []*state.AttemptState{{ID: "T1.1", Rounds: []*state.AttemptRound{round(1, "", a, file, test, text), round(2, "", same)}}}
+	errors := escalate.EscalationReportFor(s, task).Errors
 	if len(errors) != 4 || errors[0].Seen != 2 || errors[0].Line != 9 || errors[1].Seen != 1 {
 		t.Errorf("%+v", errors)
 	}
@@ -176,18 +176,18 @@ func TestOneFaultIsOne(t *testing.T) {
 func TestWhatCouldNotTell(t *testing.T) {
 	const other = "give the task a criterion with a command that shows it, or look at nexus diff T1 yourself"
 	for name, c := range map[string]struct {
-		round *state.Round
+		round *state.AttemptRound
 		want  string
 	}{
-		"the check of the second": {&state.Round{Verdict: &nexus.VerdictGiven{Gate: nexus.AcceptGate + "./b.sh x", State: nexus.Unverifiable}}, "replace the check that gave no answer: nexus revise T1/AC-2 TEXT --check COMMAND, or look at nexus diff T1 yourself"},
-		"another gate":            {&state.Round{Verdict: &nexus.VerdictGiven{Gate: "test", State: nexus.Unverifiable}}, other},
-		"no gate":                 {&state.Round{Verdict: &nexus.VerdictGiven{State: nexus.Unverifiable}}, other},
-		"no verdict":              {&state.Round{}, other},
+		"the check of the second": {&state.AttemptRound{Verdict: &nexus.GatesVerdictGiven{Gate: nexus.AcceptGate + "./b.sh x", State: nexus.Unverifiable}}, "replace the check that gave no answer: nexus revise T1/AC-2 TEXT --check COMMAND, or look at nexus diff T1 yourself"},
+		"another gate":            {&state.AttemptRound{Verdict: &nexus.GatesVerdictGiven{Gate: "test", State: nexus.Unverifiable}}, other},
+		"no gate":                 {&state.AttemptRound{Verdict: &nexus.GatesVerdictGiven{State: nexus.Unverifiable}}, other},
+		"no verdict":              {&state.AttemptRound{}, other},
 	} {
 		s, task := left(nexus.Parked, nexus.Unverified)
 		task.Criteria = []nexus.Criterion{{Text: "seen"}, {Text: "shown", Check: "./b.sh x"}}
-		task.Attempts[1].Rounds = []*state.Round{c.round}
-		if got := escalate.ReportFor(s, task).Suggestions[0]; got != c.want {
+		task.Attempts[1].Rounds = []*state.AttemptRound{c.round}
+		if got := escalate.EscalationReportFor(s, task).Suggestions[0]; got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -46,7 +46,7 @@ func TestTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := state.New("r")
+		s := state.NewState("r")
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimPrefix(strings.TrimSpace(line), "> ")
 			if line == "" || strings.ContainsAny(line[:1], "#?") || strings.HasPrefix(line, "wake ") {
@@ -56,11 +56,11 @@ func TestTable(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %s: %v", file, line, err)
 			}
-			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.TapeStart().Add(time.Duration(s.Seq) * time.Second), Fact: f}); err != nil {
+			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.TapeStartTime().Add(time.Duration(s.Seq) * time.Second), Fact: f}); err != nil {
 				t.Fatalf("%s: %s: %v", file, line, err)
 			}
 			for _, task := range s.Tasks {
-				r := escalate.ReportFor(s, task)
+				r := escalate.EscalationReportFor(s, task)
 				if r == nil {
 					continue
 				}
@@ -76,7 +76,7 @@ func TestTable(t *testing.T) {
 			}
 		}
 		for _, task := range s.Tasks {
-			if r := escalate.ReportFor(s, task); r != nil && !strings.HasPrefix(filepath.Base(file), "ends-") { // those are all alike
+			if r := escalate.EscalationReportFor(s, task); r != nil && !strings.HasPrefix(filepath.Base(file), "ends-") { // those are all alike
 				reports += fmt.Sprintf("# %s\n%s\n", filepath.Base(file), r.FormatText())
 			}
 		}
@@ -99,7 +99,7 @@ func TestTable(t *testing.T) {
 }
 
 // row names how a task was left, and what is said about it first.
-func row(task *state.Task, r *escalate.EscalationReport) string {
+func row(task *state.TaskState, r *escalate.EscalationReport) string {
 	how := "before any attempt"
 	switch a := task.CurrentAttempt(); {
 	case task.OverCap != nil:

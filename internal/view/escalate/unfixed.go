@@ -12,13 +12,13 @@ import (
 
 // unfixedReport returns the report of a landed task in an ended run if tasks were to fix one
 // of its criteria and did not, or nil.
-func unfixedReport(s *state.State, t *state.Task) *EscalationReport {
+func unfixedReport(s *state.State, t *state.TaskState) *EscalationReport {
 	if !s.Status.HasEnded() {
 		return nil
 	}
 	var why, names []string
 	r := newReport(s, t, "")
-	for _, row := range accept.TableOf(s, nil).Rows {
+	for _, row := range accept.BuildCriteriaTable(s, nil).Rows {
 		if row.Task != t.ID || row.State != accept.Unmet || len(row.Fixes) == 0 {
 			continue
 		}
@@ -50,12 +50,12 @@ func unfixedReport(s *state.State, t *state.Task) *EscalationReport {
 }
 
 // checkFaults returns the last faults that the check found.
-func checkFaults(s *state.State, t *state.Task, row accept.CriterionRow) []SeenFault {
-	at := SeenFault{Round: 1, From: row.Evidence.Gate, Message: row.Why, Seen: 1}
+func checkFaults(s *state.State, t *state.TaskState, row accept.CriterionRow) []DistinctFault {
+	at := DistinctFault{Round: 1, From: row.Evidence.Gate, Message: row.Why, Seen: 1}
 	if a := t.CurrentAttempt(); a != nil {
 		at.Attempt, at.Round = a.ID, max(1, len(a.Rounds))
 	}
-	var all []SeenFault
+	var all []DistinctFault
 	for _, e := range s.Result.Verdict.Evidence {
 		if e.Gate != row.Evidence.Gate {
 			continue
@@ -67,7 +67,7 @@ func checkFaults(s *state.State, t *state.Task, row accept.CriterionRow) []SeenF
 		}
 	}
 	if len(all) == 0 {
-		return []SeenFault{at}
+		return []DistinctFault{at}
 	}
 	return all
 }

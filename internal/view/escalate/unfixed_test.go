@@ -61,13 +61,13 @@ func TestWhatFixesDidNotFix(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := state.New("r")
+		s := state.NewState("r")
 		for _, e := range events {
 			if err := s.Apply(e); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r := escalate.ReportFor(s, s.TaskByID("T1"))
+		r := escalate.EscalationReportFor(s, s.TaskByID("T1"))
 		if r == nil {
 			t.Fatalf("%s: no report", name)
 		}
@@ -90,23 +90,23 @@ func TestSuggestionsByCause(t *testing.T) {
 	hang := []nexus.Finding{{Code: "hang", Message: "it does not exit"}}
 	for name, c := range map[string]struct {
 		outcome  nexus.Outcome
-		category nexus.Category
-		evidence nexus.Evidence
+		category nexus.AttemptFailureCategory
+		evidence nexus.GateEvidence
 		want     string
 	}{
-		"it does not exit":        {nexus.Unverified, "", nexus.Evidence{Gate: "test", State: nexus.Environmental, Findings: hang}, "close what keeps the test runner from exiting"},
-		"it is inapplicable then": {nexus.Inapplicable, "", nexus.Evidence{Gate: "test", State: nexus.Environmental, Findings: hang}, "close what keeps the test runner from exiting"},
-		"tests failed, too":       {nexus.Inapplicable, "", nexus.Evidence{Gate: "test", State: nexus.Fail, Findings: hang}, "fix the environment first"},
-		"a tool is missing":       {nexus.Inapplicable, "", nexus.Evidence{Gate: "test", State: nexus.Environmental}, "fix the environment first"},
+		"it does not exit":        {nexus.Unverified, "", nexus.GateEvidence{Gate: "test", State: nexus.Environmental, Findings: hang}, "close what keeps the test runner from exiting"},
+		"it is inapplicable then": {nexus.Inapplicable, "", nexus.GateEvidence{Gate: "test", State: nexus.Environmental, Findings: hang}, "close what keeps the test runner from exiting"},
+		"tests failed, too":       {nexus.Inapplicable, "", nexus.GateEvidence{Gate: "test", State: nexus.Fail, Findings: hang}, "fix the environment first"},
+		"a tool is missing":       {nexus.Inapplicable, "", nexus.GateEvidence{Gate: "test", State: nexus.Environmental}, "fix the environment first"},
 		"no progress all the same": {
-			nexus.NoProgress, "", nexus.Evidence{Gate: "test", State: nexus.Environmental, Findings: hang}, "the same failure came back several times",
+			nexus.NoProgress, "", nexus.GateEvidence{Gate: "test", State: nexus.Environmental, Findings: hang}, "the same failure came back several times",
 		},
-		"a dispute": {nexus.GaveUp, nexus.Disputed, nexus.Evidence{}, "read both sides in nexus status T1, then decide with nexus tell T1 TEXT"},
+		"a dispute": {nexus.GaveUp, nexus.Disputed, nexus.GateEvidence{}, "read both sides in nexus status T1, then decide with nexus tell T1 TEXT"},
 	} {
 		s, task := left(nexus.Parked, c.outcome)
 		a := task.Attempts[1]
-		a.Category, a.Rounds = c.category, []*state.Round{{Evidence: []nexus.Evidence{c.evidence}}}
-		if got := escalate.ReportFor(s, task).Suggestions; !strings.HasPrefix(got[0], c.want) {
+		a.Category, a.Rounds = c.category, []*state.AttemptRound{{Evidence: []nexus.GateEvidence{c.evidence}}}
+		if got := escalate.EscalationReportFor(s, task).Suggestions; !strings.HasPrefix(got[0], c.want) {
 			t.Errorf("%s: %q", name, got[0])
 		}
 	}
@@ -123,7 +123,7 @@ func TestSuggestionsByCause(t *testing.T) {
 	} {
 		s, task := left(c.status, c.outcome)
 		task.Tier = c.tier
-		if got := strings.Contains(escalate.ReportFor(s, task).FormatText(), "start at a stronger tier"); got != c.want {
+		if got := strings.Contains(escalate.EscalationReportFor(s, task).FormatText(), "start at a stronger tier"); got != c.want {
 			t.Errorf("%s: a stronger tier is suggested: %v", name, got)
 		}
 	}

@@ -13,22 +13,22 @@ import (
 
 // HealthReport is the health of a run.
 type HealthReport struct {
-	OK        bool                       `json:"ok"` // there is no active alert
-	Alerts    []ActiveAlert              `json:"alerts"`
-	Silent    float64                    `json:"silent_seconds"` // seconds since the run's last event
-	Attempts  []WorkerSilence            `json:"attempts"`       // working attempts
-	Queue     QueueLengths               `json:"queue"`
-	Providers map[string]FailureRate     `json:"providers,omitempty"` // failure rate of calls, by provider
-	Gates     map[string]FailureRate     `json:"gates,omitempty"`     // failure rate of judged trees, by gate
-	Roles     map[nexus.Role]FailureRate `json:"roles,omitempty"`     // failure rate of sessions, by role
+	OK        bool                        `json:"ok"` // there is no active alert
+	Alerts    []ActiveAlertReport         `json:"alerts"`
+	Silent    float64                     `json:"silent_seconds"` // seconds since the run's last event
+	Attempts  []WorkerSilence             `json:"attempts"`       // working attempts
+	Queue     QueueLengths                `json:"queue"`
+	Providers map[string]FailureCount     `json:"providers,omitempty"` // failure rate of calls, by provider
+	Gates     map[string]FailureCount     `json:"gates,omitempty"`     // failure rate of judged trees, by gate
+	Roles     map[nexus.Role]FailureCount `json:"roles,omitempty"`     // failure rate of sessions, by role
 	// number of times that commands and gates exceeded a resource limit, by resource
 	Bounds map[string]int `json:"bounds,omitempty"`
 	// dollars over the last hour, or over the run if that is shorter
 	Hourly float64 `json:"dollars_per_hour,omitzero"`
 }
 
-// ActiveAlert is an active alert.
-type ActiveAlert struct {
+// ActiveAlertReport is an active alert.
+type ActiveAlertReport struct {
 	Kind    nexus.AlertKind `json:"kind"`
 	Of      string          `json:"of,omitzero"`
 	Why     string          `json:"why"`
@@ -50,8 +50,8 @@ type QueueLengths struct {
 	Oldest float64 `json:"oldest_seconds"` // waiting time of the oldest of these tasks and questions, in seconds
 }
 
-// FailureRate is a failure rate.
-type FailureRate struct {
+// FailureCount is a failure rate.
+type FailureCount struct {
 	All    int     `json:"all"`
 	Failed int     `json:"failed"`
 	Rate   float64 `json:"rate"` // from 0 to 1
@@ -63,8 +63,8 @@ const span = time.Hour
 // HealthCounters collects the data for the report. The zero Counters is empty; it belongs to the
 // goroutine that applies the run's events.
 type HealthCounters struct {
-	providers, gates map[string]*FailureRate
-	roles            map[nexus.Role]*FailureRate
+	providers, gates map[string]*FailureCount
+	roles            map[nexus.Role]*FailureCount
 	bounds           map[string]int
 	calls            map[string]string // provider, by reservation
 	sessions         map[nexus.SessionID]nexus.Role
@@ -81,42 +81,42 @@ type spendingSample struct {
 func (b *HealthCounters) Apply(e nexus.Event) {
 	if b.gates == nil {
 		*b = HealthCounters{
-			providers: map[string]*FailureRate{}, gates: map[string]*FailureRate{}, roles: map[nexus.Role]*FailureRate{}, bounds: map[string]int{},
+			providers: map[string]*FailureCount{}, gates: map[string]*FailureCount{}, roles: map[nexus.Role]*FailureCount{}, bounds: map[string]int{},
 			calls: map[string]string{}, sessions: map[nexus.SessionID]nexus.Role{}, began: e.At,
 		}
 	}
 	switch f := e.Fact.(type) {
 	case nexus.BudgetReserved:
 		b.calls[f.ID] = providerOf(f.Model)
-	case nexus.BudgetSpent:
+	case nexus.BudgetSettled:
 		if name := b.calls[f.ID]; name != "" {
-			count(b.providers, name, false)
+			countOutcome(b.providers, name, false)
 			delete(b.calls, f.ID)
 		}
 		b.spent = append(b.spent, spendingSample{e.At, f.Money})
 		for len(b.spent) > 0 && e.At.Sub(b.spent[0].at) > span {
 			b.spent = b.spent[1:]
 		}
-	case nexus.CallDelayed:
+	case nexus.ModelCallDelayed:
 		if f.Try > 0 {
-			count(b.providers, providerOf(f.Model), true)
+			countOutcome(b.providers, providerOf(f.Model), true)
 		}
 	case nexus.GateJudged:
 		if !f.Cached && !f.Base {
-			count(b.gates, f.Evidence.Gate, f.Evidence.State != nexus.Pass)
+			countOutcome(b.gates, f.Evidence.Gate, f.Evidence.State != nexus.Pass)
 		}
-		b.countBound(f.Evidence.Over)
-	case nexus.ToolAnswered:
-		b.countBound(f.Over)
+		b.countExceededBound(f.Evidence.Over)
+	case nexus.ToolCallEnded:
+		b.countExceededBound(f.Over)
 	case nexus.SessionStarted:
 		b.sessions[f.Session] = f.Role
 	case nexus.SessionEnded:
-		count(b.roles, b.sessions[f.Session], f.Outcome != nexus.Accepted && f.Outcome != nexus.Stopped)
+		countOutcome(b.roles, b.sessions[f.Session], f.Outcome != nexus.Accepted && f.Outcome != nexus.Stopped)
 	default:
 	}
 }
 
-func (b *HealthCounters) countBound(bound string) {
+func (b *HealthCounters) countExceededBound(bound string) {
 	if bound != "" {
 		b.bounds[bound]++
 	}
@@ -128,11 +128,11 @@ func providerOf(model string) string {
 	return name
 }
 
-// count counts a success or a failure for a key.
-func count[K comparable](all map[K]*FailureRate, key K, failed bool) {
+// countOutcome counts a success or a failure for a key.
+func countOutcome[K comparable](all map[K]*FailureCount, key K, failed bool) {
 	s := all[key]
 	if s == nil {
-		s = &FailureRate{}
+		s = &FailureCount{}
 		all[key] = s
 	}
 	s.All++
@@ -142,10 +142,10 @@ func count[K comparable](all map[K]*FailureRate, key K, failed bool) {
 }
 
 // failureRates returns the counts with their rates.
-func failureRates[K comparable](all map[K]*FailureRate) map[K]FailureRate {
-	out := map[K]FailureRate{}
+func failureRates[K comparable](all map[K]*FailureCount) map[K]FailureCount {
+	out := map[K]FailureCount{}
 	for k, s := range all {
-		out[k] = FailureRate{s.All, s.Failed, float64(s.Failed) / float64(s.All)}
+		out[k] = FailureCount{s.All, s.Failed, float64(s.Failed) / float64(s.All)}
 	}
 	return out
 }
@@ -153,10 +153,10 @@ func failureRates[K comparable](all map[K]*FailureRate) map[K]FailureRate {
 // ReportFor returns the health of a run. If b is nil, no rate is known. A run that is not held has no
 // conductor, so no attempt works in it.
 func ReportFor(s *state.State, b *HealthCounters, held bool, now time.Time) HealthReport {
-	r := HealthReport{Alerts: []ActiveAlert{}, Attempts: []WorkerSilence{}, Silent: secondsSince(s.Updated, now)}
+	r := HealthReport{Alerts: []ActiveAlertReport{}, Attempts: []WorkerSilence{}, Silent: secondsSince(s.Updated, now)}
 	if !s.Status.HasEnded() {
 		for _, a := range s.Alerts.ActiveAlerts() {
-			r.Alerts = append(r.Alerts, ActiveAlert{a.Kind, a.Of, a.Why, secondsSince(a.At, now)})
+			r.Alerts = append(r.Alerts, ActiveAlertReport{a.Kind, a.Of, a.Why, secondsSince(a.At, now)})
 		}
 		for _, w := range s.Alerts.WorkerHeartbeats() {
 			if !held {
@@ -191,7 +191,7 @@ func (b *HealthCounters) hourlyCost(s *state.State, now time.Time) float64 {
 	if over <= 0 {
 		return 0
 	}
-	return sum.Float() / max(over, time.Minute).Hours() // the first minute is too short for a rate
+	return sum.Dollars() / max(over, time.Minute).Hours() // the first minute is too short for a rate
 }
 
 // queueLengths returns the waiting work and its age.

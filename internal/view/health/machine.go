@@ -17,16 +17,16 @@ type MachineSample struct {
 	Disk      bool      `json:"disk"`      // Free is known
 }
 
-// MachineAlerts decides when measurements of the machine raise and clear an alert. [NewMachineAlerts] returns
+// MachineAlertDecider decides when measurements of the machine raise and clear an alert. [NewMachineAlerts] returns
 // a new one.
-type MachineAlerts struct {
+type MachineAlertDecider struct {
 	raised map[nexus.AlertKind]bool
 	since  map[nexus.AlertKind]time.Time // since when the measurement has differed from the alert's state
 }
 
 // NewMachineAlerts returns the Machine of a run with the given alerts.
-func NewMachineAlerts(all []state.RaisedAlert) *MachineAlerts {
-	m := &MachineAlerts{raised: map[nexus.AlertKind]bool{}, since: map[nexus.AlertKind]time.Time{}}
+func NewMachineAlerts(all []state.RaisedAlert) *MachineAlertDecider {
+	m := &MachineAlertDecider{raised: map[nexus.AlertKind]bool{}, since: map[nexus.AlertKind]time.Time{}}
 	for _, a := range all {
 		m.raised[a.Kind] = true
 	}
@@ -36,7 +36,7 @@ func NewMachineAlerts(all []state.RaisedAlert) *MachineAlerts {
 // ApplySample returns the facts to record after a sample. A value must stay beyond its
 // threshold for a while to raise an alert, and must come back by a margin and stay there to
 // clear it: a value close to the threshold raises only one alert.
-func (m *MachineAlerts) ApplySample(a nexus.AlertLimits, s MachineSample) []nexus.Fact {
+func (m *MachineAlertDecider) ApplySample(a nexus.AlertThresholds, s MachineSample) []nexus.Fact {
 	var all []nexus.Fact
 	const room = 5 // percent of memory
 	if s.Memory > 0 {
@@ -52,7 +52,7 @@ func (m *MachineAlerts) ApplySample(a nexus.AlertLimits, s MachineSample) []nexu
 }
 
 // updateAlert raises or clears one alert.
-func (m *MachineAlerts) updateAlert(kind nexus.AlertKind, a nexus.AlertLimits, now time.Time, over, under bool, why string) []nexus.Fact {
+func (m *MachineAlertDecider) updateAlert(kind nexus.AlertKind, a nexus.AlertThresholds, now time.Time, over, under bool, why string) []nexus.Fact {
 	raised := m.raised[kind]
 	if raised && !under || !raised && !over {
 		delete(m.since, kind)

@@ -22,12 +22,12 @@ func filled[T any]() T {
 // TestNothingDrawnIsObeyed draws what people read of a task, a change, a
 // conversation and gates, with hostile text in every field.
 func TestNothingDrawnIsObeyed(t *testing.T) {
-	for _, s := range []view.Style{{Plain: true}, {Width: 60, Height: 24}, {ASCII: true, Width: 120}} {
+	for _, s := range []view.OutputStyle{{Plain: true}, {Width: 60, Height: 24}, {ASCII: true, Width: 120}} {
 		for name, text := range map[string]string{
-			"detail": detail.DrawTask(s, filled[detail.TaskDetail]()), "review": diffview.DrawReview(s, filled[diffview.Review](), true),
-			"since": diffview.DrawSince(s, filled[diffview.Review]()), "conversation": filled[transcript.Conversation]().Draw(s),
-			"verdict": verdict.DrawVerdict(s, filled[verdict.Verdict]()), "going": view.DrawRunList(s, filled[[]view.RepositoryRun](), true),
-			"quality": quality.HeadText(filled[quality.Quality]()) + quality.FiguresText(filled[quality.Quality]()),
+			"detail": detail.DrawTaskDetail(s, filled[detail.TaskDetail]()), "review": diffview.DrawReview(s, filled[diffview.TaskChangeReview](), true),
+			"since": diffview.DrawChangesSinceReview(s, filled[diffview.TaskChangeReview]()), "conversation": filled[transcript.ConversationTranscript]().Draw(s),
+			"verdict": verdict.DrawVerdict(s, filled[verdict.TreeVerdict]()), "going": view.DrawUnfinishedRuns(s, filled[[]view.UnfinishedRunRow](), true),
+			"quality": quality.HeadText(filled[quality.RunQuality]()) + quality.FiguresText(filled[quality.RunQuality]()),
 		} {
 			if len(text) < 20 && name != "since" {
 				t.Errorf("%s draws %q", name, text)

@@ -27,7 +27,7 @@ func ObeyedPart(text string) string {
 		if r == '\n' || r == '\t' || r == '\r' && strings.HasPrefix(text[i+1:], "\n") {
 			continue
 		}
-		if sanitize.IsUnseenAt(text, i) || r < 0x20 || r >= 0x7f && r < 0xa0 {
+		if sanitize.IsInvisibleAt(text, i) || r < 0x20 || r >= 0x7f && r < 0xa0 {
 			return text[max(i-20, 0):min(i+20, len(text))]
 		}
 	}

@@ -25,19 +25,19 @@ func workflowCommand(name string, at nexus.Finding, title, text string) string {
 // escapeData escapes the message of a workflow command: line breaks remain in it, and other
 // invisible characters are written out.
 func escapeData(text string) string {
-	text = view.CleanText(strings.ReplaceAll(text, "\r\n", "\n"))
+	text = view.EscapeLinesForTerminal(strings.ReplaceAll(text, "\r\n", "\n"))
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(escapeCommands(text))
 }
 
 // escapeProperty escapes the value of a workflow command's property.
 func escapeProperty(text string) string {
-	text = escapeCommands(view.Clean(text))
+	text = escapeCommands(view.EscapeForTerminal(text))
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
 }
 
-// GuardText makes lines safe for the runner of GitHub Actions. The runner interprets a line that
+// GuardActionsOutput makes lines safe for the runner of GitHub Actions. The runner interprets a line that
 // begins with two colons, after blanks, as a command, and also ##[ anywhere.
-func GuardText(text string) string {
+func GuardActionsOutput(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(escapeCommands(strings.ReplaceAll(text, "\r", `\r`)), "\n") {
 		if rest := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(rest, "::") {

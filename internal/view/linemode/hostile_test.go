@@ -16,11 +16,11 @@ func TestNoFactIsObeyedInLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := state.New("261121-100000-abc")
+	s := state.NewState("261121-100000-abc")
 	s.Goal.Goal.Text = hostiletest.HostileText()
 	for i, f := range facts {
 		for _, actions := range []bool{false, true} {
-			l := LogPrinter{Actions: actions}
+			l := EventLogDrawer{Actions: actions}
 			l.Style.Plain = true
 			text := l.DrawEvent(s, nexus.Event{Seq: int64(i + 1), At: start, Fact: f})
 			if bad := hostiletest.ObeyedPart(text); bad != "" {

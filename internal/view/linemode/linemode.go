@@ -22,10 +22,10 @@ import (
 // Heartbeat is the interval of the run's signs of life.
 const Heartbeat = time.Minute
 
-// LogPrinter draws the events of a run. It belongs to one goroutine.
-type LogPrinter struct {
-	Said    view.EventLines
-	Style   view.Style
+// EventLogDrawer draws the events of a run. It belongs to one goroutine.
+type EventLogDrawer struct {
+	Said    view.EventLineDrawer
+	Style   view.OutputStyle
 	Actions bool           // on GitHub Actions
 	Zone    *time.Location // of the times; nil: the machine's
 
@@ -34,7 +34,7 @@ type LogPrinter struct {
 
 // DrawEvent draws an event that the state has applied, without the last newline. It is empty for an
 // event that is not worth a line.
-func (l *LogPrinter) DrawEvent(s *state.State, e nexus.Event) string {
+func (l *EventLogDrawer) DrawEvent(s *state.State, e nexus.Event) string {
 	text := l.Said.Draw(l.Style, e)
 	if text == "" {
 		return ""
@@ -44,7 +44,7 @@ func (l *LogPrinter) DrawEvent(s *state.State, e nexus.Event) string {
 		return line
 	}
 	var all []string
-	for _, part := range []string{l.groupCommand(e.Fact), GuardText(line), foldFindings(e.Fact), annotation(e.Fact, s)} {
+	for _, part := range []string{l.planGroupMarker(e.Fact), GuardActionsOutput(line), foldFindings(e.Fact), annotationCommand(e.Fact, s)} {
 		if part != "" {
 			all = append(all, part)
 		}
@@ -53,7 +53,7 @@ func (l *LogPrinter) DrawEvent(s *state.State, e nexus.Event) string {
 }
 
 // timePrefix returns the time at the beginning of a line.
-func (l *LogPrinter) timePrefix(t time.Time) string {
+func (l *EventLogDrawer) timePrefix(t time.Time) string {
 	zone := l.Zone
 	if zone == nil {
 		zone = time.Local
@@ -65,17 +65,17 @@ func (l *LogPrinter) timePrefix(t time.Time) string {
 // ended; at the end of the run, the total cost. It is empty if there was no cost.
 func costSuffix(s *state.State, f nexus.Fact) string {
 	switch f := f.(type) {
-	case nexus.PlanProposed, nexus.PlanFailed, nexus.InterviewHeard, nexus.InterviewFailed, nexus.SpecWritten, nexus.SpecFailed:
+	case nexus.PlanProposed, nexus.PlanningFailed, nexus.InterviewRoundEnded, nexus.InterviewRoundFailed, nexus.SpecWritten, nexus.SpecWritingFailed:
 		return attemptCost(s.Planning)
-	case nexus.AdditionProposed:
+	case nexus.AdditionTasksProposed:
 		return attemptCost(s.AttemptByID(f.Attempt))
-	case nexus.AdditionFailed:
+	case nexus.AdditionPlanningFailed:
 		return attemptCost(s.AttemptByID(f.Attempt))
 	case nexus.RunEnded:
 		return moneySuffix(s.Ledger.SpentMoney())
 	default:
 	}
-	t := taskAbout(s, f)
+	t := taskOfFact(s, f)
 	if t != nil && t.Spent > 0 && t.Status.HasEnded() && t.Worked > 0 {
 		return fmt.Sprintf(" (%s, %s)", view.FormatSeconds(t.Worked.Seconds()), t.Spent)
 	}
@@ -86,7 +86,7 @@ func costSuffix(s *state.State, f nexus.Fact) string {
 }
 
 // attemptCost returns the cost of an attempt, empty for no attempt.
-func attemptCost(a *state.Attempt) string {
+func attemptCost(a *state.AttemptState) string {
 	if a == nil {
 		return ""
 	}
@@ -101,8 +101,8 @@ func moneySuffix(m nexus.Money) string {
 	return fmt.Sprintf(" (%s)", m)
 }
 
-// taskAbout returns the task of a fact, nil for none.
-func taskAbout(s *state.State, f nexus.Fact) *state.Task {
+// taskOfFact returns the task of a fact, nil for none.
+func taskOfFact(s *state.State, f nexus.Fact) *state.TaskState {
 	about, _ := view.DescribeFact(f)
 	attempt, _, _ := strings.Cut(about, "/")
 	if a := s.AttemptByID(nexus.AttemptID(attempt)); a != nil {
@@ -126,7 +126,7 @@ func RunHeartbeat(ctx context.Context, say func(now time.Time)) {
 }
 
 // HeartbeatLine returns the line of a heartbeat.
-func (l *LogPrinter) HeartbeatLine(r view.Run, now time.Time) string {
+func (l *EventLogDrawer) HeartbeatLine(r view.RunView, now time.Time) string {
 	parts := []string{string(r.Status)}
 	if c := r.Counts; c.Total > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d landed", c.Landed, c.Total), fmt.Sprintf("%d active", c.Active))
@@ -155,9 +155,9 @@ func (l *LogPrinter) HeartbeatLine(r view.Run, now time.Time) string {
 	return l.guardText(line)
 }
 
-// Summary returns the table of the tasks at the end of a run, empty for a run without tasks. It
+// EndTable returns the table of the tasks at the end of a run, empty for a run without tasks. It
 // ends an open group.
-func (l *LogPrinter) Summary(r view.Run) string {
+func (l *EventLogDrawer) EndTable(r view.RunView) string {
 	out := l.endGroup()
 	if len(r.Tasks) == 0 {
 		return out
@@ -176,26 +176,26 @@ func (l *LogPrinter) Summary(r view.Run) string {
 	rows = append(rows, []string{
 		string(r.Status), "total", view.FormatSeconds(r.Seconds), r.Money.Spent.String(), "", fmt.Sprint(r.Rounds), landed,
 	})
-	table := view.DrawTable(view.Style{ASCII: l.Style.ASCII}, []string{"status", "task", "time", "cost", "attempts", "rounds", "title"}, rows)
+	table := view.DrawTable(view.OutputStyle{ASCII: l.Style.ASCII}, []string{"status", "task", "time", "cost", "attempts", "rounds", "title"}, rows)
 	return out + l.guardText(strings.TrimSuffix(table, "\n")) + "\n"
 }
 
-func (l *LogPrinter) guardText(text string) string {
+func (l *EventLogDrawer) guardText(text string) string {
 	if !l.Actions {
 		return text
 	}
-	return GuardText(text)
+	return GuardActionsOutput(text)
 }
 
-// groupCommand begins a group with the plan, because it has many lines, and ends it with the
+// planGroupMarker begins a group with the plan, because it has many lines, and ends it with the
 // first fact of the work.
-func (l *LogPrinter) groupCommand(f nexus.Fact) string {
+func (l *EventLogDrawer) planGroupMarker(f nexus.Fact) string {
 	switch f.(type) {
 	case nexus.PlanProposed:
 		begin := l.endGroup() + "::group::plan"
 		l.open = true
 		return begin
-	case nexus.TaskPlanned, nexus.PlanLooked, nexus.TaskRouted, nexus.RoleRouted, nexus.AssumptionStated, nexus.LaneFormed:
+	case nexus.TaskPlanned, nexus.PlanCoverageChecked, nexus.StartTierChosen, nexus.ReviewModelChosen, nexus.AssumptionStated, nexus.SharedSessionGroupFormed:
 		return ""
 	default:
 		return strings.TrimSuffix(l.endGroup(), "\n")
@@ -203,7 +203,7 @@ func (l *LogPrinter) groupCommand(f nexus.Fact) string {
 }
 
 // endGroup ends an open group.
-func (l *LogPrinter) endGroup() string {
+func (l *EventLogDrawer) endGroup() string {
 	if !l.open {
 		return ""
 	}
@@ -220,20 +220,20 @@ func foldFindings(f nexus.Fact) string {
 	if !ok || g.Base || !g.Evidence.State.IsRed() || len(g.Evidence.Findings) < 2 {
 		return ""
 	}
-	of, count := cmp.Or(string(g.Attempt), string(g.Task)), view.Count(len(g.Evidence.Findings), "finding")
+	of, count := cmp.Or(string(g.Attempt), string(g.Task)), view.CountWithNoun(len(g.Evidence.Findings), "finding")
 	lines := []string{"::group::" + escapeData(fmt.Sprintf("%s %s: %s", of, g.Evidence.Gate, count))}
 	for n, x := range g.Evidence.Findings {
 		if n == mostFindings {
 			lines = append(lines, fmt.Sprintf("and %d more", len(g.Evidence.Findings)-n))
 			break
 		}
-		lines = append(lines, GuardText(view.Clean(view.FindingText(x))))
+		lines = append(lines, GuardActionsOutput(view.EscapeForTerminal(view.FindingText(x))))
 	}
 	return strings.Join(append(lines, "::endgroup::"), "\n")
 }
 
-// annotation returns the annotation of a final failure, or of something that waits for a person.
-func annotation(f nexus.Fact, s *state.State) string {
+// annotationCommand returns the annotation of a final failure, or of something that waits for a person.
+func annotationCommand(f nexus.Fact, s *state.State) string {
 	switch f := f.(type) {
 	case nexus.TaskParked:
 		word := "parked"
@@ -261,7 +261,7 @@ func annotation(f nexus.Fact, s *state.State) string {
 // annotatedFinding returns the first finding of a failed gate in the last judged round of a
 // task's work, which is the position of its annotation. A resubmission of refused work is not
 // judged.
-func annotatedFinding(t *state.Task) nexus.Finding {
+func annotatedFinding(t *state.TaskState) nexus.Finding {
 	if t == nil {
 		return nexus.Finding{}
 	}
@@ -275,7 +275,7 @@ func annotatedFinding(t *state.Task) nexus.Finding {
 	return nexus.Finding{}
 }
 
-func firstRedFinding(evidence []nexus.Evidence) nexus.Finding {
+func firstRedFinding(evidence []nexus.GateEvidence) nexus.Finding {
 	for _, e := range evidence {
 		if e.State.IsRed() {
 			for _, f := range e.Findings {

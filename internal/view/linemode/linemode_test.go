@@ -36,17 +36,17 @@ func tape() []nexus.Fact {
 			nexus.SessionStarted{Session: s, Attempt: id, Role: nexus.Coder, Model: "p/small"},
 			nexus.RoundStarted{Attempt: id, Round: 1, Role: nexus.Coder, Session: s},
 			nexus.BudgetReserved{ID: "r" + string(id), Task: task, Session: s, Role: nexus.Coder, Model: "p/small", Money: nexus.Dollar},
-			nexus.BudgetSpent{ID: "r" + string(id), Money: nexus.Dollar / 4},
+			nexus.BudgetSettled{ID: "r" + string(id), Money: nexus.Dollar / 4},
 		}
 	}
 	return slices.Concat(
 		[]nexus.Fact{
 			nexus.GoalAccepted{Goal: nexus.Goal{Text: "::error::a goal"}, Base: "b0", Target: "main", Limits: nexus.DefaultLimits()},
 			nexus.RunStarted{Process: nexus.RunProcess{PID: 7, Host: "h"}},
-			nexus.PlanSought{Attempt: "plan.1"},
+			nexus.PlanningStarted{Attempt: "plan.1"},
 			nexus.SessionStarted{Session: "plan.1/planner.1", Attempt: "plan.1", Role: nexus.Planner, Model: "p/large"},
 			nexus.BudgetReserved{ID: "p", Session: "plan.1/planner.1", Role: nexus.Planner, Model: "p/large", Money: nexus.Dollar},
-			nexus.BudgetSpent{ID: "p", Money: nexus.Dollar / 50},
+			nexus.BudgetSettled{ID: "p", Money: nexus.Dollar / 50},
 			nexus.SessionEnded{Session: "plan.1/planner.1", Outcome: nexus.Accepted},
 			nexus.PlanProposed{Plan: "blob", Tasks: 3},
 			nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "Hello"}},
@@ -58,16 +58,16 @@ func tape() []nexus.Fact {
 		[]nexus.Fact{
 			nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted},
 			nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1c1c1c1c1c1", Tree: "t1"},
-			nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
-			nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
-			nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1c1c1c1c1c1", Tree: "t1", Parent: "b0"},
+			nexus.LandingQueued{Task: "T1", Attempt: "T1.1"},
+			nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
+			nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "c1c1c1c1c1c1", Tree: "t1", Parent: "b0"},
 		},
 		attempt("T2.1", "T2"),
 		[]nexus.Fact{
-			nexus.GateJudged{Attempt: "T2.1", Evidence: nexus.Evidence{Gate: "build", State: nexus.Fail, Tree: "t1", Duration: time.Second}},
+			nexus.GateJudged{Attempt: "T2.1", Evidence: nexus.GateEvidence{Gate: "build", State: nexus.Fail, Tree: "t1", Duration: time.Second}},
 			nexus.RoundStarted{Attempt: "T2.1", Round: 2, Role: nexus.Coder, Cause: "build", Session: "T2.1/coder.1"},
 			nexus.GateStarted{Attempt: "T2.1", Gate: "test"},
-			nexus.GateJudged{Attempt: "T2.1", Evidence: nexus.Evidence{Gate: "test", State: nexus.Fail, Tree: "t2", Duration: time.Second, Findings: found}},
+			nexus.GateJudged{Attempt: "T2.1", Evidence: nexus.GateEvidence{Gate: "test", State: nexus.Fail, Tree: "t2", Duration: time.Second, Findings: found}},
 			nexus.AttemptEnded{Attempt: "T2.1", Outcome: nexus.Refused, Why: "no progress"},
 			nexus.TaskParked{Task: "T2", Why: hostile, Failed: true},
 		},
@@ -77,11 +77,11 @@ func tape() []nexus.Fact {
 }
 
 // draw returns what is written of the tape: lines, a heartbeat and the summary.
-func draw(t *testing.T, l *LogPrinter) string {
+func draw(t *testing.T, l *EventLogDrawer) string {
 	t.Helper()
 	l.Zone = time.UTC
 	var b strings.Builder
-	s := state.New("r")
+	s := state.NewState("r")
 	for i, f := range tape() {
 		e := nexus.Event{Seq: int64(i + 1), Run: "r", At: start.Add(time.Duration(i) * 7 * time.Second), Fact: f}
 		if err := s.Apply(e); err != nil {
@@ -91,16 +91,16 @@ func draw(t *testing.T, l *LogPrinter) string {
 			b.WriteString(text + "\n")
 		}
 	}
-	r := projection.BuildRun(s, projection.RunContext{}, start.Add(5*time.Minute))
+	r := projection.BuildRunView(s, projection.RunFactsOutsideJournal{}, start.Add(5*time.Minute))
 	b.WriteString(l.HeartbeatLine(r, start.Add(5*time.Minute)) + "\n")
-	b.WriteString(l.Summary(r))
+	b.WriteString(l.EndTable(r))
 	return b.String()
 }
 
 func TestGolden(t *testing.T) {
-	for name, l := range map[string]*LogPrinter{
-		"pipe":    {Style: view.Style{Plain: true}},
-		"actions": {Style: view.Style{Plain: true}, Actions: true},
+	for name, l := range map[string]*EventLogDrawer{
+		"pipe":    {Style: view.OutputStyle{Plain: true}},
+		"actions": {Style: view.OutputStyle{Plain: true}, Actions: true},
 	} {
 		got, file := draw(t, l), filepath.Join("testdata", name+".txt")
 		if *update {
@@ -139,7 +139,7 @@ func taken(line string) (name, with, text string) {
 
 func TestNoTextFromOutsideIsACommand(t *testing.T) {
 	counts := map[string]int{}
-	for line := range strings.Lines(draw(t, &LogPrinter{Style: view.Style{Plain: true}, Actions: true})) {
+	for line := range strings.Lines(draw(t, &EventLogDrawer{Style: view.OutputStyle{Plain: true}, Actions: true})) {
 		name, with, text := taken(strings.TrimSuffix(line, "\n"))
 		counts[name]++
 		if name == "error" && (!strings.Contains(with, "title=T2 failed") || !strings.Contains(with, "file=b%2C1%3A2.go,line=3") || !strings.Contains(text, "::add-mask::x\n")) {
@@ -157,7 +157,7 @@ func FuzzActions(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for line := range strings.SplitSeq(strings.ReplaceAll(GuardText(text), "\r", "\n"), "\n") {
+		for line := range strings.SplitSeq(strings.ReplaceAll(GuardActionsOutput(text), "\r", "\n"), "\n") {
 			if name, _, _ := taken(line); name != "" {
 				t.Fatalf("%q is taken for the command %q", line, name)
 			}
@@ -167,7 +167,7 @@ func FuzzActions(f *testing.F) {
 		if strings.ContainsAny(line, "\r\n") || name != "error" || strings.Count(with, ",") != 2 && text != "" {
 			t.Fatalf("%q is read as %q with %q", line, name, with)
 		}
-		want := strings.ReplaceAll(view.CleanText(strings.ReplaceAll(text, "\r\n", "\n")), "##[", "## [")
+		want := strings.ReplaceAll(view.EscapeLinesForTerminal(strings.ReplaceAll(text, "\r\n", "\n")), "##[", "## [")
 		if said != want && !strings.Contains(text, "%") { // TestPercent has those
 			t.Fatalf("%q is read as %q", want, said)
 		}

@@ -50,24 +50,24 @@ const (
 
 // Notice is a message to people about a run.
 type Notice struct {
-	ID       string                    `json:"id"` // the same for each delivery
-	Run      nexus.RunID               `json:"run"`
-	Seq      int64                     `json:"seq"` // sequence number of the fact in the journal
-	At       time.Time                 `json:"at"`
-	Kind     NoticeKind                `json:"kind"`
-	Severity humaninput.AnswerSeverity `json:"severity"`
-	Title    string                    `json:"title"`         // one line
-	Text     string                    `json:"text,omitzero"` // one line
-	Next     string                    `json:"next,omitzero"` // command
+	ID       string                      `json:"id"` // the same for each delivery
+	Run      nexus.RunID                 `json:"run"`
+	Seq      int64                       `json:"seq"` // sequence number of the fact in the journal
+	At       time.Time                   `json:"at"`
+	Kind     NoticeKind                  `json:"kind"`
+	Severity humaninput.QuestionSeverity `json:"severity"`
+	Title    string                      `json:"title"`         // one line
+	Text     string                      `json:"text,omitzero"` // one line
+	Next     string                      `json:"next,omitzero"` // command
 }
 
 // SeverityLevels returns the severities, the lowest first.
-func SeverityLevels() []humaninput.AnswerSeverity {
-	return []humaninput.AnswerSeverity{humaninput.Green, humaninput.Yellow, humaninput.Red}
+func SeverityLevels() []humaninput.QuestionSeverity {
+	return []humaninput.QuestionSeverity{humaninput.Green, humaninput.Yellow, humaninput.Red}
 }
 
 // IsAtLeast reports whether a severity is at least another one. The empty one is the lowest.
-func IsAtLeast(s, least humaninput.AnswerSeverity) bool {
+func IsAtLeast(s, least humaninput.QuestionSeverity) bool {
 	return slices.Index(SeverityLevels(), s) >= slices.Index(SeverityLevels(), least)
 }
 
@@ -76,11 +76,11 @@ func IsAtLeast(s, least humaninput.AnswerSeverity) bool {
 type NoticeCollector struct {
 	Past func(nexus.RunID) iter.Seq2[nexus.Event, error] // reads a run from its beginning
 
-	runs map[nexus.RunID]*noticeRun
+	runs map[nexus.RunID]*noticeRunState
 }
 
-// noticeRun is the folded state of one run.
-type noticeRun struct {
+// noticeRunState is the folded state of one run.
+type noticeRunState struct {
 	*state.State
 
 	full map[string]bool // caps of money that refused a call
@@ -90,7 +90,7 @@ type noticeRun struct {
 func (f *NoticeCollector) Apply(e nexus.Event) ([]Notice, error) {
 	r, known := f.runs[e.Run]
 	if !known {
-		r = &noticeRun{state.New(e.Run).ReadPastFrom(f.Past(e.Run)), map[string]bool{}}
+		r = &noticeRunState{state.NewState(e.Run).ReadPastFrom(f.Past(e.Run)), map[string]bool{}}
 		for old, err := range f.Past(e.Run) {
 			if err != nil {
 				return nil, err
@@ -101,7 +101,7 @@ func (f *NoticeCollector) Apply(e nexus.Event) ([]Notice, error) {
 			r.noticesFor(old)
 		}
 		if f.runs == nil {
-			f.runs = map[nexus.RunID]*noticeRun{}
+			f.runs = map[nexus.RunID]*noticeRunState{}
 		}
 		f.runs[e.Run] = r
 	}
@@ -120,7 +120,7 @@ func (f *NoticeCollector) Apply(e nexus.Event) ([]Notice, error) {
 }
 
 // noticesFor returns the notices of an event that the run has folded.
-func (r *noticeRun) noticesFor(e nexus.Event) []Notice {
+func (r *noticeRunState) noticesFor(e nexus.Event) []Notice {
 	n := r.noticeFor(e)
 	if n.Kind == "" {
 		return nil
@@ -136,7 +136,7 @@ func singleLine(text string, most int) string {
 	return sanitize.TruncateText(sanitize.RevealHidden(strings.Join(strings.Fields(text), " ")), most)
 }
 
-func (r *noticeRun) noticeFor(e nexus.Event) Notice {
+func (r *noticeRunState) noticeFor(e nexus.Event) Notice {
 	switch f := e.Fact.(type) {
 	case nexus.RunEnded:
 		return r.endNotice(f)
@@ -144,7 +144,7 @@ func (r *noticeRun) noticeFor(e nexus.Event) Notice {
 		return r.parkedNotice(f)
 	case nexus.QuestionAsked:
 		return r.questionNotice(f)
-	case nexus.BudgetPressed:
+	case nexus.BudgetPercentReached:
 		if f.Percent < leastPercent {
 			return Notice{}
 		}
@@ -158,7 +158,7 @@ func (r *noticeRun) noticeFor(e nexus.Event) Notice {
 		}
 	case nexus.BudgetRefused:
 		return r.budgetNotice(f)
-	case nexus.TrainLanded:
+	case nexus.LandingCompleted:
 		if len(r.Landings) != 1 {
 			return Notice{}
 		}
@@ -181,9 +181,9 @@ func (r *noticeRun) noticeFor(e nexus.Event) Notice {
 // quotaNotice returns the notice about an account.
 func quotaNotice(e nexus.Event) Notice {
 	switch f := e.Fact.(type) {
-	case nexus.QuotaHit:
+	case nexus.QuotaExhausted:
 		return Notice{Kind: Quota, Severity: humaninput.Yellow, Title: f.Account + " takes no calls" + untilText(f.Until), Text: f.Why}
-	case nexus.QuotaHeld:
+	case nexus.QuotaNearlyExhausted:
 		return Notice{
 			Kind: Quota, Severity: humaninput.Yellow, Title: f.Account + " starts no session" + untilText(f.Until),
 			Text: fmt.Sprintf("%d %% of its window %s is used", f.Used, f.Window),
@@ -209,8 +209,8 @@ func aboutText(of string) string {
 	return ", " + of
 }
 
-func (r *noticeRun) endNotice(f nexus.RunEnded) Notice {
-	run := view.RunOf(r.State, nil, r.Updated)
+func (r *noticeRunState) endNotice(f nexus.RunEnded) Notice {
+	run := view.NewRunView(r.State, nil, r.Updated)
 	n := Notice{
 		Kind: End, Title: "the run is " + string(f.Status), Next: "nexus status --report " + string(r.Run),
 		Text: fmt.Sprintf("%d of %d tasks landed, %s spent", run.Counts.Landed, run.Counts.Total, run.Money.Spent),
@@ -235,7 +235,7 @@ func (r *noticeRun) endNotice(f nexus.RunEnded) Notice {
 	return n
 }
 
-func (r *noticeRun) parkedNotice(f nexus.TaskParked) Notice {
+func (r *noticeRunState) parkedNotice(f nexus.TaskParked) Notice {
 	what, severity := "parked", humaninput.Yellow
 	if f.Failed {
 		what = "failed"
@@ -249,7 +249,7 @@ func (r *noticeRun) parkedNotice(f nexus.TaskParked) Notice {
 	}
 }
 
-func (r *noticeRun) questionNotice(f nexus.QuestionAsked) Notice {
+func (r *noticeRunState) questionNotice(f nexus.QuestionAsked) Notice {
 	t := humaninput.FindTrigger(f.Trigger)
 	n := Notice{
 		Kind: Question, Severity: t.Severity, Title: f.ID + " waits for an answer", Text: f.Text,
@@ -268,7 +268,7 @@ func (r *noticeRun) questionNotice(f nexus.QuestionAsked) Notice {
 }
 
 // budgetNotice returns the notice that a cap is reached, once for each cap.
-func (r *noticeRun) budgetNotice(f nexus.BudgetRefused) Notice {
+func (r *noticeRunState) budgetNotice(f nexus.BudgetRefused) Notice {
 	key := strings.Join([]string{f.Cap, f.Of, string(f.Task)}, "/")
 	if r.full[key] {
 		return Notice{}
@@ -290,7 +290,7 @@ func (r *noticeRun) budgetNotice(f nexus.BudgetRefused) Notice {
 	}
 }
 
-func (r *noticeRun) taskName(id nexus.TaskID) string {
+func (r *noticeRunState) taskName(id nexus.TaskID) string {
 	if t := r.TaskByID(id); t != nil && t.Title != "" {
 		return string(id) + ", " + t.Title + ","
 	}

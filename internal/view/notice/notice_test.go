@@ -77,12 +77,12 @@ func TestNotices(t *testing.T) {
 	refused := nexus.BudgetRefused{Cap: "run", Limit: 5 * nexus.Dollar, Spent: 5 * nexus.Dollar, Asked: nexus.Dollar}
 	until := noon.Add(time.Hour)
 	events.add(
-		nexus.BudgetPressed{Percent: 50}, nexus.BudgetPressed{Percent: 75}, nexus.BudgetPressed{Percent: 100}, refused, refused,
+		nexus.BudgetPercentReached{Percent: 50}, nexus.BudgetPercentReached{Percent: 75}, nexus.BudgetPercentReached{Percent: 100}, refused, refused,
 		nexus.QuestionAsked{ID: "q1", Text: "which\none?", Fallback: "this"},
 		nexus.QuestionAsked{ID: "q2", Text: "may it run \"x\"?", Trigger: humaninput.SecurityTrigger},
 		nexus.QuestionAsked{ID: "q3", Text: "publish?", Trigger: humaninput.PublishTrigger},
 		nexus.QuestionAsked{ID: "q4", Text: "2 tasks", Trigger: humaninput.PlanTrigger},
-		nexus.QuotaHit{Account: "anthropic", Until: until, Why: "429"}, nexus.QuotaReset{Account: "anthropic"},
+		nexus.QuotaExhausted{Account: "anthropic", Until: until, Why: "429"}, nexus.QuotaReset{Account: "anthropic"},
 		nexus.AlertRaised{Kind: nexus.AlertDisk, Why: "900M are free"}, nexus.AlertCleared{Kind: nexus.AlertDisk, Why: "2G are free"},
 		nexus.TaskParked{Task: "T1", Why: "a person must decide\x1b[31m"},
 		nexus.RunEnded{Status: nexus.StatusPartial, Why: "a task is parked"},
@@ -115,7 +115,7 @@ func TestNotices(t *testing.T) {
 // keeps the past from being read.
 func TestDamaged(t *testing.T) {
 	events := &tape{}
-	events.add(nexus.TrainLanded{Task: "T9"}, nexus.RunEnded{Status: nexus.StatusDone})
+	events.add(nexus.LandingCompleted{Task: "T9"}, nexus.RunEnded{Status: nexus.StatusDone})
 	if all := told(t, events, 0); len(all) != 0 {
 		t.Errorf("%q", all)
 	}
@@ -136,7 +136,7 @@ func TestRules(t *testing.T) {
 	}
 	for _, c := range []struct {
 		kind     NoticeKind
-		severity humaninput.AnswerSeverity
+		severity humaninput.QuestionSeverity
 		phone    bool
 		mail     bool
 	}{
@@ -158,14 +158,14 @@ func TestRules(t *testing.T) {
 }
 
 // at makes a notice of a severity that is some time after noon.
-func at(id string, severity humaninput.AnswerSeverity, after time.Duration) Notice {
+func at(id string, severity humaninput.QuestionSeverity, after time.Duration) Notice {
 	return Notice{ID: id, Severity: severity, At: noon.Add(after)}
 }
 
 // TestTiming plays when notices are sent, at times after noon of a Thursday.
 func TestTiming(t *testing.T) {
 	hours := func(text string) improve.WeeklyHours {
-		h, err := improve.ParseHours(text)
+		h, err := improve.ParseWeeklyHours(text)
 		if err != nil {
 			t.Fatal(err)
 		}

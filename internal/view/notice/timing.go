@@ -12,9 +12,9 @@ import (
 
 // DeliveryRule selects notices for channels. The zero Rule matches all notices on all channels.
 type DeliveryRule struct {
-	Kinds    []NoticeKind              // empty: all
-	Severity humaninput.AnswerSeverity // at least; empty: any
-	Ways     []string                  // channels; empty: all
+	Kinds    []NoticeKind                // empty: all
+	Severity humaninput.QuestionSeverity // at least; empty: any
+	Ways     []string                    // channels; empty: all
 }
 
 // accepts reports whether a rule sends a notice to a channel.
@@ -31,10 +31,10 @@ func ShouldSend(rules []DeliveryRule, n Notice, way string) bool {
 
 // NoticeTiming sets when notices are sent. The zero Timing sends each at once.
 type NoticeTiming struct {
-	Quiet   improve.WeeklyHours       // hours in which only notices of severity Through or higher are sent
-	Zone    *time.Location            // of the quiet hours and the digest; nil: UTC
-	Through humaninput.AnswerSeverity // severity from which a notice is sent at once, also in quiet hours; empty: none
-	Window  time.Duration             // time for which a notice waits for others
+	Quiet   improve.WeeklyHours         // hours in which only notices of severity Through or higher are sent
+	Zone    *time.Location              // of the quiet hours and the digest; nil: UTC
+	Through humaninput.QuestionSeverity // severity from which a notice is sent at once, also in quiet hours; empty: none
+	Window  time.Duration               // time for which a notice waits for others
 	// time of day, such as 18:00, at which all other notices are sent together; empty: no
 	// digest
 	Digest string
@@ -68,7 +68,7 @@ func (t NoticeTiming) dueTime(n Notice, now time.Time) time.Time {
 	if at.Before(now) {
 		at = now
 	}
-	end, _ := t.Quiet.EndOf(at.In(zone))
+	end, _ := t.Quiet.EndOfCurrentHours(at.In(zone))
 	return end
 }
 

@@ -37,10 +37,10 @@ func TestOneLanding(t *testing.T) {
 		nexus.AttemptStarted{Task: "T1", Attempt: "T1.1", Base: "c0"}, nexus.AttemptStarted{Task: "T2", Attempt: "T2.1", Base: "c0"},
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "t1"},
 		nexus.AttemptEnded{Attempt: "T2.1", Outcome: nexus.Accepted, Commit: "c2", Tree: "t2"},
-		nexus.TrainBoarded{Task: "T2", Attempt: "T2.1"}, nexus.TrainDeparted{Task: "T2", Attempt: "T2.1", Onto: "c0"},
-		nexus.TrainLanded{Task: "T2", Attempt: "T2.1", Commit: "c3", Tree: "t3", Parent: "c0"},
-		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c3"},
-		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c4", Tree: "t4", Parent: "c3"},
+		nexus.LandingQueued{Task: "T2", Attempt: "T2.1"}, nexus.LandingStarted{Task: "T2", Attempt: "T2.1", Onto: "c0"},
+		nexus.LandingCompleted{Task: "T2", Attempt: "T2.1", Commit: "c3", Tree: "t3", Parent: "c0"},
+		nexus.LandingQueued{Task: "T1", Attempt: "T1.1"}, nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "c3"},
+		nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: "c4", Tree: "t4", Parent: "c3"},
 	)
 	want := []string{"green landed: the first task landed: T2, Use it, |  | nexus status T2 --run r1"}
 	if d := cmp.Diff(want, told(t, events, before)); d != "" {
@@ -54,7 +54,7 @@ func TestHeldAndCapped(t *testing.T) {
 	events := begun()
 	before := len(*events)
 	events.add(
-		nexus.QuotaHeld{Account: "claude", Used: 96, Window: "5h", Until: noon.Add(2 * time.Hour)},
+		nexus.QuotaNearlyExhausted{Account: "claude", Used: 96, Window: "5h", Until: noon.Add(2 * time.Hour)},
 		nexus.AttemptStarted{Task: "T1", Attempt: "T1.1", Base: "c0"},
 		nexus.BudgetRefused{Cap: "task", Task: "T1", Limit: nexus.Dollar, Spent: nexus.Dollar, Asked: nexus.Dollar / 10},
 		nexus.TaskParked{Task: "T1", Why: "its money is spent"},

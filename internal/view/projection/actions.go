@@ -16,31 +16,31 @@ const (
 )
 
 // asRefused returns the action with the reason why it is not possible now.
-func (a Action) asRefused(format string, args ...any) Action {
+func (a PersonAction) asRefused(format string, args ...any) PersonAction {
 	a.Refused, a.Args = fmt.Sprintf(format, args...), nil
 	return a
 }
 
 // ItemActions returns the actions for an inbox item, the usual one first. It is empty for an
 // unknown item.
-func (p *Projection) ItemActions(id string, now time.Time) []Action {
-	for _, i := range p.Inbox(now) {
+func (p *RunProjection) ItemActions(id string, now time.Time) []PersonAction {
+	for _, i := range p.InboxItems(now) {
 		if i.ID == id {
 			return i.Actions
 		}
 	}
-	return []Action{}
+	return []PersonAction{}
 }
 
-func (p *Projection) itemActions(i Item) []Action {
+func (p *RunProjection) itemActions(i InboxItem) []PersonAction {
 	run := string(p.state.Run)
-	approve := Action{Name: "approve", Label: "Approve", Key: "a", Role: RoleAnswer, Args: []string{"approve", "--run", run, "--", i.ID}}
-	reject := Action{
+	approve := PersonAction{Name: "approve", Label: "Approve", Key: "a", Role: RoleAnswer, Args: []string{"approve", "--run", run, "--", i.ID}}
+	reject := PersonAction{
 		Name: "reject", Label: "Reject", Key: "x", Role: RoleAnswer, Input: InputReason, Ask: "why not", Danger: true,
 		Args: []string{"reject", "--why", "{}", "--run", run, "--", i.ID},
 	}
-	answer := func(label, text string) Action {
-		return Action{Name: "answer", Label: label, Role: RoleAnswer, Args: []string{"answer", "--run", run, "--", i.ID, text}}
+	answer := func(label, text string) PersonAction {
+		return PersonAction{Name: "answer", Label: label, Role: RoleAnswer, Args: []string{"answer", "--run", run, "--", i.ID, text}}
 	}
 	write := answer("Answer", "{}")
 	write.Key, write.Input, write.Ask = "i", InputText, "the answer"
@@ -49,32 +49,32 @@ func (p *Projection) itemActions(i Item) []Action {
 		approve.Name, approve.Label, approve.Input = "waive", "Accept as it is", InputText
 		approve.Ask = "your evidence, or the reason why it needs none"
 		approve.Args = []string{"approve", "--why", "{}", "--run", run, "--", i.ID}
-		return []Action{approve}
+		return []PersonAction{approve}
 	case i.WaitingTask() != "":
-		return p.leftActions(i.WaitingTask())
+		return p.unlandedTaskActions(i.WaitingTask())
 	case i.Trigger == nexus.StepTrigger:
-		return []Action{answer("Begin it", "yes"), answer("Skip it", "skip"), answer("Stop here", "stop"), write}
+		return []PersonAction{answer("Begin it", "yes"), answer("Skip it", "skip"), answer("Stop here", "stop"), write}
 	case i.Kind == KindApproval || len(i.Choices) > 0:
 		if i.Trigger == nexus.PlanTrigger {
 			reject.Ask = "what to change: another plan is made; empty ends the run"
 		}
-		return []Action{approve, reject}
+		return []PersonAction{approve, reject}
 	}
-	var all []Action
+	var all []PersonAction
 	for _, o := range i.Offers {
 		all = append(all, answer(o.Label, o.Answer))
 	}
 	return append(all, write)
 }
 
-// leftActions returns the actions for a parked or skipped task.
-func (p *Projection) leftActions(id nexus.TaskID) []Action {
-	return []Action{p.retryAction(id), p.retryWithMessageAction(id), p.skipAction(id)}
+// unlandedTaskActions returns the actions for a parked or skipped task.
+func (p *RunProjection) unlandedTaskActions(id nexus.TaskID) []PersonAction {
+	return []PersonAction{p.retryAction(id), p.retryWithMessageAction(id), p.skipAction(id)}
 }
 
-func (p *Projection) retryAction(id nexus.TaskID) Action {
+func (p *RunProjection) retryAction(id nexus.TaskID) PersonAction {
 	args := []string{"retry", "--run", string(p.state.Run), "--", string(id)}
-	a := Action{Name: "retry", Label: "Retry", Key: "r", Role: RoleSteer, Args: args}
+	a := PersonAction{Name: "retry", Label: "Retry", Key: "r", Role: RoleSteer, Args: args}
 	switch t := p.state.TaskByID(id); {
 	case t == nil:
 		return a.asRefused("there is no task %s", id)
@@ -85,7 +85,7 @@ func (p *Projection) retryAction(id nexus.TaskID) Action {
 }
 
 // taskStatus returns the status of a task as it is shown.
-func (p *Projection) taskStatus(t *state.Task) nexus.TaskStatus {
+func (p *RunProjection) taskStatus(t *state.TaskState) nexus.TaskStatus {
 	status := p.state.StatusOf(t)
 	if p.IsInterrupted() && !status.HasEnded() && status != nexus.Blocked {
 		return nexus.Pending
@@ -93,7 +93,7 @@ func (p *Projection) taskStatus(t *state.Task) nexus.TaskStatus {
 	return status
 }
 
-func (p *Projection) retryWithMessageAction(id nexus.TaskID) Action {
+func (p *RunProjection) retryWithMessageAction(id nexus.TaskID) PersonAction {
 	a := p.retryAction(id)
 	a.Name, a.Label, a.Key = "retry-tell", "Retry with a message", "R"
 	if a.Refused == "" {
@@ -103,8 +103,8 @@ func (p *Projection) retryWithMessageAction(id nexus.TaskID) Action {
 	return a
 }
 
-func (p *Projection) skipAction(id nexus.TaskID) Action {
-	a := Action{
+func (p *RunProjection) skipAction(id nexus.TaskID) PersonAction {
+	a := PersonAction{
 		Name: "skip", Label: "Skip", Key: "s", Role: RoleSteer, Danger: true,
 		Args: []string{"stop", "--skip", "--run", string(p.state.Run), "--", string(id)},
 	}
@@ -124,8 +124,8 @@ func (p *Projection) skipAction(id nexus.TaskID) Action {
 }
 
 // undoAction returns the action that reverts a task's landed change.
-func (p *Projection) undoAction(id nexus.TaskID) Action {
-	a := Action{
+func (p *RunProjection) undoAction(id nexus.TaskID) PersonAction {
+	a := PersonAction{
 		Name: "undo", Label: "Undo", Key: "U", Role: RoleAdmin, Danger: true,
 		Args:    []string{"undo", "--run", string(p.state.Run), "--", string(id)},
 		Confirm: fmt.Sprintf("Revert what %s landed, as a new commit?", id),
@@ -142,8 +142,8 @@ func (p *Projection) undoAction(id nexus.TaskID) Action {
 }
 
 // TaskActions returns the actions for a task; impossible ones have the reason.
-func (p *Projection) TaskActions(id nexus.TaskID) []Action {
-	tell := Action{
+func (p *RunProjection) TaskActions(id nexus.TaskID) []PersonAction {
+	tell := PersonAction{
 		Name: "tell", Label: "Message its agent", Key: "m", Role: RoleSteer, Input: InputText, Ask: "the message",
 		Args: []string{"tell", "--run", string(p.state.Run), "--", string(id), "{}"},
 	}
@@ -155,12 +155,12 @@ func (p *Projection) TaskActions(id nexus.TaskID) []Action {
 	case p.state.StatusOf(t).HasEnded():
 		tell = tell.asRefused("it is %s", p.state.StatusOf(t))
 	}
-	return []Action{tell, p.interruptAction(id), p.pauseTaskAction(id), p.unpauseAction(id), p.retryAction(id), p.retryWithMessageAction(id), p.skipAction(id), p.undoAction(id)}
+	return []PersonAction{tell, p.interruptAction(id), p.pauseTaskAction(id), p.unpauseAction(id), p.retryAction(id), p.retryWithMessageAction(id), p.skipAction(id), p.undoAction(id)}
 }
 
 // interruptAction returns the action that interrupts the agent of a task.
-func (p *Projection) interruptAction(id nexus.TaskID) Action {
-	a := Action{
+func (p *RunProjection) interruptAction(id nexus.TaskID) PersonAction {
+	a := PersonAction{
 		Name: "interrupt", Label: "Interrupt its agent", Key: "I", Role: RoleSteer, Input: InputReason,
 		Ask:  "instructions; may be empty",
 		Args: []string{"stop", "--turn", "--run", string(p.state.Run), "--", string(id), "{}"},
@@ -179,8 +179,8 @@ func (p *Projection) interruptAction(id nexus.TaskID) Action {
 }
 
 // pauseTaskAction returns the action that pauses one task.
-func (p *Projection) pauseTaskAction(id nexus.TaskID) Action {
-	a := Action{
+func (p *RunProjection) pauseTaskAction(id nexus.TaskID) PersonAction {
+	a := PersonAction{
 		Name: "pause-task", Label: "Pause the task", Key: "p", Role: RoleSteer,
 		Args: []string{"stop", "--pause", "--run", string(p.state.Run), "--", string(id)},
 	}
@@ -200,8 +200,8 @@ func (p *Projection) pauseTaskAction(id nexus.TaskID) Action {
 }
 
 // unpauseAction returns the action that continues a task.
-func (p *Projection) unpauseAction(id nexus.TaskID) Action {
-	a := Action{
+func (p *RunProjection) unpauseAction(id nexus.TaskID) PersonAction {
+	a := PersonAction{
 		Name: "unpause", Label: "Continue the task", Key: "p", Role: RoleSteer,
 		Args: []string{"resume", "--run", string(p.state.Run), "--", string(id)},
 	}
@@ -212,15 +212,15 @@ func (p *Projection) unpauseAction(id nexus.TaskID) Action {
 }
 
 // RunActions returns the actions for the run; impossible ones have the reason.
-func (p *Projection) RunActions() []Action { return p.runActions() }
+func (p *RunProjection) RunActions() []PersonAction { return p.runActions() }
 
 // runActions returns the actions of the run, all or the named ones.
-func (p *Projection) runActions(names ...string) []Action {
-	all := []Action{p.pauseAction(), p.resumeAction(), p.stopAction(), p.landAction()}
+func (p *RunProjection) runActions(names ...string) []PersonAction {
+	all := []PersonAction{p.pauseAction(), p.resumeAction(), p.stopAction(), p.landAction()}
 	if len(names) == 0 {
 		return all
 	}
-	var some []Action
+	var some []PersonAction
 	for _, a := range all {
 		for _, name := range names {
 			if a.Name == name {
@@ -231,8 +231,8 @@ func (p *Projection) runActions(names ...string) []Action {
 	return some
 }
 
-func (p *Projection) pauseAction() Action {
-	a := Action{Name: "pause", Label: "Pause", Key: "P", Role: RoleSteer, Args: []string{"stop", "--pause", "--run", string(p.state.Run)}}
+func (p *RunProjection) pauseAction() PersonAction {
+	a := PersonAction{Name: "pause", Label: "Pause", Key: "P", Role: RoleSteer, Args: []string{"stop", "--pause", "--run", string(p.state.Run)}}
 	switch {
 	case p.state.Status.HasEnded():
 		return a.asRefused("the run is over")
@@ -244,8 +244,8 @@ func (p *Projection) pauseAction() Action {
 	return a
 }
 
-func (p *Projection) resumeAction() Action {
-	a := Action{Name: "resume", Label: "Continue", Key: "P", Role: RoleSteer, Args: []string{"resume", string(p.state.Run), "--detach"}}
+func (p *RunProjection) resumeAction() PersonAction {
+	a := PersonAction{Name: "resume", Label: "Continue", Key: "P", Role: RoleSteer, Args: []string{"resume", string(p.state.Run), "--detach"}}
 	switch {
 	case p.state.Status == nexus.StatusDone:
 		return a.asRefused("the run is done")
@@ -257,8 +257,8 @@ func (p *Projection) resumeAction() Action {
 	return a
 }
 
-func (p *Projection) stopAction() Action {
-	a := Action{
+func (p *RunProjection) stopAction() PersonAction {
+	a := PersonAction{
 		Name: "stop", Label: "Stop the run", Key: "S", Role: RoleSteer, Danger: true, Args: []string{"stop", "--run", string(p.state.Run)},
 		Confirm: "Stop the run? Agents finish their turn, and what landed stays. It can be continued later.",
 	}
@@ -268,8 +268,8 @@ func (p *Projection) stopAction() Action {
 	return a
 }
 
-func (p *Projection) landAction() Action {
-	a := Action{
+func (p *RunProjection) landAction() PersonAction {
+	a := PersonAction{
 		Name: "land", Label: "Land", Key: "M", Role: RoleAdmin, Args: []string{"land", string(p.state.Run)},
 		Confirm: fmt.Sprintf("Move %s to the result?", p.state.Goal.Target),
 	}

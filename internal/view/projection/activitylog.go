@@ -15,7 +15,7 @@ import (
 // timeline, the costs by day, and the last events.
 type activityLog struct {
 	talks   map[nexus.SessionID]*sessionTimes
-	rows    map[nexus.AttemptID]*attemptSpans
+	rows    map[nexus.AttemptID]*attemptActivitySpans
 	order   []nexus.AttemptID // of rows, by their first span
 	days    map[string]*budget.CostTotal
 	waivers map[string]accept.CriterionWaiver
@@ -28,27 +28,27 @@ type activityLog struct {
 // sessionTimes are the times of a session's events, in nanoseconds since 1970; 0 is never.
 type sessionTimes struct{ began, ended, heard int64 }
 
-// attemptSpans are the activities of an attempt.
-type attemptSpans struct {
-	spans []stageSpan
+// attemptActivitySpans are the activities of an attempt.
+type attemptActivitySpans struct {
+	spans []activitySpan
 	open  []int // indexes of the open spans
 }
 
-// stageSpan is a period of time. It is small because there are many.
-type stageSpan struct {
+// activitySpan is a period of time. It is small because there are many.
+type activitySpan struct {
 	label    string
 	from, to int64 // nanoseconds since 1970; 0: open
-	stage    spanStage
-	state    gateState
+	stage    activityStage
+	state    compactGateState
 	cached   bool
 }
 
-// spanStage is the activity in a span.
-type spanStage uint8
+// activityStage is the activity in a span.
+type activityStage uint8
 
 // The stages.
 const (
-	inWork spanStage = iota
+	inWork activityStage = iota
 	inPlan
 	inGate
 	inReview
@@ -58,47 +58,47 @@ const (
 	stopped
 )
 
-func (s spanStage) String() string {
+func (s activityStage) String() string {
 	return [...]string{"work", "plan", "gate", "review", "land", "person", "quota", "idle"}[s]
 }
 
-// gateState is a [nexus.GateState] in a byte.
-type gateState uint8
+// compactGateState is a [nexus.GateState] in a byte.
+type compactGateState uint8
 
 var gateStates = [...]nexus.GateState{ //nolint:gochecknoglobals // never written
 	"", nexus.NotRun, nexus.Pass, nexus.Fail, nexus.Environmental, nexus.Timeout, nexus.MissingAsset, nexus.Flaky,
 	nexus.Unverifiable, nexus.Exceeded,
 }
 
-func packState(s nexus.GateState) gateState {
-	return gateState(max(0, slices.Index(gateStates[:], s))) //nolint:gosec // there are ten
+func compactState(s nexus.GateState) compactGateState {
+	return compactGateState(max(0, slices.Index(gateStates[:], s))) //nolint:gosec // there are ten
 }
 
 func newActivityLog(keep int) activityLog {
 	return activityLog{
-		talks: map[nexus.SessionID]*sessionTimes{}, rows: map[nexus.AttemptID]*attemptSpans{}, days: map[string]*budget.CostTotal{},
+		talks: map[nexus.SessionID]*sessionTimes{}, rows: map[nexus.AttemptID]*attemptActivitySpans{}, days: map[string]*budget.CostTotal{},
 		waivers: map[string]accept.CriterionWaiver{}, keep: keep,
 	}
 }
 
-// apply applies an event that the state accepted. Booked means that it settles a call.
-func (t *activityLog) apply(e nexus.Event, booked bool) {
+// applyEvent applies an event that the state accepted. Booked means that it settles a call.
+func (t *activityLog) applyEvent(e nexus.Event, booked bool) {
 	t.keepEvent(e)
 	at := e.At.UnixNano()
 	switch f := e.Fact.(type) {
-	case nexus.BudgetSpent:
+	case nexus.BudgetSettled:
 		if booked {
 			t.addSpend(f, e.At)
 		}
 	case nexus.RequestMade:
 		t.applyWaiver(e, f.Request)
-	case nexus.GateStarted, nexus.GateJudged, nexus.CheckTried:
+	case nexus.GateStarted, nexus.GateJudged, nexus.CriterionCommandTried:
 		t.applyGate(f, at)
 	case nexus.QuestionAsked:
 		t.beginSpan(f.Attempt, forPerson, f.ID, at)
 	case nexus.QuestionAnswered:
 		t.endAll(forPerson, f.ID, at)
-	case nexus.QuestionLeft:
+	case nexus.QuestionExpired:
 		t.endAll(forPerson, f.ID, at)
 	case nexus.RunPaused:
 		t.beginSpan("", forPerson, "paused", at)
@@ -108,18 +108,18 @@ func (t *activityLog) apply(e nexus.Event, booked bool) {
 		t.markInterrupted(at)
 	case nexus.RunEnded:
 		t.endAllAttempts(at)
-	case nexus.TrainDeparted:
+	case nexus.LandingStarted:
 		t.beginSpan(f.Attempt, inLand, "land", at)
-	case nexus.TrainLanded:
+	case nexus.LandingCompleted:
 		t.endSpan(f.Attempt, inLand, "land", at)
 		t.trimSpans(f.Attempt)
-	case nexus.TrainRefused:
+	case nexus.LandingRejected:
 		t.endSpan(f.Attempt, inLand, "land", at)
 	case nexus.AttemptEnded:
 		t.endAttempt(f.Attempt, at)
 	case nexus.AttemptLost:
 		t.endAttempt(f.Attempt, at)
-	case nexus.AttemptBroken:
+	case nexus.AttemptInfrastructureFailed:
 		t.endAttempt(f.Attempt, at)
 	default:
 		t.applySession(f, at)
@@ -139,7 +139,7 @@ func (t *activityLog) keepEvent(e nexus.Event) {
 }
 
 // addSpend adds the cost of a call to its day.
-func (t *activityLog) addSpend(f nexus.BudgetSpent, at time.Time) {
+func (t *activityLog) addSpend(f nexus.BudgetSettled, at time.Time) {
 	day := at.UTC().Format(time.DateOnly)
 	d := t.days[day]
 	if d == nil {
@@ -174,13 +174,13 @@ func (t *activityLog) applyGate(f nexus.Fact, at int64) {
 		id := cmp.Or(f.Attempt, t.landingAttempt(f.Task))
 		t.endSpan(id, inGate, "", at)
 		t.beginSpan(id, inGate, gateLabel(f.Gate, f.Base), at)
-	case nexus.CheckTried:
+	case nexus.CriterionCommandTried:
 		t.endSpan(f.Attempt, inGate, gateLabel(f.Evidence.Gate, true), at)
 	case nexus.GateJudged:
 		if f.Base { // it runs on the base tree, for all tasks that wait for it
 			for id := range t.rows {
 				if s := t.endSpan(id, inGate, gateLabel(f.Evidence.Gate, true), at); s != nil {
-					s.state, s.cached = packState(f.Evidence.State), f.Cached
+					s.state, s.cached = compactState(f.Evidence.State), f.Cached
 				}
 			}
 			return
@@ -188,12 +188,12 @@ func (t *activityLog) applyGate(f nexus.Fact, at int64) {
 		id := cmp.Or(f.Attempt, t.landingAttempt(f.Task))
 		s := t.endSpan(id, inGate, f.Evidence.Gate, at)
 		if s == nil {
-			s = t.addSpan(id, stageSpan{stage: inGate, label: f.Evidence.Gate, from: at - int64(f.Evidence.Duration), to: at})
+			s = t.addSpan(id, activitySpan{stage: inGate, label: f.Evidence.Gate, from: at - int64(f.Evidence.Duration), to: at})
 			if f.Cached {
 				s.from = at
 			}
 		}
-		s.state, s.cached = packState(f.Evidence.State), f.Cached
+		s.state, s.cached = compactState(f.Evidence.State), f.Cached
 	default:
 	}
 }
@@ -234,7 +234,7 @@ func (t *activityLog) applySession(f nexus.Fact, at int64) {
 	}
 	c.heard = at
 	switch f := f.(type) {
-	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken:
+	case nexus.SessionStarted, nexus.PromptSent, nexus.ModelTurnRecorded:
 		if c.ended = 0; t.findOpenSpan(attempt, stageOf(id), string(id)) < 0 {
 			t.endSpan(attempt, inGate, gateLabel(nexus.WarmUpGate, true), at) // the baseline check has no result
 			t.beginSpan(attempt, stageOf(id), string(id), at)
@@ -243,9 +243,9 @@ func (t *activityLog) applySession(f nexus.Fact, at int64) {
 		c.ended = at
 		t.endSpan(attempt, forQuota, "", at)
 		t.endSpan(attempt, stageOf(id), string(id), at)
-	case nexus.QuotaHit:
+	case nexus.QuotaExhausted:
 		t.addWait(attempt, f.Account, at, f.Until.UnixNano())
-	case nexus.CallDelayed:
+	case nexus.ModelCallDelayed:
 		until := int64(0)
 		if f.Wait > 0 {
 			until = at + int64(f.Wait)
@@ -271,14 +271,14 @@ func (t *activityLog) addWait(id nexus.AttemptID, of string, at, until int64) {
 		t.beginSpan(id, forQuota, of, at)
 		return
 	}
-	t.addSpan(id, stageSpan{stage: forQuota, label: of, from: at, to: max(at, until)})
+	t.addSpan(id, activitySpan{stage: forQuota, label: of, from: at, to: max(at, until)})
 }
 
 // markInterrupted marks the time without a process, and ends its activities.
 func (t *activityLog) markInterrupted(at int64) {
 	lost := t.latest.UnixNano()
 	t.endAllAttempts(lost)
-	t.addSpan("", stageSpan{stage: stopped, label: "interrupted", from: lost, to: at})
+	t.addSpan("", activitySpan{stage: stopped, label: "interrupted", from: lost, to: at})
 }
 
 // endAllAttempts ends all open spans.
@@ -308,10 +308,10 @@ func (t *activityLog) trimSpans(id nexus.AttemptID) {
 	}
 }
 
-func (t *activityLog) addSpan(id nexus.AttemptID, s stageSpan) *stageSpan {
+func (t *activityLog) addSpan(id nexus.AttemptID, s activitySpan) *activitySpan {
 	r := t.rows[id]
 	if r == nil {
-		r = &attemptSpans{}
+		r = &attemptActivitySpans{}
 		t.rows[id] = r
 		t.order = append(t.order, id)
 	}
@@ -319,15 +319,15 @@ func (t *activityLog) addSpan(id nexus.AttemptID, s stageSpan) *stageSpan {
 	return &r.spans[len(r.spans)-1]
 }
 
-func (t *activityLog) beginSpan(id nexus.AttemptID, what spanStage, label string, at int64) {
-	t.addSpan(id, stageSpan{stage: what, label: label, from: at})
+func (t *activityLog) beginSpan(id nexus.AttemptID, what activityStage, label string, at int64) {
+	t.addSpan(id, activitySpan{stage: what, label: label, from: at})
 	r := t.rows[id]
 	r.open = append(r.open, len(r.spans)-1)
 }
 
 // findOpenSpan returns the index of a span among an attempt's open spans, -1 if there is none. An empty
 // label matches any.
-func (t *activityLog) findOpenSpan(id nexus.AttemptID, what spanStage, label string) int {
+func (t *activityLog) findOpenSpan(id nexus.AttemptID, what activityStage, label string) int {
 	r := t.rows[id]
 	if r == nil {
 		return -1
@@ -338,7 +338,7 @@ func (t *activityLog) findOpenSpan(id nexus.AttemptID, what spanStage, label str
 }
 
 // endSpan ends an open span, and returns it; nil if there is none.
-func (t *activityLog) endSpan(id nexus.AttemptID, what spanStage, label string, at int64) *stageSpan {
+func (t *activityLog) endSpan(id nexus.AttemptID, what activityStage, label string, at int64) *activitySpan {
 	n := t.findOpenSpan(id, what, label)
 	if n < 0 {
 		return nil
@@ -351,7 +351,7 @@ func (t *activityLog) endSpan(id nexus.AttemptID, what spanStage, label string, 
 }
 
 // endAll ends an open span of any attempt.
-func (t *activityLog) endAll(what spanStage, label string, at int64) {
+func (t *activityLog) endAll(what activityStage, label string, at int64) {
 	for id := range t.rows {
 		t.endSpan(id, what, label, at)
 	}
@@ -364,29 +364,29 @@ func sessionOf(f nexus.Fact) nexus.SessionID {
 		return f.Session
 	case nexus.PromptSent:
 		return f.Session
-	case nexus.TurnTaken:
+	case nexus.ModelTurnRecorded:
 		return f.Session
-	case nexus.ToolCalled:
+	case nexus.ToolCallStarted:
 		return f.Session
-	case nexus.ToolAnswered:
+	case nexus.ToolCallEnded:
 		return f.Session
-	case nexus.ToolsAnswered:
+	case nexus.ToolResultsSent:
 		return f.Session
 	case nexus.SessionCompacted:
 		return f.Session
 	case nexus.SessionEnded:
 		return f.Session
-	case nexus.AgentOpened:
+	case nexus.AgentConversationOpened:
 		return f.Session
-	case nexus.AgentEnded:
+	case nexus.AgentProgramEnded:
 		return f.Session
 	case nexus.BudgetReserved:
 		return f.Session
-	case nexus.CallDelayed:
+	case nexus.ModelCallDelayed:
 		return f.Session
-	case nexus.QuotaHit:
+	case nexus.QuotaExhausted:
 		return f.Session
-	case nexus.ModelSwitched:
+	case nexus.SessionModelSwitched:
 		return f.Session
 	default:
 		return ""
@@ -399,13 +399,13 @@ func attemptOf(id nexus.SessionID) nexus.AttemptID {
 }
 
 // stageOf returns the activity of a session, by its role.
-func stageOf(id nexus.SessionID) spanStage {
+func stageOf(id nexus.SessionID) activityStage {
 	_, rest, _ := strings.Cut(string(id), "/")
 	role, _, _ := strings.Cut(rest, ".")
 	return roleStage(nexus.Role(role))
 }
 
-func roleStage(r nexus.Role) spanStage {
+func roleStage(r nexus.Role) activityStage {
 	switch r {
 	case nexus.Planner, nexus.Router, nexus.Checker, nexus.Specifier, nexus.Researcher, nexus.Interviewer:
 		return inPlan

@@ -10,19 +10,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// Cost returns the cost of the run, by task, role, model, stage and day.
-func (p *Projection) Cost(_ time.Time) Cost {
+// RunCostView returns the cost of the run, by task, role, model, stage and day.
+func (p *RunProjection) Cost(_ time.Time) RunCostView {
 	bill := view.BillOf(p.state)
-	c := Cost{
-		Money: bill.Money, Cached: bill.Cached, Estimated: bill.Estimated > 0, Projected: p.projectedCost(),
-		Tasks: costShares(bill.Tasks), Roles: costShares(bill.Roles), Models: costShares(bill.Models), Stages: []Share{}, Days: []Share{},
+	c := RunCostView{
+		RunMoney: bill.Money, Cached: bill.Cached, Estimated: bill.Estimated > 0, Projected: p.projectedCost(),
+		Tasks: costShares(bill.Tasks), Roles: costShares(bill.Roles), Models: costShares(bill.Models), Stages: []RunCostPart{}, Days: []RunCostPart{},
 	}
-	stages := map[string]*Share{}
+	stages := map[string]*RunCostPart{}
 	for _, r := range c.Roles {
 		name := roleStage(nexus.Role(r.Of)).String()
 		s := stages[name]
 		if s == nil {
-			s = &Share{Of: name}
+			s = &RunCostPart{Of: name}
 			stages[name] = s
 		}
 		s.Spent, s.Usage, s.Calls = s.Spent+r.Spent, s.Usage.Add(r.Usage), s.Calls+r.Calls
@@ -35,22 +35,22 @@ func (p *Projection) Cost(_ time.Time) Cost {
 	}
 	for _, day := range slices.Sorted(maps.Keys(p.trail.days)) {
 		d := p.trail.days[day]
-		c.Days = append(c.Days, Share{Of: day, Spent: d.Money, Usage: d.Usage, Calls: d.Calls, Cached: view.CacheShare(d.Usage)})
+		c.Days = append(c.Days, RunCostPart{Of: day, Spent: d.Money, Usage: d.Usage, Calls: d.Calls, Cached: view.CacheShare(d.Usage)})
 	}
 	return c
 }
 
-func costShares(all []view.CostShare) []Share {
-	out := make([]Share, 0, len(all))
+func costShares(all []view.CostShare) []RunCostPart {
+	out := make([]RunCostPart, 0, len(all))
 	for _, s := range all {
-		out = append(out, Share{Of: s.Name, Spent: s.Money, Usage: s.Usage, Calls: s.Calls, Cached: view.CacheShare(s.Usage)})
+		out = append(out, RunCostPart{Of: s.Name, Spent: s.Money, Usage: s.Usage, Calls: s.Calls, Cached: view.CacheShare(s.Usage)})
 	}
 	return out
 }
 
 // projectedCost returns the estimated total cost of the run, from the average cost of its
 // finished tasks; 0 before a task with work has ended.
-func (p *Projection) projectedCost() nexus.Money {
+func (p *RunProjection) projectedCost() nexus.Money {
 	s := p.state
 	if s.Status.HasEnded() {
 		return s.Ledger.SpentMoney()
@@ -74,17 +74,17 @@ func (p *Projection) projectedCost() nexus.Money {
 	return s.Ledger.SpentMoney() + max(0, each*nexus.Money(left)-onOpen)
 }
 
-// Checks returns the last result of each gate for each judged task.
-func (p *Projection) Checks() Checks {
-	c := Checks{Gates: []string{}, Rows: []CheckRow{}}
+// GateResults returns the last result of each gate for each judged task.
+func (p *RunProjection) GateResults() GateResultTable {
+	c := GateResultTable{Gates: []string{}, Rows: []GateResultRow{}}
 	seen := map[string]bool{}
 	for _, t := range p.state.Tasks {
-		row := CheckRow{Task: t.ID, Title: t.Title, Gates: []Gate{}}
+		row := GateResultRow{Task: t.ID, Title: t.Title, Gates: []GateView{}}
 		at := map[string]int{}
 		for _, a := range t.Attempts {
 			judged := p.gateSpans(a.ID)
 			for _, r := range a.UnpackedCopy().Rounds {
-				for _, g := range roundOf(r, judged).Gates {
+				for _, g := range newRoundView(r, judged).Gates {
 					if !seen[g.Name] {
 						seen[g.Name] = true
 						c.Gates = append(c.Gates, g.Name)

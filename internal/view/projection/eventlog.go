@@ -5,11 +5,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// Log returns up to n events after a number, the oldest first; with a negative number, the last
+// EventLog returns up to n events after a number, the oldest first; with a negative number, the last
 // n. If the projection no longer has them, it reads the run again, and an error means that this
 // failed.
-func (p *Projection) Log(after int64, n int) ([]LogLine, error) {
-	lines := []LogLine{}
+func (p *RunProjection) EventLog(after int64, n int) ([]EventLogLine, error) {
+	lines := []EventLogLine{}
 	last := p.trail.last
 	if after < 0 && (len(last) >= n || p.trail.from == 0) {
 		for _, e := range last[max(0, len(last)-n):] {
@@ -29,8 +29,8 @@ func (p *Projection) Log(after int64, n int) ([]LogLine, error) {
 }
 
 // rereadLines reads past lines: the first n, or the last.
-func (p *Projection) rereadLines(after int64, n int, tail bool) ([]LogLine, error) {
-	lines := []LogLine{}
+func (p *RunProjection) rereadLines(after int64, n int, tail bool) ([]EventLogLine, error) {
+	lines := []EventLogLine{}
 	for e, err := range p.o.Past(after) {
 		if err != nil {
 			return nil, err
@@ -45,16 +45,16 @@ func (p *Projection) rereadLines(after int64, n int, tail bool) ([]LogLine, erro
 	return lines[max(0, len(lines)-n):], nil
 }
 
-func (p *Projection) logLine(e nexus.Event) LogLine {
+func (p *RunProjection) logLine(e nexus.Event) EventLogLine {
 	about, text := view.DescribeFact(e.Fact)
-	return LogLine{
-		Seq: e.Seq, At: e.At, Kind: nexus.FactKind(e.Fact), Task: p.taskAbout(about), Bad: view.IsBad(e.Fact),
-		About: view.Clean(about), Text: view.Clean(text), Event: e,
+	return EventLogLine{
+		Seq: e.Seq, At: e.At, Kind: nexus.FactKind(e.Fact), Task: p.taskAbout(about), Bad: view.IsBadNews(e.Fact),
+		About: view.EscapeForTerminal(about), Text: view.EscapeForTerminal(text), Event: e,
 	}
 }
 
 // taskAbout returns the task of a line, empty for none.
-func (p *Projection) taskAbout(about string) nexus.TaskID {
+func (p *RunProjection) taskAbout(about string) nexus.TaskID {
 	if p.state.TaskByID(nexus.TaskID(about)) != nil {
 		return nexus.TaskID(about)
 	}

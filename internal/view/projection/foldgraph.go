@@ -7,26 +7,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Groups returns the groups of the tasks, with their parent groups, and the number of tasks in
+// GroupNames returns the groups of the tasks, with their parent groups, and the number of tasks in
 // each.
-func (g Graph) Groups() (names []string, tasks map[string]int) {
+func (g PlanGraph) GroupNames() (names []string, tasks map[string]int) {
 	tasks = map[string]int{}
 	for _, n := range g.Nodes {
-		for _, name := range nexus.GroupPath(n.Group) {
+		for _, name := range nexus.EnclosingGroups(n.Group) {
 			tasks[name]++
 		}
 	}
 	return slices.Sorted(maps.Keys(tasks)), tasks
 }
 
-// Fold returns the graph with one node instead of each named group, with new positions. A group
+// FoldGroups returns the graph with one node instead of each named group, with new positions. A group
 // is as urgent as its most urgent task.
-func (g Graph) Fold(groups []string) Graph {
+func (g PlanGraph) FoldGroups(groups []string) PlanGraph {
 	if len(groups) == 0 {
 		return g
 	}
 	at, in := map[nexus.TaskID]int{}, map[string]int{}
-	var p graphLayout
+	var p planGraphLayout
 	for _, n := range g.Nodes {
 		name := outermostGroup(n.Group, groups)
 		i, known := in[name]
@@ -35,15 +35,15 @@ func (g Graph) Fold(groups []string) Graph {
 			node := n
 			if node.Layer, node.Row = 0, 0; name != "" {
 				in[name] = i
-				node = Node{ID: nexus.TaskID("[" + name + "]"), Title: name, Lane: n.Lane, Group: name}
+				node = PlanGraphNode{ID: nexus.TaskID("[" + name + "]"), Title: name, Lane: n.Lane, Group: name}
 			}
 			p.nodes = append(p.nodes, node)
 		}
 		if at[n.ID] = i; name != "" {
-			p.nodes[i].add(n)
+			p.nodes[i].addTaskToGroup(n)
 		}
 	}
-	out := Graph{Edges: []Edge{}}
+	out := PlanGraph{Edges: []PlanGraphEdge{}}
 	seen := map[[3]string]int{}
 	p.after = make([][]int, len(p.nodes))
 	for _, e := range g.Edges {
@@ -77,7 +77,7 @@ func (g Graph) Fold(groups []string) Graph {
 
 // outermostGroup returns the outermost of some groups that contains a group, empty for none.
 func outermostGroup(group string, groups []string) string {
-	for _, name := range nexus.GroupPath(group) {
+	for _, name := range nexus.EnclosingGroups(group) {
 		if slices.Contains(groups, name) {
 			return name
 		}
@@ -85,8 +85,8 @@ func outermostGroup(group string, groups []string) string {
 	return ""
 }
 
-// add adds a task to a folded group.
-func (n *Node) add(task Node) {
+// addTaskToGroup adds a task to a folded group.
+func (n *PlanGraphNode) addTaskToGroup(task PlanGraphNode) {
 	n.Tasks, n.Critical = append(n.Tasks, task.ID), n.Critical || task.Critical
 	if task.Lane == LaneDone {
 		n.Landed++

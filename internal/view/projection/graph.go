@@ -9,26 +9,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Graph returns the plan as a layered graph, with the critical path and the tasks that cannot run
+// PlanGraph returns the plan as a layered graph, with the critical path and the tasks that cannot run
 // at once because they touch the same files.
-func (p *Projection) Graph(now time.Time) Graph { return p.buildGraph(p.Cards(now), nil) }
+func (p *RunProjection) PlanGraph(now time.Time) PlanGraph {
+	return p.buildGraph(p.TaskCards(now), nil)
+}
 
-// WhatIf is the forecast without a task.
-type WhatIf struct {
+// TaskRemovalForecast is the forecast without a task.
+type TaskRemovalForecast struct {
 	Task    nexus.TaskID   `json:"task"`
 	Blocked []nexus.TaskID `json:"blocked"` // tasks that could no longer start
 	Before  float64        `json:"before"`  // duration of the critical path, in seconds
 	After   float64        `json:"after"`   // the same without the task and the tasks that it blocks
-	Graph   Graph          `json:"graph"`   // of the remaining tasks
+	Graph   PlanGraph      `json:"graph"`   // of the remaining tasks
 }
 
-// WithoutTask returns the forecast if a task were skipped, and false if there is no such task.
-func (p *Projection) WithoutTask(id nexus.TaskID, now time.Time) (WhatIf, bool) {
+// ForecastWithoutTask returns the forecast if a task were skipped, and false if there is no such task.
+func (p *RunProjection) ForecastWithoutTask(id nexus.TaskID, now time.Time) (TaskRemovalForecast, bool) {
 	if p.state.TaskByID(id) == nil {
-		return WhatIf{}, false
+		return TaskRemovalForecast{}, false
 	}
-	cards := p.Cards(now)
-	w := WhatIf{Task: id, Blocked: p.blockedWithout(id)}
+	cards := p.TaskCards(now)
+	w := TaskRemovalForecast{Task: id, Blocked: p.blockedWithout(id)}
 	gone := map[nexus.TaskID]bool{id: true}
 	for _, b := range w.Blocked {
 		gone[b] = true
@@ -41,7 +43,7 @@ func (p *Projection) WithoutTask(id nexus.TaskID, now time.Time) (WhatIf, bool) 
 }
 
 // blockedWithout returns the tasks that could not start if one were skipped.
-func (p *Projection) blockedWithout(id nexus.TaskID) []nexus.TaskID {
+func (p *RunProjection) blockedWithout(id nexus.TaskID) []nexus.TaskID {
 	needed := map[nexus.TaskID][]nexus.TaskID{}
 	for _, t := range p.state.Tasks {
 		for _, n := range t.Needs {
@@ -70,22 +72,22 @@ func (p *Projection) blockedWithout(id nexus.TaskID) []nexus.TaskID {
 	return all
 }
 
-// graphLayout is the graph with nodes by index.
-type graphLayout struct {
-	nodes []Node
+// planGraphLayout is the graph with nodes by index.
+type planGraphLayout struct {
+	nodes []PlanGraphNode
 	after [][]int // dependencies of each node
 	soft  [][]bool
 }
 
-func (p *Projection) layoutGraph(cards []Card, gone map[nexus.TaskID]bool) graphLayout {
-	var g graphLayout
+func (p *RunProjection) layoutGraph(cards []TaskCard, gone map[nexus.TaskID]bool) planGraphLayout {
+	var g planGraphLayout
 	at := map[nexus.TaskID]int{}
 	for _, c := range cards {
 		if gone[c.ID] {
 			continue
 		}
 		at[c.ID] = len(g.nodes)
-		g.nodes = append(g.nodes, Node{ID: c.ID, Title: c.Title, Lane: c.Lane, Seconds: p.expectedSeconds(c), Group: p.state.TaskByID(c.ID).Group})
+		g.nodes = append(g.nodes, PlanGraphNode{ID: c.ID, Title: c.Title, Lane: c.Lane, Seconds: p.expectedSeconds(c), Group: p.state.TaskByID(c.ID).Group})
 	}
 	g.after, g.soft = make([][]int, len(g.nodes)), make([][]bool, len(g.nodes))
 	for id, i := range at {
@@ -102,11 +104,11 @@ func (p *Projection) layoutGraph(cards []Card, gone map[nexus.TaskID]bool) graph
 }
 
 // nodesOf returns the node of a task, or those of its parts if it was split.
-func (p *Projection) nodesOf(id nexus.TaskID, at map[nexus.TaskID]int, depth int) []int {
+func (p *RunProjection) nodesOf(id nexus.TaskID, at map[nexus.TaskID]int, depth int) []int {
 	if i, ok := at[id]; ok {
 		return []int{i}
 	}
-	e := p.state.Splits.ForTask(id)
+	e := p.state.Splits.SplitOfTask(id)
 	if e == nil || depth > 10 {
 		return nil
 	}
@@ -118,7 +120,7 @@ func (p *Projection) nodesOf(id nexus.TaskID, at map[nexus.TaskID]int, depth int
 }
 
 // expectedSeconds returns the actual or expected duration of a task, in seconds.
-func (p *Projection) expectedSeconds(c Card) float64 {
+func (p *RunProjection) expectedSeconds(c TaskCard) float64 {
 	if t := p.state.TaskByID(c.ID); !t.Ended.IsZero() {
 		return c.Seconds
 	}
@@ -130,7 +132,7 @@ func (p *Projection) expectedSeconds(c Card) float64 {
 }
 
 // assignLayers puts each node into the layer after its last dependency.
-func (g *graphLayout) assignLayers() {
+func (g *planGraphLayout) assignLayers() {
 	order, state := []int{}, make([]int, len(g.nodes))
 	var visit func(int)
 	visit = func(i int) {
@@ -151,7 +153,7 @@ func (g *graphLayout) assignLayers() {
 }
 
 // assignRows assigns the nodes of each layer to rows near their dependencies.
-func (g *graphLayout) assignRows() {
+func (g *planGraphLayout) assignRows() {
 	layers := map[int][]int{}
 	last := 0
 	for i, n := range g.nodes {
@@ -177,8 +179,8 @@ func (g *graphLayout) assignRows() {
 	}
 }
 
-// byLayer returns the nodes' indexes, those without dependencies first.
-func (g *graphLayout) byLayer() []int {
+// nodesByLayer returns the nodes' indexes, those without dependencies first.
+func (g *planGraphLayout) nodesByLayer() []int {
 	all := make([]int, len(g.nodes))
 	for i := range all {
 		all[i] = i
@@ -189,9 +191,9 @@ func (g *graphLayout) byLayer() []int {
 
 // longestPaths returns the duration of the longest path that ends with each node, and the node
 // before it, -1 for none.
-func (g *graphLayout) longestPaths() (total []float64, before []int) {
+func (g *planGraphLayout) longestPaths() (total []float64, before []int) {
 	total, before = make([]float64, len(g.nodes)), make([]int, len(g.nodes))
-	for _, i := range g.byLayer() {
+	for _, i := range g.nodesByLayer() {
 		before[i] = -1
 		for _, j := range g.after[i] {
 			if before[i] < 0 || total[j] > total[before[i]] {
@@ -206,7 +208,7 @@ func (g *graphLayout) longestPaths() (total []float64, before []int) {
 	return total, before
 }
 
-func (g *graphLayout) longestPath() float64 {
+func (g *planGraphLayout) longestPath() float64 {
 	total, _ := g.longestPaths()
 	most := 0.0
 	for _, t := range total {
@@ -216,7 +218,7 @@ func (g *graphLayout) longestPath() float64 {
 }
 
 // markCritical marks the longest path, and returns the edges on it, by their end.
-func (g *graphLayout) markCritical() map[int]int {
+func (g *planGraphLayout) markCritical() map[int]int {
 	total, before := g.longestPaths()
 	at := -1
 	for i, t := range total {
@@ -235,17 +237,17 @@ func (g *graphLayout) markCritical() map[int]int {
 	return edges
 }
 
-func (p *Projection) buildGraph(cards []Card, gone map[nexus.TaskID]bool) Graph {
+func (p *RunProjection) buildGraph(cards []TaskCard, gone map[nexus.TaskID]bool) PlanGraph {
 	g := p.layoutGraph(cards, gone)
 	critical := g.markCritical()
-	out := Graph{Nodes: g.nodes, Edges: []Edge{}}
+	out := PlanGraph{Nodes: g.nodes, Edges: []PlanGraphEdge{}}
 	if out.Nodes == nil {
-		out.Nodes = []Node{}
+		out.Nodes = []PlanGraphNode{}
 	}
 	for i, n := range g.nodes {
 		out.Layers = max(out.Layers, n.Layer+1)
 		for k, j := range g.after[i] {
-			e := Edge{From: g.nodes[j].ID, To: n.ID, Kind: "needs"}
+			e := PlanGraphEdge{From: g.nodes[j].ID, To: n.ID, Kind: "needs"}
 			if g.soft[i][k] {
 				e.Kind = "follows"
 			}
@@ -259,7 +261,7 @@ func (p *Projection) buildGraph(cards []Card, gone map[nexus.TaskID]bool) Graph 
 }
 
 // fileCollisions returns the unfinished tasks that could run at once, and touch the same files.
-func (p *Projection) fileCollisions(g graphLayout) []Edge {
+func (p *RunProjection) fileCollisions(g planGraphLayout) []PlanGraphEdge {
 	var open []nexus.Task
 	var at []int
 	for i, n := range g.nodes {
@@ -267,17 +269,17 @@ func (p *Projection) fileCollisions(g graphLayout) []Edge {
 			open, at = append(open, t.Task), append(at, i)
 		}
 	}
-	var all []Edge
+	var all []PlanGraphEdge
 	for _, c := range graph.TaskCollisions(open) {
 		if i, j := at[c.A], at[c.B]; !g.dependsOn(i, j) && !g.dependsOn(j, i) {
-			all = append(all, Edge{From: g.nodes[i].ID, To: g.nodes[j].ID, Kind: "collides", Files: c.Files})
+			all = append(all, PlanGraphEdge{From: g.nodes[i].ID, To: g.nodes[j].ID, Kind: "collides", Files: c.Files})
 		}
 	}
 	return all
 }
 
 // dependsOn reports whether a node depends on another one, directly or not.
-func (g *graphLayout) dependsOn(node, other int) bool {
+func (g *planGraphLayout) dependsOn(node, other int) bool {
 	if g.nodes[node].Layer <= g.nodes[other].Layer {
 		return false
 	}

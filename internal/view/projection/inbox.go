@@ -15,7 +15,7 @@ import (
 
 // CountWaiting counts the items that wait for a person: the number that every interface shows.
 // Notices do not count.
-func CountWaiting(all []Item) int {
+func CountWaiting(all []InboxItem) int {
 	n := 0
 	for _, i := range all {
 		if !i.Notice {
@@ -25,20 +25,20 @@ func CountWaiting(all []Item) int {
 	return n
 }
 
-// Inbox returns the items that wait for a person, the oldest first, and then the notices.
-func (p *Projection) Inbox(now time.Time) []Item {
-	all := []Item{}
+// InboxItems returns the items that wait for a person, the oldest first, and then the notices.
+func (p *RunProjection) InboxItems(now time.Time) []InboxItem {
+	all := []InboxItem{}
 	for _, w := range humaninput.WaitingInRun(p.state, !p.about.Earlier) {
 		all = append(all, p.inboxItem(w))
 	}
-	return append(all, p.noticeItems(p.displayTime(now))...)
+	return append(all, p.noticeItems(p.currentOrInterruptedTime(now))...)
 }
 
 // inboxItem returns a waiting item with all known facts.
-func (p *Projection) inboxItem(w humaninput.WaitingItem) Item {
-	i := Item{WaitingItem: w, Kind: kindOf(w), Task: w.WaitingTask(), Title: firstLineTitle(w.Text)}
+func (p *RunProjection) inboxItem(w humaninput.WaitingItem) InboxItem {
+	i := InboxItem{WaitingItem: w, Kind: itemKind(w), Task: w.WaitingTask(), Title: firstLineTitle(w.Text)}
 	if q := p.state.QuestionByID(w.ID); i.Task == "" && q != nil {
-		if t := firstTask(p.state.AskingTask(q), p.state.StepTask(q)); t != nil {
+		if t := firstTask(p.state.AskingTask(q), p.state.TaskOfStepQuestion(q)); t != nil {
 			i.Task = t.ID
 		}
 		i.Blocks = !q.Left && !p.state.Status.HasEnded()
@@ -50,15 +50,15 @@ func (p *Projection) inboxItem(w humaninput.WaitingItem) Item {
 	return i
 }
 
-func firstTask(a, b *state.Task) *state.Task {
+func firstTask(a, b *state.TaskState) *state.TaskState {
 	if a != nil {
 		return a
 	}
 	return b
 }
 
-// kindOf returns the kind of an item.
-func kindOf(w humaninput.WaitingItem) Kind {
+// itemKind returns the kind of an item.
+func itemKind(w humaninput.WaitingItem) InboxItemKind {
 	if w.WaitingTask() != "" {
 		switch w.Trigger {
 		case humaninput.CostTrigger:
@@ -90,12 +90,12 @@ func firstLineTitle(text string) string {
 }
 
 // noticeItems returns the items that a person should know about, but that nothing waits for.
-func (p *Projection) noticeItems(now time.Time) []Item {
-	var all []Item
-	add := func(kind Kind, id string, severity humaninput.AnswerSeverity, at time.Time, text string) *Item {
-		all = append(all, Item{
+func (p *RunProjection) noticeItems(now time.Time) []InboxItem {
+	var all []InboxItem
+	add := func(kind InboxItemKind, id string, severity humaninput.QuestionSeverity, at time.Time, text string) *InboxItem {
+		all = append(all, InboxItem{
 			WaitingItem: humaninput.WaitingItem{Run: p.state.Run, ID: id, Trigger: string(kind), Severity: severity, Text: text, Asked: at},
-			Kind:        kind, Notice: true, Title: firstLineTitle(text), Actions: []Action{},
+			Kind:        kind, Notice: true, Title: firstLineTitle(text), Actions: []PersonAction{},
 		})
 		return &all[len(all)-1]
 	}
@@ -115,7 +115,7 @@ func (p *Projection) noticeItems(now time.Time) []Item {
 		}
 	}
 	if s.OverCap != nil {
-		i := add(KindBudget, "budget", humaninput.Red, s.Updated, overCap(s.OverCap))
+		i := add(KindBudget, "budget", humaninput.Red, s.Updated, reachedCapText(s.OverCap))
 		i.Actions = p.runActions("resume")
 	} else if s.Pressed >= 75 && !s.Status.HasEnded() {
 		text := fmt.Sprintf("%d %% of the budget is spent: %s of %s", s.Pressed, s.Ledger.SpentMoney(), s.Ledger.RunLimit())
@@ -124,13 +124,13 @@ func (p *Projection) noticeItems(now time.Time) []Item {
 	return append(all, p.signOffs()...)
 }
 
-func overCap(r *nexus.BudgetRefused) string {
+func reachedCapText(r *nexus.BudgetRefused) string {
 	of := strings.TrimSpace(r.Cap + " " + r.Of)
 	return fmt.Sprintf("the cap of the %s is reached: %s of %s is used, and a call may take %s", of, r.Spent, r.Limit, r.Asked)
 }
 
 // taskOf returns the task of an attempt or session by its ID, empty for none.
-func (p *Projection) taskOf(name string) nexus.TaskID {
+func (p *RunProjection) taskOf(name string) nexus.TaskID {
 	if a := p.state.AttemptByID(attemptOf(nexus.SessionID(name))); a != nil {
 		return a.Task
 	}
@@ -138,18 +138,18 @@ func (p *Projection) taskOf(name string) nexus.TaskID {
 }
 
 // signOffs returns the criteria of the landed changes that only a person can judge.
-func (p *Projection) signOffs() []Item {
+func (p *RunProjection) signOffs() []InboxItem {
 	s := p.state
 	if s.Result == nil || len(s.Landings) == 0 {
 		return nil
 	}
-	var all []Item
-	for _, r := range accept.TableOf(s, p.trail.waivers).Rows {
+	var all []InboxItem
+	for _, r := range accept.BuildCriteriaTable(s, p.trail.waivers).Rows {
 		t := s.TaskByID(r.Task)
 		if r.Check != "" || r.State != accept.Unknown || r.Waived != nil || t == nil || t.Status != nexus.Landed {
 			continue
 		}
-		i := Item{
+		i := InboxItem{
 			WaitingItem: humaninput.WaitingItem{
 				Run: s.Run, ID: r.ID, Trigger: string(KindSignOff), Severity: humaninput.Green, Text: r.Criterion,
 				Asked: t.Ended,
@@ -163,6 +163,6 @@ func (p *Projection) signOffs() []Item {
 }
 
 // itemsAbout returns the items of a task.
-func itemsAbout(all []Item, id nexus.TaskID) []Item {
-	return slices.DeleteFunc(slices.Clone(all), func(i Item) bool { return i.Task != id })
+func itemsAbout(all []InboxItem, id nexus.TaskID) []InboxItem {
+	return slices.DeleteFunc(slices.Clone(all), func(i InboxItem) bool { return i.Task != id })
 }

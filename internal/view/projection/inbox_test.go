@@ -10,10 +10,10 @@ import (
 )
 
 // going is the run of the tape, and a way to let more happen in it.
-func going(t *testing.T) (*Projection, func(facts ...nexus.Fact)) {
+func going(t *testing.T) (*RunProjection, func(facts ...nexus.Fact)) {
 	t.Helper()
 	events := projectiontest.SampleRun()
-	p := New("r", Options{Past: past(events)})
+	p := NewProjection("r", Options{Past: past(events)})
 	fold(t, p, events)
 	last := events[len(events)-1]
 	return p, func(facts ...nexus.Fact) {
@@ -26,9 +26,9 @@ func going(t *testing.T) (*Projection, func(facts ...nexus.Fact)) {
 }
 
 // kinds are the items of an inbox by kind and name.
-func kinds(p *Projection) map[string]Item {
-	all := map[string]Item{}
-	for _, i := range p.Inbox(projectiontest.Start().Add(time.Hour)) {
+func kinds(p *RunProjection) map[string]InboxItem {
+	all := map[string]InboxItem{}
+	for _, i := range p.InboxItems(projectiontest.Start().Add(time.Hour)) {
 		all[string(i.Kind)+" "+i.ID] = i
 	}
 	return all
@@ -54,7 +54,7 @@ func TestWorkThatDoesNotMergeIsAConflict(t *testing.T) {
 func TestMoneyIsNoticedInTime(t *testing.T) {
 	for percent, want := range map[int]bool{50: false, 75: true, 90: true, 100: true} {
 		p, then := going(t)
-		then(nexus.BudgetPressed{Percent: percent})
+		then(nexus.BudgetPercentReached{Percent: percent})
 		i, ok := kinds(p)["budget budget"]
 		if ok != want || ok && (!i.Notice || !strings.Contains(i.Text, "of the budget is spent")) {
 			t.Errorf("at %d %%: %+v", percent, i)
@@ -74,7 +74,7 @@ func TestWhatOnlyAPersonCanJudgeIsOffered(t *testing.T) {
 	if _, ok := kinds(p)["sign-off T1/AC-2"]; ok {
 		t.Error("it is offered before what landed was judged")
 	}
-	then(nexus.ResultGated{})
+	then(nexus.FinalGatesJudged{})
 	i, ok := kinds(p)["sign-off T1/AC-2"]
 	if !ok || !i.Notice || i.Task != "T1" || i.Text != "It looks right" || len(i.Actions) != 1 || i.Actions[0].Name != "waive" {
 		t.Fatalf("%+v of %v", i, names(kinds(p)))
@@ -90,7 +90,7 @@ func TestWhatOnlyAPersonCanJudgeIsOffered(t *testing.T) {
 	}
 }
 
-func names(all map[string]Item) []string {
+func names(all map[string]InboxItem) []string {
 	var some []string
 	for name := range all {
 		some = append(some, name)

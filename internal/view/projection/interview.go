@@ -16,25 +16,25 @@ type AnsweredQuestion struct {
 	By       string `json:"by"`
 }
 
-// Interview holds the questions to people, one at a time, and the results.
-type Interview struct {
-	Next     *Item                `json:"next,omitempty"` // the question to answer now; nil: none
-	Open     int                  `json:"open"`           // open questions, including that one
-	Answered []AnsweredQuestion   `json:"answered"`
-	Wanted   []nexus.Requirement  `json:"requirements"` // requirements that an interview found
-	Assumed  []clarify.Assumption `json:"assumptions"`
+// InterviewQuestions holds the questions to people, one at a time, and the results.
+type InterviewQuestions struct {
+	Next     *InboxItem                    `json:"next,omitempty"` // the question to answer now; nil: none
+	Open     int                           `json:"open"`           // open questions, including that one
+	Answered []AnsweredQuestion            `json:"answered"`
+	Wanted   []nexus.Requirement           `json:"requirements"` // requirements that an interview found
+	Assumed  []clarify.InterviewAssumption `json:"assumptions"`
 
 	Corrections []clarify.SpecCorrection `json:"corrections"` // effects of people's corrections on the spec
 }
 
-// Interview returns the questions about the goal, and the answers.
-func (p *Projection) Interview(now time.Time) Interview {
+// InterviewQuestions returns the questions about the goal, and the answers.
+func (p *RunProjection) InterviewQuestions(now time.Time) InterviewQuestions {
 	about := p.state.Interview
-	t := Interview{
+	t := InterviewQuestions{
 		Answered: []AnsweredQuestion{}, Wanted: append([]nexus.Requirement{}, about.Requirements...),
-		Assumed: append([]clarify.Assumption{}, about.Assumptions...), Corrections: append([]clarify.SpecCorrection{}, about.Corrections...),
+		Assumed: append([]clarify.InterviewAssumption{}, about.Assumptions...), Corrections: append([]clarify.SpecCorrection{}, about.Corrections...),
 	}
-	for _, i := range p.Inbox(now) {
+	for _, i := range p.InboxItems(now) {
 		if i.Kind != KindQuestion {
 			continue
 		}

@@ -9,11 +9,11 @@ import (
 
 // TestKindOf holds that what waits is called what a person is to do about it.
 func TestKindOf(t *testing.T) {
-	for trigger, want := range map[string]Kind{
+	for trigger, want := range map[string]InboxItemKind{
 		nexus.ChangeTrigger: KindReview, humaninput.ReviewTrigger: KindReview, humaninput.AmbiguityTrigger: KindQuestion,
 		nexus.PlanTrigger: KindApproval, humaninput.SecurityTrigger: KindApproval,
 	} {
-		if got := kindOf(humaninput.WaitingItem{Trigger: trigger}); got != want {
+		if got := itemKind(humaninput.WaitingItem{Trigger: trigger}); got != want {
 			t.Errorf("%s is a %s, want %s", trigger, got, want)
 		}
 	}

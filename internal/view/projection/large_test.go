@@ -22,7 +22,7 @@ func heap() uint64 {
 func BenchmarkApply(b *testing.B) {
 	for b.Loop() {
 		before := heap()
-		p := New("r", Options{Past: nothing})
+		p := NewProjection("r", Options{Past: nothing})
 		var took time.Duration
 		n := projectiontest.LargeRun(10_000, 13, func(e nexus.Event) {
 			t := time.Now()
@@ -37,8 +37,8 @@ func BenchmarkApply(b *testing.B) {
 		b.ReportMetric(float64(held)/(1<<20), "MiB")
 		now := projectiontest.Start().Add(time.Hour)
 		for name, f := range map[string]func(){
-			"cards": func() { p.Cards(now) }, "run": func() { p.Run(now) }, "graph": func() { p.Graph(now) }, "timeline": func() { p.Timeline(now) },
-			"cost": func() { p.Cost(now) }, "checks": func() { p.Checks() }, "inbox": func() { p.Inbox(now) }, "task": func() { p.Task("T9", now) },
+			"cards": func() { p.TaskCards(now) }, "run": func() { p.Run(now) }, "graph": func() { p.PlanGraph(now) }, "timeline": func() { p.Timeline(now) },
+			"cost": func() { p.Cost(now) }, "checks": func() { p.GateResults() }, "inbox": func() { p.InboxItems(now) }, "task": func() { p.TaskDetailView("T9", now) },
 		} {
 			t := time.Now()
 			f()

@@ -43,7 +43,7 @@ func runs(t *testing.T) map[string][]nexus.Event {
 	return map[string][]nexus.Event{"middle": projectiontest.SampleRun(), "life1": recorded(t, "life1.tape"), "life2": recorded(t, "life2.tape")}
 }
 
-func fold(t *testing.T, p *Projection, events []nexus.Event) {
+func fold(t *testing.T, p *RunProjection, events []nexus.Event) {
 	t.Helper()
 	for _, e := range events {
 		if err := p.Apply(e); err != nil {
@@ -52,7 +52,7 @@ func fold(t *testing.T, p *Projection, events []nexus.Event) {
 	}
 }
 
-func past(events []nexus.Event) EventReader {
+func past(events []nexus.Event) EventReadFunc {
 	return func(after int64) iter.Seq2[nexus.Event, error] {
 		return func(yield func(nexus.Event, error) bool) {
 			for _, e := range events {
@@ -65,19 +65,19 @@ func past(events []nexus.Event) EventReader {
 }
 
 // all returns everything that a projection shows.
-func all(t *testing.T, p *Projection, now time.Time) map[string]any {
+func all(t *testing.T, p *RunProjection, now time.Time) map[string]any {
 	t.Helper()
-	lines, err := p.Log(-1, 20)
+	lines, err := p.EventLog(-1, 20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	everything := map[string]any{
-		"run": p.Run(now), "inbox": p.Inbox(now), "lanes": p.Lanes(now), "graph": p.Graph(now), "timeline": p.Timeline(now), "cost": p.Cost(now),
-		"checks": p.Checks(), "sessions": p.Sessions(now), "log": lines, "actions": p.RunActions(),
+		"run": p.Run(now), "inbox": p.InboxItems(now), "lanes": p.BoardLanes(now), "graph": p.PlanGraph(now), "timeline": p.Timeline(now), "cost": p.Cost(now),
+		"checks": p.GateResults(), "sessions": p.Sessions(now), "log": lines, "actions": p.RunActions(),
 	}
-	tasks := []Task{}
+	tasks := []TaskDetailView{}
 	for _, t := range p.State().Tasks {
-		task, _ := p.Task(t.ID, now)
+		task, _ := p.TaskDetailView(t.ID, now)
 		tasks = append(tasks, task)
 	}
 	everything["tasks"] = tasks
@@ -95,7 +95,7 @@ func text(t *testing.T, v any) string {
 
 func TestGolden(t *testing.T) {
 	for name, events := range runs(t) {
-		p := New("r", Options{Past: past(events)})
+		p := NewProjection("r", Options{Past: past(events)})
 		fold(t, p, events)
 		for part, v := range all(t, p, events[len(events)-1].At.Add(time.Minute)) {
 			file, got := filepath.Join("testdata", name, part+".json"), text(t, v)
@@ -123,12 +123,12 @@ func TestGolden(t *testing.T) {
 func TestPartsAreTheWhole(t *testing.T) {
 	for name, events := range runs(t) {
 		now := events[len(events)-1].At.Add(time.Minute)
-		whole := New("r", Options{Past: past(events)})
+		whole := NewProjection("r", Options{Past: past(events)})
 		fold(t, whole, events)
 		want := text(t, all(t, whole, now))
 		step := max(1, len(events)/25)
 		for cut := 0; cut <= len(events); cut += step {
-			p := New("r", Options{Past: past(events)})
+			p := NewProjection("r", Options{Past: past(events)})
 			fold(t, p, events[:cut])
 			all(t, p, now)
 			fold(t, p, events[max(0, cut-3):])
@@ -143,17 +143,17 @@ func TestPartsAreTheWhole(t *testing.T) {
 // inbox of all runs, the run, and its lanes.
 func TestOneCount(t *testing.T) {
 	for name, events := range runs(t) {
-		p, book, most := New("r", Options{Past: past(events)}), humaninput.Inbox{}, 0
+		p, book, most := NewProjection("r", Options{Past: past(events)}), humaninput.RepositoryInbox{}, 0
 		for _, e := range events {
 			fold(t, p, []nexus.Event{e})
 			book.Apply(e)
-			items := p.Inbox(e.At)
+			items := p.InboxItems(e.At)
 			n := len(book.WaitingItems())
 			if most = max(most, n); CountWaiting(items) != n || p.Run(e.At).Waiting != n {
 				t.Fatalf("%s, event %d: %d wait in the inbox of all runs, %d in the projection, %d in the run", name, e.Seq, n, CountWaiting(items), p.Run(e.At).Waiting)
 			}
 			lanes, about := 0, map[nexus.TaskID]bool{}
-			for _, l := range p.Lanes(e.At) {
+			for _, l := range p.BoardLanes(e.At) {
 				if l.Lane == LaneNeedsYou {
 					lanes = len(l.Cards)
 				}
@@ -176,11 +176,11 @@ func TestOneCount(t *testing.T) {
 // TestEveryTaskIsInOneLane counts the tasks of all lanes after each event.
 func TestEveryTaskIsInOneLane(t *testing.T) {
 	for name, events := range runs(t) {
-		p := New("r", Options{Past: past(events)})
+		p := NewProjection("r", Options{Past: past(events)})
 		for _, e := range events {
 			fold(t, p, []nexus.Event{e})
 			n := 0
-			for _, l := range p.Lanes(e.At) {
+			for _, l := range p.BoardLanes(e.At) {
 				n += len(l.Cards)
 			}
 			if total := p.Run(e.At).Counts.Total; n != total {
@@ -193,10 +193,10 @@ func TestEveryTaskIsInOneLane(t *testing.T) {
 // TestTheBillAddsUp checks that each way to take the cost apart comes to the whole.
 func TestTheBillAddsUp(t *testing.T) {
 	for name, events := range runs(t) {
-		p := New("r", Options{Past: past(events)})
+		p := NewProjection("r", Options{Past: past(events)})
 		fold(t, p, events)
 		c := p.Cost(events[len(events)-1].At)
-		for way, shares := range map[string][]Share{"task": c.Tasks, "role": c.Roles, "model": c.Models, "stage": c.Stages, "day": c.Days} {
+		for way, shares := range map[string][]RunCostPart{"task": c.Tasks, "role": c.Roles, "model": c.Models, "stage": c.Stages, "day": c.Days} {
 			var sum nexus.Money
 			for _, s := range shares {
 				sum += s.Spent
@@ -210,10 +210,10 @@ func TestTheBillAddsUp(t *testing.T) {
 
 // TestLinesAreHarmless looks for what a terminal would obey in what is one line.
 func TestLinesAreHarmless(t *testing.T) {
-	p := New("r", Options{Past: past(projectiontest.SampleRun())})
+	p := NewProjection("r", Options{Past: past(projectiontest.SampleRun())})
 	fold(t, p, projectiontest.SampleRun())
 	now := projectiontest.Start().Add(time.Hour)
-	lines, err := p.Log(0, 1000)
+	lines, err := p.EventLog(0, 1000)
 	if err != nil || len(lines) != len(projectiontest.SampleRun()) {
 		t.Fatalf("%d lines of %d: %v", len(lines), len(projectiontest.SampleRun()), err)
 	}
@@ -226,10 +226,10 @@ func TestLinesAreHarmless(t *testing.T) {
 		check(l.Kind, l.Text)
 		check(l.Kind, l.About)
 	}
-	for _, i := range p.Inbox(now) {
+	for _, i := range p.InboxItems(now) {
 		check(i.ID, i.Title)
 	}
-	task, _ := p.Task("T8", now)
+	task, _ := p.TaskDetailView("T8", now)
 	if task.Text != projectiontest.Hostile || task.Title != projectiontest.Hostile || task.Checks[0].Text != projectiontest.Hostile {
 		t.Error("a text was changed that faces escape themselves")
 	}

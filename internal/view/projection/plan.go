@@ -12,21 +12,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// Plan holds the facts about a plan, besides its tasks, that a person needs before agreeing to
+// PlanApprovalFacts holds the facts about a plan, besides its tasks, that a person needs before agreeing to
 // it.
-type Plan struct {
-	Estimate *nexus.Estimate       `json:"estimate,omitempty"`      // nil: its tasks began, or there is none
-	Critical []nexus.TaskID        `json:"critical_path,omitempty"` // the tasks that determine its duration
-	Assumed  []string              `json:"assumptions,omitempty"`   // its assumptions
-	Foreseen []nexus.PlanRisk      `json:"foreseen,omitempty"`      // risks named by its planner
-	Risks    []risk.IdentifiedRisk `json:"risks,omitempty"`         // risks that follow from its tasks
+type PlanApprovalFacts struct {
+	Estimate *nexus.PlanEstimate       `json:"estimate,omitempty"`      // nil: its tasks began, or there is none
+	Critical []nexus.TaskID            `json:"critical_path,omitempty"` // the tasks that determine its duration
+	Assumed  []string                  `json:"assumptions,omitempty"`   // its assumptions
+	Foreseen []nexus.PlanRisk          `json:"foreseen,omitempty"`      // risks named by its planner
+	Risks    []risk.IdentifiedPlanRisk `json:"risks,omitempty"`         // risks that follow from its tasks
 }
 
-// Plan returns the facts about the plan, as nexus plan prints them.
-func (p *Projection) Plan() Plan {
+// PlanApprovalFacts returns the facts about the plan, as nexus plan prints them.
+func (p *RunProjection) PlanApprovalFacts() PlanApprovalFacts {
 	s, tasks := p.state, plannedTasks(p.state)
-	of := Plan{Assumed: s.Assumed, Foreseen: s.Foreseen, Risks: risk.PlanRisks(nexus.Plan{Tasks: tasks}), Estimate: PlanEstimate(s)}
-	if g, err := graph.New(tasks); err == nil && len(g.CriticalPath()) > 1 {
+	of := PlanApprovalFacts{Assumed: s.Assumed, Foreseen: s.Foreseen, Risks: risk.PlanRisks(nexus.Plan{Tasks: tasks}), Estimate: PlanEstimate(s)}
+	if g, err := graph.NewTaskGraph(tasks); err == nil && len(g.CriticalPath()) > 1 {
 		of.Critical = g.CriticalPath()
 	}
 	return of
@@ -43,7 +43,7 @@ func plannedTasks(s *state.State) []nexus.Task {
 
 // PlanEstimate returns the estimate of the plan's tasks, from what was known when the run began, nil if
 // one has begun or nothing was known. Its worst case is the run's budget, or what is spent if that is more.
-func PlanEstimate(s *state.State) *nexus.Estimate {
+func PlanEstimate(s *state.State) *nexus.PlanEstimate {
 	tasks := plannedTasks(s)
 	for _, t := range s.Tasks {
 		if len(t.Attempts) > 0 || t.Status.HasEnded() {
@@ -54,9 +54,9 @@ func PlanEstimate(s *state.State) *nexus.Estimate {
 	if x == nil || len(tasks) == 0 {
 		return nil
 	}
-	e := route.EstimateFrom(x, route.EstimateInput{
+	e := route.EstimateFromBasis(x, route.EstimateInput{
 		Tasks: tasks, Parallel: s.Limits.Parallel, Most: WorstCost(s),
-		Route: func(t nexus.Task) nexus.TaskRouted { return route.RouteTask(s.Goal.Routing, t, nil) },
+		Route: func(t nexus.Task) nexus.StartTierChosen { return route.ChooseStartTier(s.Goal.Routing, t, nil) },
 	})
 	return &e
 }
@@ -68,15 +68,15 @@ func WorstCost(s *state.State) nexus.Money {
 
 // RiskLines lists the risks, one per line: those of the planner, and those that follow from the
 // tasks.
-func (p Plan) RiskLines() []string {
+func (p PlanApprovalFacts) RiskLines() []string {
 	var all []string
 	of := func(id nexus.TaskID) string { return cmp.Or(string(id), "the plan") }
 	for _, r := range p.Foreseen {
-		all = append(all, view.Clean(view.WithReason(of(r.Task)+": "+r.Text, r.Mitigation)))
+		all = append(all, view.EscapeForTerminal(view.WithReason(of(r.Task)+": "+r.Text, r.Mitigation)))
 	}
 	for _, r := range p.Risks {
 		text := fmt.Sprintf("%s: %s (probability %s, impact %s): %s", of(r.Task), r.Text, r.Probability, r.Impact, r.Mitigation)
-		all = append(all, view.Clean(text))
+		all = append(all, view.EscapeForTerminal(text))
 	}
 	return all
 }

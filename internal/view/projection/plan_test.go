@@ -14,13 +14,13 @@ import (
 func TestPlan(t *testing.T) {
 	limits := nexus.DefaultLimits()
 	limits.RunMoney = 5 * nexus.Dollar
-	rate := nexus.TurnRate{Writer: nexus.Dollar / 100, Reviewer: nexus.Dollar / 100}
-	routing := nexus.Routing{
+	rate := nexus.TierTurnCost{Writer: nexus.Dollar / 100, Reviewer: nexus.Dollar / 100}
+	routing := nexus.StartTierRules{
 		Order:      []string{"manual", "keyword"},
-		Experience: &nexus.EstimateBasis{Rates: map[nexus.Tier]nexus.TurnRate{nexus.Fast: rate, nexus.Balanced: rate, nexus.Strong: rate}},
+		Experience: &nexus.EstimateBasis{Rates: map[nexus.Tier]nexus.TierTurnCost{nexus.Fast: rate, nexus.Balanced: rate, nexus.Strong: rate}},
 	}
 	second := nexus.Task{ID: "T2", Title: "Rename it", Minutes: 150, Needs: []nexus.TaskID{"T1"}}
-	p := New("r", Options{Past: nothing})
+	p := NewProjection("r", Options{Past: nothing})
 	seq := int64(0)
 	put := func(facts ...nexus.Fact) {
 		t.Helper()
@@ -32,13 +32,13 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	put(nexus.GoalAccepted{Goal: nexus.Goal{Text: "g"}, Base: "b0", Limits: limits, Routing: routing},
-		nexus.RunStarted{Process: nexus.RunProcess{PID: 7}}, nexus.PlanSought{Attempt: "plan.1"},
+		nexus.RunStarted{Process: nexus.RunProcess{PID: 7}}, nexus.PlanningStarted{Attempt: "plan.1"},
 		nexus.PlanProposed{
 			Plan: "blob", Tasks: 2, Assumptions: []string{"Sizes are in bytes."},
 			Foreseen: []nexus.PlanRisk{{Task: "T1", Text: "it may be slow", Mitigation: "measure it"}},
 		},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "Add it", Minutes: 10}}, nexus.TaskPlanned{Task: second})
-	of := p.Plan()
+	of := p.PlanApprovalFacts()
 	e := of.Estimate
 	if e == nil || e.Minutes < 160 || e.Low.Money >= e.Money || e.Money >= e.High.Money || e.Confidence != nexus.LowConfidence || len(e.Tasks) != 2 || e.Most != 5*nexus.Dollar {
 		t.Errorf("estimate %+v", e)
@@ -53,13 +53,13 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	put(nexus.QuestionAsked{ID: "q1", Text: "Start?", Trigger: nexus.PlanTrigger}, nexus.QuestionAsked{ID: "q2", Text: "Which?"})
-	items := p.Inbox(time.Unix(seq, 0))
+	items := p.InboxItems(time.Unix(seq, 0))
 	if len(items) != 2 || items[1].Estimate != nil || !reflect.DeepEqual(items[0].Estimate, e) {
 		t.Errorf("what waits is estimated otherwise than the plan that it is about: %+v", items)
 	}
 	put(nexus.PlanApproved{By: "policy"})
 	put(begin("T1.1", "T1")...)
-	if p.Plan().Estimate != nil {
+	if p.PlanApprovalFacts().Estimate != nil {
 		t.Error("what has begun is estimated as a whole")
 	}
 }

@@ -21,11 +21,11 @@ type ReplayPoint struct {
 
 // ReplayUntil applies the events of a run up to the one with a number, but at least the run's
 // first one. A number that is 0, or larger than last, means last.
-func ReplayUntil(run nexus.RunID, events iter.Seq2[nexus.Event, error], number, last int64) (*Projection, ReplayPoint, error) {
+func ReplayUntil(run nexus.RunID, events iter.Seq2[nexus.Event, error], number, last int64) (*RunProjection, ReplayPoint, error) {
 	if number <= 0 || number > last {
 		number = last
 	}
-	p, m := New(run, Options{}), ReplayPoint{Last: last}
+	p, m := NewProjection(run, Options{}), ReplayPoint{Last: last}
 	for e, err := range events {
 		if err != nil {
 			return nil, ReplayPoint{}, err

@@ -30,7 +30,7 @@ func TestSize(t *testing.T) {
 	facts := projectiontest.LargeRun(tasks, 13, func(e nexus.Event) { events = append(events, e) })
 	var before, after runtime.MemStats
 	func() {
-		p := New("r", Options{Past: nothing})
+		p := NewProjection("r", Options{Past: nothing})
 		runtime.ReadMemStats(&before)
 		fold(t, p, events)
 		runtime.ReadMemStats(&after)
@@ -41,7 +41,7 @@ func TestSize(t *testing.T) {
 	// No event is kept beside the projection, so that the texts which it keeps count.
 	events = nil
 	base := heap()
-	p := New("r", Options{Past: nothing})
+	p := NewProjection("r", Options{Past: nothing})
 	projectiontest.LargeRun(tasks, 13, func(e nexus.Event) { fold(t, p, []nexus.Event{e}) })
 	p.trail.last = nil // there are as many of any run
 	held := (int64(heap()) - int64(base)) / tasks
@@ -55,8 +55,8 @@ func TestSize(t *testing.T) {
 func TestSparingShowsTheSame(t *testing.T) {
 	for name, events := range runs(t) {
 		now := events[len(events)-1].At.Add(time.Minute)
-		sparing, full := New("r", Options{Past: past(events)}), New("r", Options{Past: past(events)})
-		full.state = state.New("r").ReadPastFrom(past(events)(0))
+		sparing, full := NewProjection("r", Options{Past: past(events)}), NewProjection("r", Options{Past: past(events)})
+		full.state = state.NewState("r").ReadPastFrom(past(events)(0))
 		fold(t, sparing, events)
 		fold(t, full, events)
 		if diff := cmp.Diff(text(t, all(t, full, now)), text(t, all(t, sparing, now))); diff != "" {
@@ -70,10 +70,10 @@ func TestSparingShowsTheSame(t *testing.T) {
 
 // beside is what is drawn of the state of a projection besides the projection itself.
 func beside(s *state.State, now time.Time) map[string]any {
-	run := view.RunOf(s, nil, now)
-	all := map[string]any{"repaired": view.RepairLines(s), "bill": view.BillOf(s), "quality": quality.QualityOf(s, run, accept.TableOf(s, nil))}
+	run := view.NewRunView(s, nil, now)
+	all := map[string]any{"repaired": view.RepairLines(s), "bill": view.BillOf(s), "quality": quality.NewRunQuality(s, run, accept.BuildCriteriaTable(s, nil))}
 	for _, t := range s.Tasks {
-		all[string(t.ID)] = detail.DetailOf(s, run, t, "")
+		all[string(t.ID)] = detail.NewTaskDetail(s, run, t, "")
 	}
 	return all
 }

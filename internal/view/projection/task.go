@@ -11,16 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// Task returns all details of a task, and false if there is no such task.
-func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
+// TaskDetailView returns all details of a task, and false if there is no such task.
+func (p *RunProjection) TaskDetailView(id nexus.TaskID, now time.Time) (TaskDetailView, bool) {
 	t := p.state.TaskByID(id)
 	if t == nil {
-		return Task{}, false
+		return TaskDetailView{}, false
 	}
-	now = p.displayTime(now)
-	items, seen := itemsAbout(p.Inbox(now), id), p.buildIndex()
-	out := Task{
-		Card: p.taskCard(p.taskRow(t, now), items, seen, now), Text: t.Brief, Files: t.Files, Checks: []Criterion{}, Tries: []Attempt{},
+	now = p.currentOrInterruptedTime(now)
+	items, seen := itemsAbout(p.InboxItems(now), id), p.buildIndex()
+	out := TaskDetailView{
+		TaskCard: p.taskCard(p.taskRow(t, now), items, seen, now), Text: t.Brief, Files: t.Files, Checks: []CriterionView{}, Tries: []AttemptView{},
 		Actions: p.TaskActions(id), Inbox: items, Dependents: p.dependentTasks(id),
 	}
 	if t.Why != "" {
@@ -44,19 +44,19 @@ func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
 		}
 	}
 	if t.Landed != nil {
-		out.Evidence = []view.CommitProof{p.landingProof(t)}
+		out.Evidence = []view.CommitEvidence{p.landingProof(t)}
 	}
 	return out, true
 }
 
 // taskRow returns a task with its estimates.
-func (p *Projection) taskRow(t *state.Task, now time.Time) view.Task {
+func (p *RunProjection) taskRow(t *state.TaskState, now time.Time) view.TaskView {
 	row, _ := p.Run(now).TaskByID(t.ID)
 	return row
 }
 
 // dependentTasks returns the tasks that depend on one, in the plan's order.
-func (p *Projection) dependentTasks(id nexus.TaskID) []nexus.TaskID {
+func (p *RunProjection) dependentTasks(id nexus.TaskID) []nexus.TaskID {
 	var all []nexus.TaskID
 	for _, t := range p.state.Tasks {
 		if slices.Contains(t.Prerequisites(), id) {
@@ -67,8 +67,8 @@ func (p *Projection) dependentTasks(id nexus.TaskID) []nexus.TaskID {
 }
 
 // landingProof returns the evidence at the commit that a task landed.
-func (p *Projection) landingProof(t *state.Task) view.CommitProof {
-	proof := state.LandingProof{TrainLanded: *t.Landed}
+func (p *RunProjection) landingProof(t *state.TaskState) view.CommitEvidence {
+	proof := state.LandingEvidence{LandingCompleted: *t.Landed}
 	at := map[string]int{}
 	if a := p.state.AttemptByID(t.Landed.Attempt).UnpackedCopy(); a != nil {
 		for _, r := range a.Rounds {
@@ -88,19 +88,19 @@ func (p *Projection) landingProof(t *state.Task) view.CommitProof {
 			}
 		}
 	}
-	return view.CommitProof{Commit: t.Landed.Commit, Tree: t.Landed.Tree, Notes: []accept.EvidenceNote{accept.NoteOf(p.state.Run, proof)}}
+	return view.CommitEvidence{Commit: t.Landed.Commit, Tree: t.Landed.Tree, Notes: []accept.CommitEvidenceNote{accept.EvidenceNoteOf(p.state.Run, proof)}}
 }
 
 // attemptOf returns an attempt with its rounds and sessions.
-func (p *Projection) attemptOf(a *state.Attempt, now time.Time) Attempt {
-	out := Attempt{
+func (p *RunProjection) attemptOf(a *state.AttemptState, now time.Time) AttemptView {
+	out := AttemptView{
 		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Outcome: a.Outcome, Why: a.Why, Began: a.Began, Ended: a.Finished,
 		Seconds: p.state.AttemptWorkTime(a, now).Round(time.Millisecond).Seconds(),
-		Rounds:  []Round{}, Sessions: []Session{},
+		Rounds:  []RoundView{}, Sessions: []SessionView{},
 	}
 	judged, a := p.gateSpans(a.ID), a.UnpackedCopy()
 	for _, r := range a.Rounds {
-		out.Rounds = append(out.Rounds, roundOf(r, judged))
+		out.Rounds = append(out.Rounds, newRoundView(r, judged))
 	}
 	for _, c := range a.Sessions {
 		out.Sessions = append(out.Sessions, p.sessionOf(a, c, now))
@@ -109,8 +109,8 @@ func (p *Projection) attemptOf(a *state.Attempt, now time.Time) Attempt {
 }
 
 // gateSpans returns the spans of the gates of an attempt, by gate, in order.
-func (p *Projection) gateSpans(id nexus.AttemptID) map[string][]stageSpan {
-	by := map[string][]stageSpan{}
+func (p *RunProjection) gateSpans(id nexus.AttemptID) map[string][]activitySpan {
+	by := map[string][]activitySpan{}
 	if r := p.trail.rows[id]; r != nil {
 		for _, s := range r.spans {
 			if s.stage == inGate && s.to != 0 && s.state != 0 {
@@ -121,10 +121,10 @@ func (p *Projection) gateSpans(id nexus.AttemptID) map[string][]stageSpan {
 	return by
 }
 
-func roundOf(r *state.Round, judged map[string][]stageSpan) Round {
-	out := Round{N: r.Round, Role: r.Role, Cause: r.Cause, Gates: []Gate{}}
+func newRoundView(r *state.AttemptRound, judged map[string][]activitySpan) RoundView {
+	out := RoundView{N: r.Round, Role: r.Role, Cause: r.Cause, Gates: []GateView{}}
 	for _, e := range r.Evidence {
-		g := gateOf(e)
+		g := newGateView(e)
 		if all := judged[e.Gate]; len(all) > 0 {
 			g.At, g.Cached = unixTime(all[0].to), all[0].cached
 			judged[e.Gate] = all[1:]
@@ -147,13 +147,13 @@ func roundOf(r *state.Round, judged map[string][]stageSpan) Round {
 	return out
 }
 
-func gateOf(e nexus.Evidence) Gate {
+func newGateView(e nexus.GateEvidence) GateView {
 	took := e.Duration.Round(time.Millisecond).Seconds()
-	return Gate{Name: e.Gate, State: e.State, Seconds: took, Findings: e.Findings, Why: e.Why, Raw: e.Output}
+	return GateView{Name: e.Gate, State: e.State, Seconds: took, Findings: e.Findings, Why: e.Why, Raw: e.Output}
 }
 
-func (p *Projection) sessionOf(a *state.Attempt, c *state.Session, now time.Time) Session {
-	out := Session{
+func (p *RunProjection) sessionOf(a *state.AttemptState, c *state.AgentSessionState, now time.Time) SessionView {
+	out := SessionView{
 		ID: c.Session, Task: a.Task, Attempt: a.ID, Role: c.Role, Model: c.Model, Turns: c.Turns, Doing: c.Doing,
 		Spent: c.Spent, Usage: c.Usage, Outcome: string(c.Outcome),
 	}
@@ -175,10 +175,10 @@ func (p *Projection) sessionOf(a *state.Attempt, c *state.Session, now time.Time
 
 // Sessions returns the conversations of the run: those in progress first, then the others, the
 // latest first.
-func (p *Projection) Sessions(now time.Time) []Session {
-	now = p.displayTime(now)
-	all := []Session{}
-	add := func(a *state.Attempt) {
+func (p *RunProjection) Sessions(now time.Time) []SessionView {
+	now = p.currentOrInterruptedTime(now)
+	all := []SessionView{}
+	add := func(a *state.AttemptState) {
 		if a == nil {
 			return
 		}
@@ -193,7 +193,7 @@ func (p *Projection) Sessions(now time.Time) []Session {
 		}
 		add(s.AttemptByID(id))
 	}
-	slices.SortStableFunc(all, func(x, y Session) int {
+	slices.SortStableFunc(all, func(x, y SessionView) int {
 		if x.Ended.IsZero() != y.Ended.IsZero() {
 			if x.Ended.IsZero() {
 				return -1

@@ -13,12 +13,12 @@ import (
 // silenceThreshold is the time without output of an agent after which that is shown.
 const silenceThreshold = 30 * time.Second
 
-// Cards returns the tasks in the plan's order. Split tasks are replaced by their parts.
-func (p *Projection) Cards(now time.Time) []Card {
-	r, items, seen := p.Run(now), p.Inbox(now), p.buildIndex()
-	now = p.displayTime(now)
-	cards := make([]Card, 0, len(r.Tasks))
-	count := map[nexus.TaskID][]Item{}
+// TaskCards returns the tasks in the plan's order. Split tasks are replaced by their parts.
+func (p *RunProjection) TaskCards(now time.Time) []TaskCard {
+	r, items, seen := p.Run(now), p.InboxItems(now), p.buildIndex()
+	now = p.currentOrInterruptedTime(now)
+	cards := make([]TaskCard, 0, len(r.Tasks))
+	count := map[nexus.TaskID][]InboxItem{}
 	for _, i := range items {
 		if i.Task != "" {
 			count[i.Task] = append(count[i.Task], i)
@@ -32,31 +32,31 @@ func (p *Projection) Cards(now time.Time) []Card {
 	return cards
 }
 
-// Lanes returns all columns of the board with their tasks.
-func (p *Projection) Lanes(now time.Time) []LaneCards {
-	by := map[Lane][]Card{}
-	for _, c := range p.Cards(now) {
+// BoardLanes returns all columns of the board with their tasks.
+func (p *RunProjection) BoardLanes(now time.Time) []BoardLaneCards {
+	by := map[BoardLane][]TaskCard{}
+	for _, c := range p.TaskCards(now) {
 		by[c.Lane] = append(by[c.Lane], c)
 	}
-	all := make([]LaneCards, 0, len(Lanes))
+	all := make([]BoardLaneCards, 0, len(Lanes))
 	for _, l := range Lanes {
 		cards := by[l]
 		if cards == nil {
-			cards = []Card{}
+			cards = []TaskCard{}
 		}
 		if l == LaneRunning || l == LaneVerifying || l == LaneReview {
-			slices.SortStableFunc(cards, func(a, b Card) int { return a.Since.Compare(b.Since) })
+			slices.SortStableFunc(cards, func(a, b TaskCard) int { return a.Since.Compare(b.Since) })
 		}
-		all = append(all, LaneCards{l, cards})
+		all = append(all, BoardLaneCards{l, cards})
 	}
 	return all
 }
 
 // taskCard returns the list form of a task.
-func (p *Projection) taskCard(row view.Task, items []Item, seen runIndex, now time.Time) Card {
+func (p *RunProjection) taskCard(row view.TaskView, items []InboxItem, seen runLookups, now time.Time) TaskCard {
 	s := p.state
 	t := s.TaskByID(row.ID)
-	c := Card{Task: row, Lane: p.laneOf(t, row, items), Items: CountWaiting(items), Criteria: len(t.Criteria)}
+	c := TaskCard{TaskView: row, Lane: p.boardLaneOf(t, row, items), Items: CountWaiting(items), Criteria: len(t.Criteria)}
 	c.Stage = stageName(c.Lane, t)
 	for n := range t.Criteria {
 		if p.criterionOf(t, n+1, seen).State == CriterionMet {
@@ -70,12 +70,12 @@ func (p *Projection) taskCard(row view.Task, items []Item, seen runIndex, now ti
 	if a != nil && p.o.Place != nil {
 		c.Worktree, c.Branch = p.o.Place(a.ID)
 	}
-	c.Since = p.laneSince(t, c.Lane, items, seen)
+	c.Since = p.enteredLaneAt(t, c.Lane, items, seen)
 	switch {
 	case row.Paused != "" && row.Now != nil:
 		c.Step = "pauses after: " + row.Now.Text()
 	case row.Paused != "":
-		c.Step = "paused by " + view.Clean(row.Paused)
+		c.Step = "paused by " + view.EscapeForTerminal(row.Paused)
 	case row.Now != nil:
 		c.Step = row.Now.Text()
 	}
@@ -84,42 +84,42 @@ func (p *Projection) taskCard(row view.Task, items []Item, seen runIndex, now ti
 	}
 	if talk := a.CurrentSession(); talk != nil {
 		c.Model = talk.Model
-		p.addPace(&c, talk, a, now)
+		p.addWaitAndSilence(&c, talk, a, now)
 	}
 	return c
 }
 
-// addPace fills in the time of the next try, and how long the agent has been silent, if the task
+// addWaitAndSilence fills in the time of the next try, and how long the agent has been silent, if the task
 // waits for these.
-func (p *Projection) addPace(c *Card, talk *state.Session, a *state.Attempt, now time.Time) {
+func (p *RunProjection) addWaitAndSilence(c *TaskCard, talk *state.AgentSessionState, a *state.AttemptState, now time.Time) {
 	if c.Now == nil || a.Stage != state.Working {
 		return
 	}
 	switch c.Now.What {
 	case view.DoingAccount:
-		if q, ok := p.state.ParkedFor(talk.Model); ok && q.Until.After(now) {
+		if q, ok := p.state.PausedAccountFor(talk.Model); ok && q.Until.After(now) {
 			c.Retry = q.Until
 		}
 		if a.Rests.After(now) && a.Rests.After(c.Retry) {
 			c.Retry = a.Rests
 		}
 	case view.DoingModel, view.DoingTool, view.DoingSetup:
-		if heard := unixTime(p.lastHeard(talk.Session)); !heard.IsZero() && now.Sub(heard) >= silenceThreshold {
+		if heard := unixTime(p.lastSessionEvent(talk.Session)); !heard.IsZero() && now.Sub(heard) >= silenceThreshold {
 			c.Silent = view.SecondsBetween(heard, time.Time{}, now)
 		}
 	default:
 	}
 }
 
-func (p *Projection) lastHeard(id nexus.SessionID) int64 {
+func (p *RunProjection) lastSessionEvent(id nexus.SessionID) int64 {
 	if t := p.trail.talks[id]; t != nil {
 		return t.heard
 	}
 	return 0
 }
 
-// laneOf returns the column of a task: who must act on it next.
-func (p *Projection) laneOf(t *state.Task, row view.Task, items []Item) Lane {
+// boardLaneOf returns the column of a task: who must act on it next.
+func (p *RunProjection) boardLaneOf(t *state.TaskState, row view.TaskView, items []InboxItem) BoardLane {
 	if CountWaiting(items) > 0 {
 		return LaneNeedsYou
 	}
@@ -136,7 +136,7 @@ func (p *Projection) laneOf(t *state.Task, row view.Task, items []Item) Lane {
 	case nexus.Boarding:
 		return LaneLanding
 	case nexus.Pending:
-		return p.pendingLane(t)
+		return p.laneOfPendingTask(t)
 	default:
 	}
 	if p.state.Status == nexus.StatusPaused {
@@ -145,8 +145,8 @@ func (p *Projection) laneOf(t *state.Task, row view.Task, items []Item) Lane {
 	return activeLane(row)
 }
 
-// pendingLane returns the column of a task that is not in progress yet.
-func (p *Projection) pendingLane(t *state.Task) Lane {
+// laneOfPendingTask returns the column of a task that is not in progress yet.
+func (p *RunProjection) laneOfPendingTask(t *state.TaskState) BoardLane {
 	if p.state.Status.HasEnded() && p.state.Status != nexus.StatusWaiting || p.IsInterrupted() && t.IsUnderway() {
 		return LaneStopped
 	}
@@ -157,7 +157,7 @@ func (p *Projection) pendingLane(t *state.Task) Lane {
 }
 
 // activeLane returns the column of a task in progress.
-func activeLane(row view.Task) Lane {
+func activeLane(row view.TaskView) BoardLane {
 	switch n := row.Now; {
 	case n == nil:
 		return LaneRunning
@@ -176,7 +176,7 @@ func activeLane(row view.Task) Lane {
 }
 
 // stageName returns the progress of a task: plan, work, gate, review, land or done.
-func stageName(l Lane, t *state.Task) string {
+func stageName(l BoardLane, t *state.TaskState) string {
 	switch {
 	case t.Status == nexus.Landed:
 		return "done"
@@ -192,8 +192,8 @@ func stageName(l Lane, t *state.Task) string {
 	return "work"
 }
 
-// laneSince returns when a task entered its column.
-func (p *Projection) laneSince(t *state.Task, l Lane, items []Item, seen runIndex) time.Time {
+// enteredLaneAt returns when a task entered its column.
+func (p *RunProjection) enteredLaneAt(t *state.TaskState, l BoardLane, items []InboxItem, seen runLookups) time.Time {
 	a := t.CurrentAttempt()
 	switch l {
 	case LaneNeedsYou:
@@ -221,7 +221,7 @@ func (p *Projection) laneSince(t *state.Task, l Lane, items []Item, seen runInde
 }
 
 // idleSince returns the time since which a task is idle.
-func (p *Projection) idleSince(t *state.Task, seen runIndex) time.Time {
+func (p *RunProjection) idleSince(t *state.TaskState, seen runLookups) time.Time {
 	if !t.Ended.IsZero() {
 		return t.Ended
 	}

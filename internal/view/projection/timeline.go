@@ -12,11 +12,11 @@ import (
 // gap is the shortest idle time that a timeline shows.
 const gap = time.Second
 
-// Timeline returns the activities over time: a row for each attempt, in the order in which they
+// RunTimeline returns the activities over time: a row for each attempt, in the order in which they
 // began, after a row for the run itself.
-func (p *Projection) Timeline(now time.Time) Timeline {
-	now = p.displayTime(now)
-	line := Timeline{From: p.state.Accepted, To: cmp.Or(p.state.Ended, now), Rows: []TimeRow{}}
+func (p *RunProjection) Timeline(now time.Time) RunTimeline {
+	now = p.currentOrInterruptedTime(now)
+	line := RunTimeline{From: p.state.Accepted, To: cmp.Or(p.state.Ended, now), Rows: []TimelineRow{}}
 	if line.To.Before(p.state.Updated) {
 		line.To = p.state.Updated
 	}
@@ -33,10 +33,10 @@ func (p *Projection) Timeline(now time.Time) Timeline {
 	return line
 }
 
-func (p *Projection) timeRow(id nexus.AttemptID, now time.Time) TimeRow {
-	row := TimeRow{Attempt: id, Label: string(id), Spans: []Span{}}
+func (p *RunProjection) timeRow(id nexus.AttemptID, now time.Time) TimelineRow {
+	row := TimelineRow{Attempt: id, Label: string(id), Spans: []TimelineSpan{}}
 	spans := slices.Clone(p.trail.rows[id].spans)
-	slices.SortStableFunc(spans, func(a, b stageSpan) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(spans, func(a, b activitySpan) int { return cmp.Compare(a.from, b.from) })
 	var covered int64
 	if a := p.state.AttemptByID(id); a != nil {
 		row.Task, covered = a.Task, a.Began.UnixNano()
@@ -52,9 +52,9 @@ func (p *Projection) timeRow(id nexus.AttemptID, now time.Time) TimeRow {
 			if n == 0 {
 				stage = "setup"
 			}
-			row.Spans = append(row.Spans, Span{Stage: stage, From: unixTime(covered), To: unixTime(s.from)})
+			row.Spans = append(row.Spans, TimelineSpan{Stage: stage, From: unixTime(covered), To: unixTime(s.from)})
 		}
-		row.Spans = append(row.Spans, Span{
+		row.Spans = append(row.Spans, TimelineSpan{
 			Stage: s.stage.String(), From: unixTime(s.from), To: unixTime(s.to), Label: s.subject(), State: string(gateStates[s.state]),
 		})
 		covered = max(covered, s.to)
@@ -66,7 +66,7 @@ func (p *Projection) timeRow(id nexus.AttemptID, now time.Time) TimeRow {
 }
 
 // subject names the subject of a span: the role of a session, the gate, the account.
-func (s stageSpan) subject() string {
+func (s activitySpan) subject() string {
 	if s.stage == inGate || s.stage == forPerson || s.stage == forQuota {
 		return s.label
 	}

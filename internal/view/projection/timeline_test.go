@@ -14,23 +14,23 @@ import (
 // all that wait for them, checks are tried in the plan's row, and a warm-up is over
 // when work begins.
 func TestBaseGatesEnd(t *testing.T) {
-	evidence := func(gate string, s nexus.GateState) nexus.Evidence {
-		return nexus.Evidence{Gate: gate, State: s, Tree: "t0"}
+	evidence := func(gate string, s nexus.GateState) nexus.GateEvidence {
+		return nexus.GateEvidence{Gate: gate, State: s, Tree: "t0"}
 	}
 	facts := []nexus.Fact{
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "g"}, Base: "b0", Target: "main", Limits: nexus.DefaultLimits()},
 		nexus.RunStarted{Process: nexus.RunProcess{PID: 7, Host: "h"}},
-		nexus.PlanSought{Attempt: "plan.1"},
+		nexus.PlanningStarted{Attempt: "plan.1"},
 		nexus.GateStarted{Attempt: "plan.1", Base: true, Gate: nexus.WarmUpGate},
 		nexus.SessionStarted{Session: "plan.1/planner.1", Attempt: "plan.1", Role: nexus.Planner, Model: "p/m"},
 		nexus.GateStarted{Attempt: "plan.1", Base: true, Gate: "test"},
 		nexus.GateJudged{Base: true, Evidence: evidence("test", nexus.Fail)},
 		nexus.SessionEnded{Session: "plan.1/planner.1", Outcome: nexus.Accepted},
 		nexus.GateStarted{Attempt: "plan.1", Base: true, Gate: "accept: a"},
-		nexus.CheckTried{Attempt: "plan.1", Evidence: evidence("accept: a", nexus.Fail)},
+		nexus.CriterionCommandTried{Attempt: "plan.1", Evidence: evidence("accept: a", nexus.Fail)},
 	}
-	p := New("r1", Options{})
-	at := statetest.TapeStart()
+	p := NewProjection("r1", Options{})
+	at := statetest.TapeStartTime()
 	for n, f := range facts {
 		at = at.Add(time.Minute)
 		if err := p.Apply(nexus.Event{Seq: int64(n + 1), Run: "r1", At: at, Fact: f}); err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // lastCoverage returns the coverage measured for a tree, nil if there is none.
-func lastCoverage(all []nexus.Evidence) *nexus.Coverage {
+func lastCoverage(all []nexus.GateEvidence) *nexus.TestCoverage {
 	for _, e := range all {
 		if e.Coverage != nil {
 			return e.Coverage
@@ -23,10 +23,10 @@ const maxRows = 20
 
 // writeCoverage draws the test coverage of the landed tree and of each task's additions. It also
 // states what is unknown.
-func writeCoverage(b *strings.Builder, q Quality) {
+func writeCoverage(b *strings.Builder, q RunQuality) {
 	type row struct {
 		what string
-		of   *nexus.Coverage
+		of   *nexus.TestCoverage
 	}
 	var rows []row
 	if q.Coverage != nil {
@@ -80,7 +80,7 @@ func shareText(c nexus.CoverageChange) string {
 	return text
 }
 
-func newLinesText(c *nexus.Coverage) string {
+func newLinesText(c *nexus.TestCoverage) string {
 	percent, known := c.New.Percent()
 	if !known {
 		return map[bool]string{true: "none", false: "unknown"}[len(c.Unknown) == 0]
@@ -90,7 +90,7 @@ func newLinesText(c *nexus.Coverage) string {
 
 // writeEarlierChecks lists the checks and criteria of earlier runs that were checked before the
 // work.
-func writeEarlierChecks(b *strings.Builder, q Quality) {
+func writeEarlierChecks(b *strings.Builder, q RunQuality) {
 	if len(q.Tried) > 0 {
 		b.WriteString("\n## Checks run before the work\n\n| criterion | check | usable | result |\n|---|---|---|---|\n")
 	}
@@ -107,7 +107,7 @@ func writeEarlierChecks(b *strings.Builder, q Quality) {
 	if len(q.Earlier) == 0 {
 		return
 	}
-	b.WriteString("\n## Before the run started\n\n" + escapeCell(accept.SummarizeEarlier(q.Earlier)) + "\n\n| run | criterion | command | state |\n|---|---|---|---|\n")
+	b.WriteString("\n## Before the run started\n\n" + escapeCell(accept.SummarizeEarlierResults(q.Earlier)) + "\n\n| run | criterion | command | state |\n|---|---|---|---|\n")
 	for _, r := range q.Earlier {
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", escapeCell(string(r.Run)), escapeCell(r.Criterion), escapeCell(r.Command), escapeCell(strings.TrimSuffix(string(r.State)+": "+r.Why, ": ")))
 	}

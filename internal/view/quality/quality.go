@@ -18,28 +18,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// Quality is the quality of a run and the JSON output of `nexus status --report`.
-type Quality struct {
-	Run     nexus.RunID            `json:"run"`
-	Goal    string                 `json:"goal"`
-	Status  nexus.RunStatus        `json:"status"`
-	Why     string                 `json:"why,omitzero"`
-	Commit  string                 `json:"commit,omitzero"` // landed commit; empty: none
-	Verdict *nexus.Verdict         `json:"verdict,omitempty"`
-	Spent   nexus.Money            `json:"spent"`
-	Metrics Metrics                `json:"metrics"`
-	Gates   []GateStats            `json:"gates"`
-	Groups  []accept.FeatureGroup  `json:"groups,omitempty"`
-	Tasks   []TaskQuality          `json:"tasks"`
-	Flaky   []nexus.FlakyTestCount `json:"flaky,omitempty"` // unreliable tests, each once
+// RunQuality is the quality of a run and the JSON output of `nexus status --report`.
+type RunQuality struct {
+	Run     nexus.RunID              `json:"run"`
+	Goal    string                   `json:"goal"`
+	Status  nexus.RunStatus          `json:"status"`
+	Why     string                   `json:"why,omitzero"`
+	Commit  string                   `json:"commit,omitzero"` // landed commit; empty: none
+	Verdict *nexus.GatesVerdict      `json:"verdict,omitempty"`
+	Spent   nexus.Money              `json:"spent"`
+	Metrics RunMetrics               `json:"metrics"`
+	Gates   []GateAttemptStatistics  `json:"gates"`
+	Groups  []accept.FeatureProgress `json:"groups,omitempty"`
+	Tasks   []TaskQuality            `json:"tasks"`
+	Flaky   []nexus.FlakyTestCount   `json:"flaky,omitempty"` // unreliable tests, each once
 
-	Coverage *nexus.Coverage        `json:"coverage,omitempty"` // of the landed tree; nil: not measured
-	Tried    []accept.TriedCheck    `json:"checks_tried,omitempty"`
-	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // earlier runs' criteria, checked before it began
+	Coverage *nexus.TestCoverage            `json:"coverage,omitempty"` // of the landed tree; nil: not measured
+	Tried    []accept.CheckTrialResult      `json:"checks_tried,omitempty"`
+	Earlier  []accept.EarlierRunCheckResult `json:"earlier,omitempty"` // earlier runs' criteria, checked before it began
 }
 
-// Metrics are figures over all tasks. A rate is relative to the started tasks, from 0 to 1.
-type Metrics struct {
+// RunMetrics are figures over all tasks. A rate is relative to the started tasks, from 0 to 1.
+type RunMetrics struct {
 	Tasks        int     `json:"tasks"`
 	Begun        int     `json:"begun"`
 	Landed       int     `json:"landed"`
@@ -60,8 +60,8 @@ type Metrics struct {
 	Flaky        int     `json:"flaky_tests"`
 }
 
-// GateStats holds the results of one gate in a run's attempts.
-type GateStats struct {
+// GateAttemptStatistics holds the results of one gate in a run's attempts.
+type GateAttemptStatistics struct {
 	Name    string  `json:"name"`
 	Judged  int     `json:"judged"`
 	Red     int     `json:"red"`
@@ -72,29 +72,29 @@ type GateStats struct {
 
 // TaskQuality is the history of one task.
 type TaskQuality struct {
-	ID        nexus.TaskID     `json:"id"`
-	Title     string           `json:"title"`
-	Status    nexus.TaskStatus `json:"status"`
-	Why       string           `json:"why,omitzero"`
-	Commit    string           `json:"commit,omitzero"`
-	Attempts  int              `json:"attempts"`
-	Rounds    int              `json:"rounds"`
-	Tiers     []nexus.Tier     `json:"tiers,omitempty"` // in the order in which they were tried
-	Strategy  nexus.Strategy   `json:"strategy,omitzero"`
-	Sent      []string         `json:"sent_back,omitempty"` // by which gate, round by round
-	Evidence  []nexus.Evidence `json:"evidence,omitempty"`  // of the last round
-	Remarks   []nexus.Finding  `json:"remarks,omitempty"`   // of the last review, none of which blocked landing
-	Spent     nexus.Money      `json:"spent"`
-	Seconds   float64          `json:"seconds"`
-	Escalated bool             `json:"escalated,omitzero"`
+	ID        nexus.TaskID          `json:"id"`
+	Title     string                `json:"title"`
+	Status    nexus.TaskStatus      `json:"status"`
+	Why       string                `json:"why,omitzero"`
+	Commit    string                `json:"commit,omitzero"`
+	Attempts  int                   `json:"attempts"`
+	Rounds    int                   `json:"rounds"`
+	Tiers     []nexus.Tier          `json:"tiers,omitempty"` // in the order in which they were tried
+	Strategy  nexus.WritingStrategy `json:"strategy,omitzero"`
+	Sent      []string              `json:"sent_back,omitempty"` // by which gate, round by round
+	Evidence  []nexus.GateEvidence  `json:"evidence,omitempty"`  // of the last round
+	Remarks   []nexus.Finding       `json:"remarks,omitempty"`   // of the last review, none of which blocked landing
+	Spent     nexus.Money           `json:"spent"`
+	Seconds   float64               `json:"seconds"`
+	Escalated bool                  `json:"escalated,omitzero"`
 
 	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // continuations chosen at thresholds
 }
 
-// QualityOf returns the quality of a run, with the figures and words of its view and the criteria
+// NewRunQuality returns the quality of a run, with the figures and words of its view and the criteria
 // results in the table.
-func QualityOf(s *state.State, r view.Run, t accept.CriteriaTable) Quality {
-	q := Quality{Run: r.ID, Goal: r.Goal, Status: r.Status, Why: r.Why, Spent: r.Money.Spent, Gates: []GateStats{}, Tasks: []TaskQuality{}, Groups: t.Groups}
+func NewRunQuality(s *state.State, r view.RunView, t accept.CriteriaTable) RunQuality {
+	q := RunQuality{Run: r.ID, Goal: r.Goal, Status: r.Status, Why: r.Why, Spent: r.Money.Spent, Gates: []GateAttemptStatistics{}, Tasks: []TaskQuality{}, Groups: t.Groups}
 	if s.Result != nil {
 		q.Verdict = &s.Result.Verdict
 		q.Coverage = lastCoverage(s.Result.Verdict.Evidence)
@@ -102,13 +102,13 @@ func QualityOf(s *state.State, r view.Run, t accept.CriteriaTable) Quality {
 	if len(s.Landings) > 0 {
 		q.Commit = s.Tip
 	}
-	gates := map[string]*GateStats{}
+	gates := map[string]*GateAttemptStatistics{}
 	judged := map[string]int{} // attempts by gate
 	m := &q.Metrics
 	m.Tasks, m.Landed, m.Parked, m.Helped = r.Counts.Total, r.Counts.Landed, r.Counts.Parked+r.Counts.Failed, r.Counts.Helped
 	rejected, attempts, rounds, firstAttempt, firstRound, escalated, person := 0, 0, 0, 0, 0, 0, 0
 	for i, t := range s.Tasks {
-		v := taskOf(t, r.Tasks[i])
+		v := newTaskQuality(t, r.Tasks[i])
 		q.Tasks = append(q.Tasks, v)
 		for _, a := range t.Attempts {
 			for name := range countAttempt(a, gates, m, &rejected, s.Limits.MajorsBlock) {
@@ -131,25 +131,25 @@ func QualityOf(s *state.State, r view.Run, t accept.CriteriaTable) Quality {
 		default:
 		}
 	}
-	m.Attempts, m.Rounds = ratio(attempts, m.Begun), ratio(rounds, m.Begun)
-	m.FirstAttempt, m.FirstRound = ratio(firstAttempt, m.Begun), ratio(firstRound, m.Begun)
-	m.Escalated, m.Person, m.Rejected = ratio(escalated, m.Begun), ratio(person, m.Begun), ratio(rejected, m.Reviews)
+	m.Attempts, m.Rounds = ratioOf(attempts, m.Begun), ratioOf(rounds, m.Begun)
+	m.FirstAttempt, m.FirstRound = ratioOf(firstAttempt, m.Begun), ratioOf(firstRound, m.Begun)
+	m.Escalated, m.Person, m.Rejected = ratioOf(escalated, m.Begun), ratioOf(person, m.Begun), ratioOf(rejected, m.Reviews)
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
 		g := *gates[name]
-		g.Tries = ratio(g.Judged, judged[name])
+		g.Tries = ratioOf(g.Judged, judged[name])
 		q.Gates = append(q.Gates, g)
 	}
 	return q
 }
 
 // countAttempt adds the findings of an attempt, and returns the gates that judged it.
-func countAttempt(a *state.Attempt, gates map[string]*GateStats, m *Metrics, rejected *int, majors int) map[string]bool {
+func countAttempt(a *state.AttemptState, gates map[string]*GateAttemptStatistics, m *RunMetrics, rejected *int, majors int) map[string]bool {
 	seen := map[string]bool{}
 	for _, r := range a.UnpackedCopy().Rounds {
 		for _, e := range r.Evidence {
 			g := gates[e.Gate]
 			if g == nil {
-				g = &GateStats{Name: e.Gate}
+				g = &GateAttemptStatistics{Name: e.Gate}
 				gates[e.Gate] = g
 			}
 			seen[e.Gate] = true
@@ -178,7 +178,7 @@ func countAttempt(a *state.Attempt, gates map[string]*GateStats, m *Metrics, rej
 }
 
 // addFlakyTests adds the unreliable tests of an attempt.
-func addFlakyTests(all []nexus.FlakyTestCount, a *state.Attempt) []nexus.FlakyTestCount {
+func addFlakyTests(all []nexus.FlakyTestCount, a *state.AttemptState) []nexus.FlakyTestCount {
 	for _, r := range a.UnpackedCopy().Rounds {
 		for _, e := range r.Evidence {
 			for _, x := range e.Flaky {
@@ -194,8 +194,8 @@ func addFlakyTests(all []nexus.FlakyTestCount, a *state.Attempt) []nexus.FlakyTe
 	return all
 }
 
-// taskOf returns the history of one task.
-func taskOf(t *state.Task, row view.Task) TaskQuality {
+// newTaskQuality returns the history of one task.
+func newTaskQuality(t *state.TaskState, row view.TaskView) TaskQuality {
 	v := TaskQuality{
 		ID: row.ID, Title: row.Title, Status: row.Status, Why: row.Why, Commit: row.Commit, Attempts: row.Attempts, Rounds: row.Rounds, Spent: row.Spent,
 		Seconds: row.Seconds, Decisions: row.Decisions,
@@ -223,7 +223,7 @@ func taskOf(t *state.Task, row view.Task) TaskQuality {
 	return v
 }
 
-func ratio(n, of int) float64 {
+func ratioOf(n, of int) float64 {
 	if of == 0 {
 		return 0
 	}
@@ -239,10 +239,10 @@ func boolToInt(is bool) int {
 
 // TaskEvidence returns the result of the tasks in the form of gate evidence, one per task, for
 // readers of such reports.
-func (q Quality) TaskEvidence() []nexus.Evidence {
-	var all []nexus.Evidence
+func (q RunQuality) TaskEvidence() []nexus.GateEvidence {
+	var all []nexus.GateEvidence
 	for _, t := range q.Tasks {
-		e := nexus.Evidence{Gate: string(t.ID), State: nexus.NotRun, Command: t.Title, Why: cmp.Or(t.Why, string(t.Status)), Tree: t.Commit, Duration: time.Duration(t.Seconds * float64(time.Second))}
+		e := nexus.GateEvidence{Gate: string(t.ID), State: nexus.NotRun, Command: t.Title, Why: cmp.Or(t.Why, string(t.Status)), Tree: t.Commit, Duration: time.Duration(t.Seconds * float64(time.Second))}
 		switch t.Status {
 		case nexus.Landed:
 			e.State, e.Why = nexus.Pass, ""
@@ -261,7 +261,7 @@ func (q Quality) TaskEvidence() []nexus.Evidence {
 }
 
 // HeadText formats the run and its final status.
-func HeadText(q Quality) string {
+func HeadText(q RunQuality) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Run %s: %s\n\n%s\n\n", escapeCell(string(q.Run)), escapeCell(string(q.Status)), escapeCell(view.GoalLine(q.Goal)))
 	if q.Why != "" {
@@ -274,7 +274,7 @@ func HeadText(q Quality) string {
 }
 
 // FiguresText formats the figures of a run, for people.
-func FiguresText(q Quality) string {
+func FiguresText(q RunQuality) string {
 	var b strings.Builder
 	m := q.Metrics
 	b.WriteString("| figure | value |\n|---|--:|\n")
@@ -336,7 +336,7 @@ func FiguresText(q Quality) string {
 }
 
 // writeDecisions lists the continuations of tasks that reached thresholds, one per line.
-func writeDecisions(b *strings.Builder, q Quality) {
+func writeDecisions(b *strings.Builder, q RunQuality) {
 	head := "\n## Thresholds\n\n"
 	for _, t := range q.Tasks {
 		for _, d := range t.Decisions {
@@ -347,7 +347,7 @@ func writeDecisions(b *strings.Builder, q Quality) {
 }
 
 // writeRemarks lists the remaining remarks.
-func writeRemarks(b *strings.Builder, q Quality) {
+func writeRemarks(b *strings.Builder, q RunQuality) {
 	var lines []string
 	for _, t := range q.Tasks {
 		if t.Why != "" {

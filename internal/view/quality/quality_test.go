@@ -16,16 +16,16 @@ import (
 )
 
 // qualityOf returns the quality of a run without criteria.
-func qualityOf(s *state.State) quality.Quality {
-	return quality.QualityOf(s, view.RunOf(s, nil, time.Time{}), accept.CriteriaTable{})
+func qualityOf(s *state.State) quality.RunQuality {
+	return quality.NewRunQuality(s, view.NewRunView(s, nil, time.Time{}), accept.CriteriaTable{})
 }
 
 // attempt returns a task's attempt with rounds of build evidence, the causes
 // of the rounds after the first, and a review of the last.
-func attempt(tier nexus.Tier, states []nexus.GateState, causes []string, reviews ...nexus.ReviewGiven) *state.Attempt {
-	a := &state.Attempt{Tier: tier}
+func attempt(tier nexus.Tier, states []nexus.GateState, causes []string, reviews ...nexus.ReviewerVerdictGiven) *state.AttemptState {
+	a := &state.AttemptState{Tier: tier}
 	for i, s := range states {
-		r := &state.Round{Evidence: []nexus.Evidence{{Gate: "build", State: s, Tree: "t"}}}
+		r := &state.AttemptRound{Evidence: []nexus.GateEvidence{{Gate: "build", State: s, Tree: "t"}}}
 		if i > 0 {
 			r.Cause = causes[i-1]
 		}
@@ -36,27 +36,27 @@ func attempt(tier nexus.Tier, states []nexus.GateState, causes []string, reviews
 }
 
 func TestFigures(t *testing.T) {
-	approved := nexus.ReviewGiven{Reviewed: true, Approved: true, Findings: []nexus.Finding{{Severity: nexus.Major, Unverified: "there is no such file", Message: "m"}}}
-	rejected := nexus.ReviewGiven{Reviewed: true, Findings: []nexus.Finding{{Severity: nexus.Major, Message: "m"}}}
-	s := state.New("r")
-	s.Tasks = []*state.Task{
-		{Task: nexus.Task{ID: "A"}, Status: nexus.Landed, Rounds: 1, Attempts: []*state.Attempt{attempt(nexus.Fast, []nexus.GateState{nexus.Pass}, nil, approved)}},
-		{Task: nexus.Task{ID: "B"}, Status: nexus.Landed, Rounds: 4, Attempts: []*state.Attempt{
+	approved := nexus.ReviewerVerdictGiven{Reviewed: true, Approved: true, Findings: []nexus.Finding{{Severity: nexus.Major, Unverified: "there is no such file", Message: "m"}}}
+	rejected := nexus.ReviewerVerdictGiven{Reviewed: true, Findings: []nexus.Finding{{Severity: nexus.Major, Message: "m"}}}
+	s := state.NewState("r")
+	s.Tasks = []*state.TaskState{
+		{Task: nexus.Task{ID: "A"}, Status: nexus.Landed, Rounds: 1, Attempts: []*state.AttemptState{attempt(nexus.Fast, []nexus.GateState{nexus.Pass}, nil, approved)}},
+		{Task: nexus.Task{ID: "B"}, Status: nexus.Landed, Rounds: 4, Attempts: []*state.AttemptState{
 			attempt(nexus.Fast, []nexus.GateState{nexus.Fail, nexus.Fail}, []string{"build"}),
 			attempt(nexus.Strong, []nexus.GateState{nexus.Fail, nexus.Pass}, []string{"build"}, rejected, approved),
 		}},
-		{Task: nexus.Task{ID: "C"}, Status: nexus.Parked, Rounds: 1, Attempts: []*state.Attempt{attempt(nexus.Fast, []nexus.GateState{nexus.Unverifiable}, nil)}},
+		{Task: nexus.Task{ID: "C"}, Status: nexus.Parked, Rounds: 1, Attempts: []*state.AttemptState{attempt(nexus.Fast, []nexus.GateState{nexus.Unverifiable}, nil)}},
 		{Task: nexus.Task{ID: "D"}, Status: nexus.Pending},
 	}
 	q := qualityOf(s)
-	want := quality.Metrics{
+	want := quality.RunMetrics{
 		Tasks: 4, Begun: 3, Landed: 2, Parked: 1, Attempts: 4. / 3, Rounds: 2, MostRounds: 4, FirstAttempt: 1. / 3, FirstRound: 1. / 3,
 		Escalated: 1. / 3, Person: 1. / 3, Reviews: 3, Rejected: 1. / 3, Unverified: 2,
 	}
 	if d := cmp.Diff(want, q.Metrics); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]quality.GateStats{{Name: "build", Judged: 6, Red: 3, Unsure: 1, Tries: 1.5}}, q.Gates); d != "" {
+	if d := cmp.Diff([]quality.GateAttemptStatistics{{Name: "build", Judged: 6, Red: 3, Unsure: 1, Tries: 1.5}}, q.Gates); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff([]string{"build", "build"}, q.Tasks[1].Sent); d != "" {
@@ -72,7 +72,7 @@ func TestFigures(t *testing.T) {
 }
 
 func TestNothingYet(t *testing.T) {
-	q := qualityOf(state.New("r"))
+	q := qualityOf(state.NewState("r"))
 	data, err := json.Marshal(q)
 	if err != nil || !strings.Contains(string(data), `"gates":[],"tasks":[]`) {
 		t.Errorf("%s %v", data, err)
@@ -83,9 +83,9 @@ func TestNothingYet(t *testing.T) {
 }
 
 func TestNobodyWritesMarkdownOfTheirOwn(t *testing.T) {
-	s := state.New("r")
+	s := state.NewState("r")
 	s.Goal.Goal.Text = "x\n# Done | **all** <img src=x> @everyone [a](http://x)"
-	s.Tasks = []*state.Task{{Task: nexus.Task{ID: "A", Title: "a | b\n| c"}, Status: nexus.Parked, Why: "`x`\n## y"}}
+	s.Tasks = []*state.TaskState{{Task: nexus.Task{ID: "A", Title: "a | b\n| c"}, Status: nexus.Parked, Why: "`x`\n## y"}}
 	text := markdown(qualityOf(s))
 	for _, bad := range []string{"\n# Done", "<img", "@everyone", " **all", " [a](", "\n| c", "\n## y"} {
 		if strings.Contains(text, bad) {
@@ -96,8 +96,8 @@ func TestNobodyWritesMarkdownOfTheirOwn(t *testing.T) {
 
 // TestDecisions lists how a task was to continue that reached a threshold, in a line.
 func TestDecisions(t *testing.T) {
-	s := state.New("r")
-	s.Tasks = []*state.Task{{Task: nexus.Task{ID: "T1"}, Replans: []nexus.ReplanDecided{{
+	s := state.NewState("r")
+	s.Tasks = []*state.TaskState{{Task: nexus.Task{ID: "T1"}, Replans: []nexus.ReplanDecided{{
 		Task: "T1", Attempt: "T1.2", Course: nexus.CourseRescope, Why: "nothing\nimproves",
 		Crossed: []nexus.CrossedThreshold{{Threshold: nexus.OverRounds, Why: "8 of its 20 rounds are used"}},
 	}}}}
@@ -111,4 +111,4 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-func markdown(q quality.Quality) string { return quality.HeadText(q) + quality.FiguresText(q) }
+func markdown(q quality.RunQuality) string { return quality.HeadText(q) + quality.FiguresText(q) }

@@ -16,8 +16,8 @@ import (
 )
 
 // made returns the report of a run with these tasks.
-func made(run view.Run, change func(*runreport.ReportInput), tasks ...*state.Task) runreport.Report {
-	s := state.New("r1")
+func made(run view.RunView, change func(*runreport.ReportInput), tasks ...*state.TaskState) runreport.Report {
+	s := state.NewState("r1")
 	facts := []nexus.Fact{nexus.GoalAccepted{Goal: nexus.Goal{Text: "Do it"}, Base: "c0"}, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: len(tasks)}}
 	for _, t := range tasks {
 		facts = append(facts, nexus.TaskPlanned{Task: t.Task})
@@ -31,30 +31,30 @@ func made(run view.Run, change func(*runreport.ReportInput), tasks ...*state.Tas
 		s.Tasks[i].Status, s.Tasks[i].Route = t.Status, t.Route
 	}
 	for len(run.Tasks) < len(tasks) {
-		run.Tasks = append(run.Tasks, view.Task{ID: tasks[len(run.Tasks)].ID})
+		run.Tasks = append(run.Tasks, view.TaskView{ID: tasks[len(run.Tasks)].ID})
 	}
 	o := runreport.ReportInput{State: s, Run: run, Now: start().Add(time.Hour)}
 	if change != nil {
 		change(&o)
 	}
-	return runreport.New(o)
+	return runreport.NewRunReport(o)
 }
 
 // TestTime adds up what machines did at the same time, and counts time in which several
 // things waited for people once.
 func TestTime(t *testing.T) {
 	at := func(minutes int) time.Time { return start().Add(time.Duration(minutes) * time.Minute) }
-	span := func(stage string, from, to int) projection.Span {
-		return projection.Span{Stage: stage, From: at(from), To: at(to)}
+	span := func(stage string, from, to int) projection.TimelineSpan {
+		return projection.TimelineSpan{Stage: stage, From: at(from), To: at(to)}
 	}
-	r := made(view.Run{Seconds: 3600}, func(o *runreport.ReportInput) {
-		o.Timeline = projection.Timeline{From: at(0), To: at(60), Rows: []projection.TimeRow{
-			{Spans: []projection.Span{span("plan", 0, 5), span("person", 5, 15)}},
-			{Spans: []projection.Span{span("setup", 15, 16), span("work", 16, 26), span("gate", 26, 29), span("review", 29, 31), span("person", 40, 50), span("idle", 50, 60)}},
-			{Spans: []projection.Span{span("work", 16, 20), span("quota", 20, 27), span("person", 35, 45), span("person", 41, 44), span("land", 45, 46), {Stage: "gate", From: at(56)}}},
+	r := made(view.RunView{Seconds: 3600}, func(o *runreport.ReportInput) {
+		o.Timeline = projection.RunTimeline{From: at(0), To: at(60), Rows: []projection.TimelineRow{
+			{Spans: []projection.TimelineSpan{span("plan", 0, 5), span("person", 5, 15)}},
+			{Spans: []projection.TimelineSpan{span("setup", 15, 16), span("work", 16, 26), span("gate", 26, 29), span("review", 29, 31), span("person", 40, 50), span("idle", 50, 60)}},
+			{Spans: []projection.TimelineSpan{span("work", 16, 20), span("quota", 20, 27), span("person", 35, 45), span("person", 41, 44), span("land", 45, 46), {Stage: "gate", From: at(56)}}},
 		}}
 	})
-	want := runreport.TimeUse{
+	want := runreport.RunDuration{
 		Worked: 3600, People: 25 * 60, Plan: 5 * 60, Setup: 60, Agents: 14 * 60, Gates: 7 * 60, Review: 2 * 60, Landing: 60, Quota: 7 * 60,
 	}
 	if d := cmp.Diff(want, r.Time); d != "" {
@@ -65,8 +65,8 @@ func TestTime(t *testing.T) {
 // TestAgainstTheEstimate adds up what tasks were thought to take, of those that somebody
 // estimated; a task that was split is its parts, and one without a price has a time alone.
 func TestAgainstTheEstimate(t *testing.T) {
-	task := func(id nexus.TaskID, status nexus.TaskStatus, e *nexus.TaskEstimate) *state.Task {
-		return &state.Task{Task: nexus.Task{ID: id}, Status: status, Route: &nexus.TaskRouted{Estimate: e}}
+	task := func(id nexus.TaskID, status nexus.TaskStatus, e *nexus.TaskEstimate) *state.TaskState {
+		return &state.TaskState{Task: nexus.Task{ID: id}, Status: status, Route: &nexus.StartTierChosen{Estimate: e}}
 	}
 	const cent = nexus.Dollar / 100
 	guess := func(cents nexus.Money, seconds int64) *nexus.TaskEstimate {
@@ -77,10 +77,10 @@ func TestAgainstTheEstimate(t *testing.T) {
 	}
 	free := guess(0, 40)
 	free.Unpriced = true
-	r := made(view.Run{}, nil, task("T1", nexus.Landed, guess(10, 100)), task("T2", nexus.Split, guess(70, 700)), task("T2.1", nexus.Parked, guess(3, 20)),
-		task("T3", nexus.Pending, free), task("T4", nexus.Pending, nil), &state.Task{Task: nexus.Task{ID: "T5"}})
-	want := runreport.Money{Low: 13 * cent, Likely: 26 * cent, High: 65 * cent, Estimated: 2}
-	have := runreport.Money{Low: r.Money.Low, Likely: r.Money.Likely, High: r.Money.High, Estimated: r.Money.Estimated}
+	r := made(view.RunView{}, nil, task("T1", nexus.Landed, guess(10, 100)), task("T2", nexus.Split, guess(70, 700)), task("T2.1", nexus.Parked, guess(3, 20)),
+		task("T3", nexus.Pending, free), task("T4", nexus.Pending, nil), &state.TaskState{Task: nexus.Task{ID: "T5"}})
+	want := runreport.ReportCost{Low: 13 * cent, Likely: 26 * cent, High: 65 * cent, Estimated: 2}
+	have := runreport.ReportCost{Low: r.Money.Low, Likely: r.Money.Likely, High: r.Money.High, Estimated: r.Money.Estimated}
 	if d := cmp.Diff(want, have); d != "" || r.Time.Likely != 160 {
 		t.Errorf("%s\n%v seconds", d, r.Time.Likely)
 	}
@@ -89,13 +89,13 @@ func TestAgainstTheEstimate(t *testing.T) {
 // TestLookAt lists what a person should look at before the result is used, and nothing
 // of what is fine or is no part of the result.
 func TestLookAt(t *testing.T) {
-	landed := &state.Task{Task: nexus.Task{ID: "T1"}, Status: nexus.Landed}
-	parked := &state.Task{Task: nexus.Task{ID: "T2"}, Status: nexus.Parked}
-	run := view.Run{
+	landed := &state.TaskState{Task: nexus.Task{ID: "T1"}, Status: nexus.Landed}
+	parked := &state.TaskState{Task: nexus.Task{ID: "T2"}, Status: nexus.Parked}
+	run := view.RunView{
 		Asks:   []view.OpenQuestion{{ID: "q1", Task: "T2", Text: "which?"}},
 		Alerts: []state.RaisedAlert{{AlertRaised: nexus.AlertRaised{Why: "900M are free"}}, {AlertRaised: nexus.AlertRaised{Why: "it is over"}, Cleared: start()}},
 		Late:   []view.LateGuidance{{Task: "T1", Text: "use tabs"}},
-		Tasks: []view.Task{
+		Tasks: []view.TaskView{
 			{ID: "T1", Own: []string{"it changed a_test.go"}, Critical: []nexus.Finding{{File: "a.go", Message: "an old key"}}},
 			{ID: "T2"},
 		},
@@ -110,7 +110,7 @@ func TestLookAt(t *testing.T) {
 		remark := []nexus.Finding{{File: "a.go", Line: 3, Message: "long", Severity: nexus.Minor}}
 		o.Quality.Tasks = []quality.TaskQuality{{ID: "T1", Status: nexus.Landed, Remarks: remark}, {ID: "T2", Status: nexus.Parked, Remarks: remark}}
 	}, landed, parked)
-	want := []runreport.Attention{
+	want := []runreport.AttentionPoint{
 		{Task: "T2", Kind: "question", Text: "q1 waits for an answer: which?"},
 		{Task: "T1", Kind: "criterion", Text: "T1/AC-2 is unmet: it works"},
 		{Task: "T1", Kind: "criterion", Text: "T1/AC-3 is unmet: it works (waived by ada: no reason given)"},

@@ -24,39 +24,39 @@ import (
 
 // Report is the result of a run and the JSON output of `nexus status --report`.
 type Report struct {
-	quality.Quality
-	Branch    string              `json:"branch,omitzero"` // branch with the published result
-	Delivered string              `json:"delivered,omitzero"`
-	Started   time.Time           `json:"started,omitzero"`
-	Ended     time.Time           `json:"ended,omitzero"` // zero while it is in progress
-	Now       time.Time           `json:"now"`            // time of the report
-	Landed    []LandedTask        `json:"landed"`
-	Left      []UnlandedTask      `json:"not_landed"`
-	LookAt    []Attention         `json:"look_at"`
-	Money     Money               `json:"money"`
-	Time      TimeUse             `json:"time"`
-	Decided   []Decision          `json:"decided"`
-	Graph     projection.Graph    `json:"graph"`
-	Timeline  projection.Timeline `json:"timeline"`
+	quality.RunQuality
+	Branch    string                 `json:"branch,omitzero"` // branch with the published result
+	Delivered string                 `json:"delivered,omitzero"`
+	Started   time.Time              `json:"started,omitzero"`
+	Ended     time.Time              `json:"ended,omitzero"` // zero while it is in progress
+	Now       time.Time              `json:"now"`            // time of the report
+	Landed    []LandedTask           `json:"landed"`
+	Left      []UnlandedTask         `json:"not_landed"`
+	LookAt    []AttentionPoint       `json:"look_at"`
+	Money     ReportCost             `json:"money"`
+	Time      RunDuration            `json:"time"`
+	Decided   []RunDecision          `json:"decided"`
+	Graph     projection.PlanGraph   `json:"graph"`
+	Timeline  projection.RunTimeline `json:"timeline"`
 }
 
 // LandedTask is a task in the result, with its evidence.
 type LandedTask struct {
-	ID       nexus.TaskID       `json:"id"`
-	Title    string             `json:"title"`
-	Commit   string             `json:"commit"`
-	Tree     string             `json:"tree"`
-	Gates    []accept.NoteGate  `json:"gates"` // that judged exactly this tree
-	Review   *accept.NoteReview `json:"review,omitempty"`
-	Criteria []Criterion        `json:"criteria"`
-	Attempts int                `json:"attempts"`
-	Rounds   int                `json:"rounds"`
-	Seconds  float64            `json:"seconds"`
-	Spent    nexus.Money        `json:"spent"`
+	ID       nexus.TaskID               `json:"id"`
+	Title    string                     `json:"title"`
+	Commit   string                     `json:"commit"`
+	Tree     string                     `json:"tree"`
+	Gates    []accept.NoteGateResult    `json:"gates"` // that judged exactly this tree
+	Review   *accept.EvidenceNoteReview `json:"review,omitempty"`
+	Criteria []ReportCriterion          `json:"criteria"`
+	Attempts int                        `json:"attempts"`
+	Rounds   int                        `json:"rounds"`
+	Seconds  float64                    `json:"seconds"`
+	Spent    nexus.Money                `json:"spent"`
 }
 
-// Criterion is a criterion with its evidence.
-type Criterion struct {
+// ReportCriterion is a criterion with its evidence.
+type ReportCriterion struct {
 	ID       string                `json:"id"`
 	Text     string                `json:"text"`
 	State    accept.CriterionState `json:"state"`
@@ -75,15 +75,15 @@ type UnlandedTask struct {
 	Findings []nexus.Finding  `json:"findings,omitempty"` // of the gates and reviews of its last round
 }
 
-// Attention is a point that a person should check before the result is used.
-type Attention struct {
+// AttentionPoint is a point that a person should check before the result is used.
+type AttentionPoint struct {
 	Task nexus.TaskID `json:"task,omitzero"`
 	Kind string       `json:"kind"` // question, criterion, red, critical, tests, finding, late or alert
 	Text string       `json:"text"`
 }
 
-// Money is the actual and the estimated cost of a run.
-type Money struct {
+// ReportCost is the actual and the estimated cost of a run.
+type ReportCost struct {
 	Spent     nexus.Money      `json:"spent"`
 	Limit     nexus.Money      `json:"limit"`
 	Wasted    nexus.Money      `json:"wasted"` // by failed attempts
@@ -96,9 +96,9 @@ type Money struct {
 	Roles     []view.CostShare `json:"by_role"`
 }
 
-// TimeUse is the duration of a run, in seconds. People's part is wall-clock time; the machines' part
+// RunDuration is the duration of a run, in seconds. People's part is wall-clock time; the machines' part
 // adds up parallel work.
-type TimeUse struct {
+type RunDuration struct {
 	Worked  float64 `json:"worked"`            // as every face shows it
 	Likely  float64 `json:"estimate,omitzero"` // work on the tasks; 0: no estimate
 	People  float64 `json:"people"`            // waiting for a person
@@ -111,8 +111,8 @@ type TimeUse struct {
 	Quota   float64 `json:"quota"` // waiting for a provider's quota
 }
 
-// Decision is a decision during the run.
-type Decision struct {
+// RunDecision is a decision during the run.
+type RunDecision struct {
 	Task nexus.TaskID `json:"task,omitzero"`
 	Text string       `json:"text"`
 	By   string       `json:"by,omitzero"`
@@ -121,22 +121,22 @@ type Decision struct {
 // ReportInput is the input of a report.
 type ReportInput struct {
 	State    *state.State
-	Run      view.Run
+	Run      view.RunView
 	Criteria accept.CriteriaTable
-	Quality  quality.Quality
-	Graph    projection.Graph
-	Timeline projection.Timeline
+	Quality  quality.RunQuality
+	Graph    projection.PlanGraph
+	Timeline projection.RunTimeline
 	Now      time.Time
 }
 
-// New returns the report of a run. The state is not changed.
-func New(o ReportInput) Report {
+// NewRunReport returns the report of a run. The state is not changed.
+func NewRunReport(o ReportInput) Report {
 	s, b := o.State, view.BillOf(o.State)
 	r := Report{
-		Quality: o.Quality, Branch: o.Run.Branch, Started: s.Accepted, Ended: s.Ended, Now: o.Now,
-		Landed: []LandedTask{}, Left: []UnlandedTask{}, LookAt: []Attention{}, Decided: []Decision{},
-		Money:    Money{Spent: b.Money.Spent, Limit: b.Money.Limit, Wasted: b.Wasted, Cached: b.Cached, Models: b.Models, Roles: b.Roles},
-		Time:     timeSpent(o.Timeline),
+		RunQuality: o.Quality, Branch: o.Run.Branch, Started: s.Accepted, Ended: s.Ended, Now: o.Now,
+		Landed: []LandedTask{}, Left: []UnlandedTask{}, LookAt: []AttentionPoint{}, Decided: []RunDecision{},
+		Money:    ReportCost{Spent: b.Money.Spent, Limit: b.Money.Limit, Wasted: b.Wasted, Cached: b.Cached, Models: b.Models, Roles: b.Roles},
+		Time:     sumTimelineTimes(o.Timeline),
 		Graph:    o.Graph,
 		Timeline: o.Timeline,
 	}
@@ -144,13 +144,13 @@ func New(o ReportInput) Report {
 		r.Delivered = o.Run.DeliveryText()
 	}
 	r.Time.Worked = o.Run.Seconds
-	proofs := map[nexus.TaskID]accept.EvidenceNote{}
+	proofs := map[nexus.TaskID]accept.CommitEvidenceNote{}
 	for _, p := range s.LandingProofs() {
-		proofs[p.Task] = accept.NoteOf(s.Run, p)
+		proofs[p.Task] = accept.EvidenceNoteOf(s.Run, p)
 	}
-	rows := map[nexus.TaskID][]Criterion{}
+	rows := map[nexus.TaskID][]ReportCriterion{}
 	for _, c := range o.Criteria.Rows {
-		rows[c.Task] = append(rows[c.Task], Criterion{ID: c.ID, Text: c.Criterion, State: c.State, Evidence: evidenceLine(c)})
+		rows[c.Task] = append(rows[c.Task], ReportCriterion{ID: c.ID, Text: c.Criterion, State: c.State, Evidence: evidenceLine(c)})
 	}
 	for i, t := range s.Tasks {
 		r.addEstimate(t)
@@ -161,7 +161,7 @@ func New(o ReportInput) Report {
 			note := proofs[t.ID]
 			r.Landed = append(r.Landed, LandedTask{
 				ID: t.ID, Title: t.Title, Commit: t.Landed.Commit, Tree: t.Landed.Tree, Gates: note.Gates, Review: note.Review,
-				Criteria: append([]Criterion{}, rows[t.ID]...),
+				Criteria: append([]ReportCriterion{}, rows[t.ID]...),
 				Attempts: v.Attempts, Rounds: v.Rounds, Seconds: v.Seconds, Spent: v.Spent,
 			})
 		default:
@@ -177,7 +177,7 @@ func New(o ReportInput) Report {
 }
 
 // addEstimate adds the estimate of a task.
-func (r *Report) addEstimate(t *state.Task) {
+func (r *Report) addEstimate(t *state.TaskState) {
 	if t.Route == nil || t.Route.Estimate == nil || t.Status == nexus.Split {
 		return
 	}
@@ -192,7 +192,7 @@ func (r *Report) addEstimate(t *state.Task) {
 }
 
 // openFindings returns the findings that prevented a task from landing in its last round.
-func openFindings(t *state.Task) (all []nexus.Finding) {
+func openFindings(t *state.TaskState) (all []nexus.Finding) {
 	a := t.CurrentAttempt()
 	if a == nil || a.LastRound() == nil {
 		return nil
@@ -212,7 +212,7 @@ func openFindings(t *state.Task) (all []nexus.Finding) {
 // addAttention lists the points for a person to check, those that wait for them first.
 func (r *Report) addAttention(o ReportInput) {
 	add := func(task nexus.TaskID, kind, text string) {
-		r.LookAt = append(r.LookAt, Attention{Task: task, Kind: kind, Text: text})
+		r.LookAt = append(r.LookAt, AttentionPoint{Task: task, Kind: kind, Text: text})
 	}
 	for _, q := range o.Run.Asks {
 		add(q.Task, "question", q.ID+" waits for an answer: "+q.Text)
@@ -265,11 +265,11 @@ func (r *Report) addDecisions(s *state.State) {
 		if t := s.AskingTask(q); t != nil {
 			task = t.ID
 		}
-		r.Decided = append(r.Decided, Decision{Task: task, Text: q.ID + ": " + q.Text + " -> " + q.Answer, By: q.By})
+		r.Decided = append(r.Decided, RunDecision{Task: task, Text: q.ID + ": " + q.Text + " -> " + q.Answer, By: q.By})
 	}
 	for _, t := range s.Tasks {
 		for _, d := range t.Replans {
-			r.Decided = append(r.Decided, Decision{Task: t.ID, Text: replan.DecisionText(d)})
+			r.Decided = append(r.Decided, RunDecision{Task: t.ID, Text: replan.DecisionText(d)})
 		}
 	}
 }
@@ -282,7 +282,7 @@ func evidenceLine(c accept.CriterionRow) string {
 	}
 	if e := c.Evidence; e != nil {
 		text := fmt.Sprintf("%s: %s", cmp.Or(e.Command, e.Gate), e.State)
-		if e.Counts != (nexus.Counts{}) {
+		if e.Counts != (nexus.TestCounts{}) {
 			text += fmt.Sprintf(", %d passed, %d failed", e.Counts.Passed, e.Counts.Failed)
 		}
 		parts = append(parts, text)
@@ -296,9 +296,9 @@ func evidenceLine(c accept.CriterionRow) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
 }
 
-// timeSpent adds up the times of a timeline.
-func timeSpent(l projection.Timeline) (t TimeUse) {
-	var people []projection.Span
+// sumTimelineTimes adds up the times of a timeline.
+func sumTimelineTimes(l projection.RunTimeline) (t RunDuration) {
+	var people []projection.TimelineSpan
 	for _, r := range l.Rows {
 		for _, s := range r.Spans {
 			if s.To.IsZero() {
@@ -325,7 +325,7 @@ func timeSpent(l projection.Timeline) (t TimeUse) {
 			}
 		}
 	}
-	slices.SortStableFunc(people, func(x, y projection.Span) int { return x.From.Compare(y.From) })
+	slices.SortStableFunc(people, func(x, y projection.TimelineSpan) int { return x.From.Compare(y.From) })
 	var until time.Time
 	for _, s := range people {
 		if s.From.Before(until) {
@@ -376,13 +376,13 @@ func maskStrings(v any, mask func(string) string) any {
 }
 
 // gateText describes a gate's result in one line.
-func gateText(g accept.NoteGate) string {
+func gateText(g accept.NoteGateResult) string {
 	parts := []string{string(g.State)}
 	if c := g.Counts; c != nil {
 		parts = append(parts, fmt.Sprintf("%d passed, %d failed, %d skipped", c.Passed, c.Failed, c.Skipped))
 	}
 	if g.Findings > 0 {
-		parts = append(parts, view.Count(g.Findings, "finding"))
+		parts = append(parts, view.CountWithNoun(g.Findings, "finding"))
 	}
 	if g.Why != "" {
 		parts = append(parts, g.Why)
@@ -391,23 +391,23 @@ func gateText(g accept.NoteGate) string {
 }
 
 // reviewText describes the result of a review in a few words.
-func reviewText(r *accept.NoteReview) string {
+func reviewText(r *accept.EvidenceNoteReview) string {
 	switch {
 	case r == nil:
 		return "not reviewed"
 	case !r.Reviewed:
 		return "review unreadable"
 	case r.Approved && r.Findings > 0:
-		return "approved with " + view.Count(r.Findings, "finding")
+		return "approved with " + view.CountWithNoun(r.Findings, "finding")
 	case r.Approved:
 		return "approved"
 	default:
-		return "rejected, " + view.Count(r.Findings, "finding")
+		return "rejected, " + view.CountWithNoun(r.Findings, "finding")
 	}
 }
 
 // countMet counts the criteria that are met.
-func countMet(all []Criterion) (n int) {
+func countMet(all []ReportCriterion) (n int) {
 	for _, c := range all {
 		if c.State == accept.Met {
 			n++
@@ -416,39 +416,39 @@ func countMet(all []Criterion) (n int) {
 	return n
 }
 
-// namedFigure is a figure with its name.
-type namedFigure struct{ name, value string }
+// namedReportFigure is a figure with its name.
+type namedReportFigure struct{ name, value string }
 
 // mainFigures returns the key figures of the run.
-func (r Report) mainFigures() []namedFigure {
-	all := []namedFigure{
+func (r Report) mainFigures() []namedReportFigure {
+	all := []namedReportFigure{
 		{"landed", fmt.Sprintf("%d of %d tasks", r.Metrics.Landed, r.Metrics.Tasks)},
 		{"money", fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit)},
 	}
 	if r.Money.Estimated > 0 {
-		all = append(all, namedFigure{"estimate", r.Money.estimateText()})
+		all = append(all, namedReportFigure{"estimate", r.Money.estimateText()})
 	}
-	all = append(all, namedFigure{"time worked", formatSeconds(r.Time.Worked)})
+	all = append(all, namedReportFigure{"time worked", formatSeconds(r.Time.Worked)})
 	if r.Time.People > 0 {
-		all = append(all, namedFigure{"waited for people", formatSeconds(r.Time.People)})
+		all = append(all, namedReportFigure{"waited for people", formatSeconds(r.Time.People)})
 	}
 	return all
 }
 
 // estimateText compares the money spent with the estimate.
-func (m Money) estimateText() string {
+func (m ReportCost) estimateText() string {
 	text := m.Likely.String()
 	if m.High > 0 {
 		text += fmt.Sprintf(" (%s to %s)", m.Low, m.High)
 	}
 	if m.Likely > 0 {
-		text += ", spent " + view.FormatPercent(m.Spent.Float()/m.Likely.Float()) + " of it"
+		text += ", spent " + view.FormatPercent(m.Spent.Dollars()/m.Likely.Dollars()) + " of it"
 	}
 	return text
 }
 
-// figures returns the times with their names.
-func (t TimeUse) figures() (all []namedFigure) {
+// namedFigures returns the times with their names.
+func (t RunDuration) namedFigures() (all []namedReportFigure) {
 	for _, row := range []struct {
 		name string
 		took float64
@@ -465,7 +465,7 @@ func (t TimeUse) figures() (all []namedFigure) {
 		{"waited for quota", t.Quota},
 	} {
 		if row.took > 0 {
-			all = append(all, namedFigure{row.name, formatSeconds(row.took)})
+			all = append(all, namedReportFigure{row.name, formatSeconds(row.took)})
 		}
 	}
 	return all

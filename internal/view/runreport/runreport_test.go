@@ -31,23 +31,23 @@ func report() runreport.Report {
 	at := func(s int) time.Time { return start().Add(time.Duration(s) * time.Second) }
 	cents := func(n nexus.Money) nexus.Money { return n * 10_000_000 }
 	return runreport.Report{
-		Quality: quality.Quality{
+		RunQuality: quality.RunQuality{
 			Run: "260504-100000-abc", Goal: "Print sizes and durations", Status: nexus.StatusPartial, Why: "1 task waits for a person",
 			Commit:  "1111111111222222222233333333334444444444",
-			Metrics: quality.Metrics{Tasks: 4, Begun: 3, Landed: 2, Parked: 1},
-			Gates:   []quality.GateStats{{Name: "test", Judged: 5, Red: 2, Seconds: 21}},
+			Metrics: quality.RunMetrics{Tasks: 4, Begun: 3, Landed: 2, Parked: 1},
+			Gates:   []quality.GateAttemptStatistics{{Name: "test", Judged: 5, Red: 2, Seconds: 21}},
 			Tasks:   []quality.TaskQuality{{ID: "T1", Title: "Read sizes", Status: nexus.Landed}},
 		},
 		Branch: "nexus/260504-100000-abc", Delivered: "2 tasks published", Started: at(0), Ended: at(600), Now: at(700),
 		Landed: []runreport.LandedTask{{
 			ID: "T1", Title: "Read sizes", Commit: "1111111111222222222233333333334444444444", Tree: "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd",
-			Gates: []accept.NoteGate{
+			Gates: []accept.NoteGateResult{
 				{Gate: "build", State: nexus.Pass, Command: "go build ./..."},
-				{Gate: "test", State: nexus.Pass, Command: "go test ./...", Counts: &nexus.Counts{Passed: 9}},
+				{Gate: "test", State: nexus.Pass, Command: "go test ./...", Counts: &nexus.TestCounts{Passed: 9}},
 				{Gate: "lint", State: nexus.NotRun, Why: "nothing is configured"},
 			},
-			Review: &accept.NoteReview{Reviewed: true, Approved: true, Findings: 1},
-			Criteria: []runreport.Criterion{
+			Review: &accept.EvidenceNoteReview{Reviewed: true, Approved: true, Findings: 1},
+			Criteria: []runreport.ReportCriterion{
 				{ID: "T1/AC-1", Text: "1536 is 1.5 KiB", State: accept.Met, Evidence: "go test ./...: pass"},
 				{ID: "T1/AC-2", Text: "It is fast", State: accept.Unknown},
 			},
@@ -61,24 +61,24 @@ func report() runreport.Report {
 			{ID: "T3", Title: "Describe both", Status: nexus.Blocked, Why: "needs T2"},
 			{ID: "T4", Title: "=1+1", Status: nexus.Pending},
 		},
-		LookAt: []runreport.Attention{
+		LookAt: []runreport.AttentionPoint{
 			{Task: "T2", Kind: "question", Text: "q1 waits for an answer: Is 90m one hour?"},
 			{Task: "T1", Kind: "criterion", Text: "T1/AC-2 is unknown: It is fast"},
 		},
-		Money: runreport.Money{
+		Money: runreport.ReportCost{
 			Spent: cents(132), Limit: cents(500), Wasted: cents(60), Low: cents(80), Likely: cents(110), High: cents(200), Estimated: 4,
 			Models: []view.CostShare{{Name: "maker/model", Money: cents(132)}},
 		},
-		Time:    runreport.TimeUse{Worked: 600, Likely: 900, People: 120, Agents: 300, Gates: 80, Review: 20, Landing: 10, Quota: 30},
-		Decided: []runreport.Decision{{Task: "T1", Text: "q0: Which unit? -> KiB", By: "ann"}},
-		Graph: projection.Graph{Layers: 2, Nodes: []projection.Node{
+		Time:    runreport.RunDuration{Worked: 600, Likely: 900, People: 120, Agents: 300, Gates: 80, Review: 20, Landing: 10, Quota: 30},
+		Decided: []runreport.RunDecision{{Task: "T1", Text: "q0: Which unit? -> KiB", By: "ann"}},
+		Graph: projection.PlanGraph{Layers: 2, Nodes: []projection.PlanGraphNode{
 			{ID: "T1", Title: "Read sizes", Lane: projection.LaneDone},
 			{ID: "T2", Title: "Read durations", Lane: projection.LaneStopped, Row: 1, Critical: true},
 			{ID: "T3", Title: "Describe both", Lane: projection.LaneBlocked, Layer: 1, Critical: true},
-		}, Edges: []projection.Edge{{From: "T2", To: "T3", Kind: "needs", Critical: true}}},
-		Timeline: projection.Timeline{From: at(0), To: at(600), Rows: []projection.TimeRow{
-			{Task: "T1", Attempt: "T1.1", Label: "T1.1", Spans: []projection.Span{{Stage: "work", From: at(10), To: at(100)}}},
-			{Task: "T2", Attempt: "T2.1", Label: "T2.1", Spans: []projection.Span{{Stage: "person", From: at(100), To: at(220)}}},
+		}, Edges: []projection.PlanGraphEdge{{From: "T2", To: "T3", Kind: "needs", Critical: true}}},
+		Timeline: projection.RunTimeline{From: at(0), To: at(600), Rows: []projection.TimelineRow{
+			{Task: "T1", Attempt: "T1.1", Label: "T1.1", Spans: []projection.TimelineSpan{{Stage: "work", From: at(10), To: at(100)}}},
+			{Task: "T2", Attempt: "T2.1", Label: "T2.1", Spans: []projection.TimelineSpan{{Stage: "person", From: at(100), To: at(220)}}},
 		}},
 	}
 }
@@ -114,7 +114,7 @@ func TestGolden(t *testing.T) {
 	for name, got := range map[string]string{
 		"report.html": runreport.HTMLReport(r), "report.md": runreport.MarkdownReport(r), "pull.md": runreport.PullRequestText(r, runreport.PullLimit),
 		"report.csv": table, "state.md": runreport.StateMarkdown(r, own),
-		"terminal.txt": view.DrawMarkdown(view.Style{Width: 80}, runreport.MarkdownReport(r)),
+		"terminal.txt": view.DrawMarkdown(view.OutputStyle{Width: 80}, runreport.MarkdownReport(r)),
 	} {
 		file := filepath.Join("testdata", name)
 		if *update {

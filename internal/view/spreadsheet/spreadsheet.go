@@ -31,7 +31,7 @@ func FormatCSV(rows [][]string) (string, error) {
 
 // escapeFormula returns a cell that no spreadsheet reads as a formula.
 func escapeFormula(cell string) string {
-	cell = view.Clean(cell)
+	cell = view.EscapeForTerminal(cell)
 	if strings.ContainsAny(cell[:min(len(cell), 1)], "=+-@\t\r") {
 		return "'" + cell
 	}

@@ -22,9 +22,9 @@ const (
 	legendLine = 28
 )
 
-// LaneSign returns the sign and the word of a task's column, as drawings and their legends show
+// BoardLaneSign returns the sign and the word of a task's column, as drawings and their legends show
 // them.
-func LaneSign(l projection.Lane) (sign, word string) {
+func BoardLaneSign(l projection.BoardLane) (sign, word string) {
 	switch l {
 	case projection.LaneNeedsYou:
 		return "!", "needs you"
@@ -51,12 +51,12 @@ func LaneSign(l projection.Lane) (sign, word string) {
 
 // DrawGraph draws a plan: tasks from left to right after their dependencies, the critical path bold,
 // tasks that touch the same files joined by a dashed line. A graph without tasks is empty.
-func DrawGraph(g projection.Graph, o Options) string {
+func DrawGraph(g projection.PlanGraph, o Options) string {
 	if len(g.Nodes) == 0 {
 		return ""
 	}
 	shown := selectNodes(g.Nodes, o.maxDrawn())
-	at := map[nexus.TaskID]projection.Node{}
+	at := map[nexus.TaskID]projection.PlanGraphNode{}
 	layers, rows := 0, 0
 	for _, n := range shown {
 		at[n.ID] = n
@@ -66,7 +66,7 @@ func DrawGraph(g projection.Graph, o Options) string {
 	height := 2*margin + rows*(nodeHeight+rowGap) - rowGap + legendLine
 	var d svgWriter
 	name := cmp.Or(o.Name, "graph")
-	d.beginDrawing(name, "nx-graph", width, height, fmt.Sprintf("Graph of %s", view.Count(len(g.Nodes), "task")), describeGraph(g, len(shown)))
+	d.beginDrawing(name, "nx-graph", width, height, fmt.Sprintf("Graph of %s", view.CountWithNoun(len(g.Nodes), "task")), describeGraph(g, len(shown)))
 	d.defineArrowheads(name)
 	for _, e := range g.Edges {
 		from, ok := at[e.From]
@@ -79,13 +79,13 @@ func DrawGraph(g projection.Graph, o Options) string {
 		d.drawLinked(o, n.ID, func() { d.drawNode(n) })
 		d.WriteByte('\n')
 	}
-	d.graphLegend(g, len(shown), height-legendLine/2)
+	d.drawGraphLegend(g, len(shown), height-legendLine/2)
 	return d.endDrawing()
 }
 
 // selectNodes chooses up to most nodes to draw: those of the critical path first, then unfinished
 // ones, in the order of the plan. It closes the gaps of the others.
-func selectNodes(all []projection.Node, most int) []projection.Node {
+func selectNodes(all []projection.PlanGraphNode, most int) []projection.PlanGraphNode {
 	if len(all) <= most {
 		return all
 	}
@@ -93,7 +93,7 @@ func selectNodes(all []projection.Node, most int) []projection.Node {
 	for i := range order {
 		order[i] = i
 	}
-	weight := func(n projection.Node) int {
+	weight := func(n projection.PlanGraphNode) int {
 		switch {
 		case n.Critical:
 			return 0
@@ -108,7 +108,7 @@ func selectNodes(all []projection.Node, most int) []projection.Node {
 	slices.Sort(order)
 	rows := map[int]int{}
 	layers := map[int]bool{}
-	var shown []projection.Node
+	var shown []projection.PlanGraphNode
 	for _, i := range order {
 		n := all[i]
 		n.Row = rows[n.Layer]
@@ -129,8 +129,8 @@ func selectNodes(all []projection.Node, most int) []projection.Node {
 }
 
 // describeGraph describes the drawing in words, for readers who cannot see it.
-func describeGraph(g projection.Graph, shown int) string {
-	counts := map[projection.Lane]int{}
+func describeGraph(g projection.PlanGraph, shown int) string {
+	counts := map[projection.BoardLane]int{}
 	var path []string
 	for _, n := range g.Nodes {
 		counts[n.Lane]++
@@ -141,7 +141,7 @@ func describeGraph(g projection.Graph, shown int) string {
 	var parts []string
 	for _, l := range projection.Lanes {
 		if counts[l] > 0 {
-			_, word := LaneSign(l)
+			_, word := BoardLaneSign(l)
 			parts = append(parts, fmt.Sprintf("%d %s", counts[l], word))
 		}
 	}
@@ -170,11 +170,11 @@ func (d *svgWriter) defineArrowheads(name string) {
 	d.WriteString("</defs>\n")
 }
 
-func nodeCorner(n projection.Node) (x, y int) {
+func nodeCorner(n projection.PlanGraphNode) (x, y int) {
 	return margin + n.Layer*(nodeWidth+layerGap), margin + n.Row*(nodeHeight+rowGap)
 }
 
-func (d *svgWriter) drawEdge(name string, e projection.Edge, from, to projection.Node) {
+func (d *svgWriter) drawEdge(name string, e projection.PlanGraphEdge, from, to projection.PlanGraphNode) {
 	class, tip, wide := "needs", "", "1.4"
 	if e.Critical {
 		class, tip, wide = "needs critical", "-critical", "2.6"
@@ -217,9 +217,9 @@ func fileListText(all []string) string {
 	return cleanText(text)
 }
 
-func (d *svgWriter) drawNode(n projection.Node) {
+func (d *svgWriter) drawNode(n projection.PlanGraphNode) {
 	x, y := nodeCorner(n)
-	sign, word := LaneSign(n.Lane)
+	sign, word := BoardLaneSign(n.Lane)
 	class, wide, path := "node", "1.2", ""
 	if slices.Contains(projection.Lanes, n.Lane) {
 		class += " lane-" + string(n.Lane)
@@ -240,18 +240,18 @@ func (d *svgWriter) drawNode(n projection.Node) {
 	d.writeEscaped(`<text class="label" x="%d" y="%d">%s</text></g>`, x+10, y+37, truncateText(n.Title, 26))
 }
 
-// graphLegend explains the lines, and shows how many tasks are not drawn.
-func (d *svgWriter) graphLegend(g projection.Graph, shown, y int) {
+// drawGraphLegend explains the lines, and shows how many tasks are not drawn.
+func (d *svgWriter) drawGraphLegend(g projection.PlanGraph, shown, y int) {
 	x := margin
 	line := func(class, attrs, word string) {
 		d.writeEscaped(`<path class="edge %s" d="M%d %dh24" fill="none" `+attrs+`/>`, class, x, y)
 		d.drawNote(x+30, y+4, word)
 		x += 44 + 7*len(word)
 	}
-	if slices.ContainsFunc(g.Nodes, func(n projection.Node) bool { return n.Critical }) {
+	if slices.ContainsFunc(g.Nodes, func(n projection.PlanGraphNode) bool { return n.Critical }) {
 		line("needs critical", `stroke="#667085" stroke-width="2.6"`, "critical path")
 	}
-	if slices.ContainsFunc(g.Edges, func(e projection.Edge) bool { return e.Kind == "collides" }) {
+	if slices.ContainsFunc(g.Edges, func(e projection.PlanGraphEdge) bool { return e.Kind == "collides" }) {
 		line("collides", `stroke="#b45309" stroke-width="1.4" stroke-dasharray="5 4"`, "touch the same files")
 	}
 	if shown < len(g.Nodes) {

@@ -76,7 +76,7 @@ func truncateText(text string, columns int) string {
 
 // cleanText removes cursor movements and direction changes from a text, and limits its length.
 func cleanText(text string) string {
-	return ansi.Truncate(view.Clean(text[:min(len(text), 4*longest)]), longest, "\u2026")
+	return ansi.Truncate(view.EscapeForTerminal(text[:min(len(text), 4*longest)]), longest, "\u2026")
 }
 
 // longest limits a full text, in columns.

@@ -24,16 +24,16 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // start is when the runs of these tests begin.
 func start() time.Time { return time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC) }
 
-func plan() projection.Graph {
-	return projection.Graph{
+func plan() projection.PlanGraph {
+	return projection.PlanGraph{
 		Layers: 3,
-		Nodes: []projection.Node{
+		Nodes: []projection.PlanGraphNode{
 			{ID: "T1", Title: "Read the sizes", Lane: projection.LaneDone, Critical: true, Seconds: 31},
 			{ID: "T2", Title: "Read the durations", Lane: projection.LaneStopped, Row: 1, Seconds: 66},
 			{ID: "T3", Title: "Add the command that prints both of them", Lane: projection.LaneRunning, Layer: 1, Critical: true, Seconds: 90},
 			{ID: "T4", Title: "Describe the command", Lane: projection.LaneBlocked, Layer: 2, Critical: true},
 		},
-		Edges: []projection.Edge{
+		Edges: []projection.PlanGraphEdge{
 			{From: "T1", To: "T3", Kind: "needs", Critical: true},
 			{From: "T2", To: "T3", Kind: "follows"},
 			{From: "T3", To: "T4", Kind: "needs", Critical: true},
@@ -42,14 +42,14 @@ func plan() projection.Graph {
 	}
 }
 
-func times() projection.Timeline {
+func times() projection.RunTimeline {
 	at := func(s int) time.Time { return start().Add(time.Duration(s) * time.Second) }
-	return projection.Timeline{From: at(0), To: at(100), Rows: []projection.TimeRow{
-		{Label: "the run", Spans: []projection.Span{
+	return projection.RunTimeline{From: at(0), To: at(100), Rows: []projection.TimelineRow{
+		{Label: "the run", Spans: []projection.TimelineSpan{
 			{Stage: "plan", From: at(0), To: at(9)},
 			{Stage: "person", From: at(9), To: at(30), Label: "consent to the plan"},
 		}},
-		{Task: "T1", Attempt: "T1.1", Label: "T1.1 coder", Spans: []projection.Span{
+		{Task: "T1", Attempt: "T1.1", Label: "T1.1 coder", Spans: []projection.TimelineSpan{
 			{Stage: "work", From: at(30), To: at(50), Label: "coder"},
 			{Stage: "gate", From: at(50), To: at(54), Label: "test", State: "fail"},
 			{Stage: "quota", From: at(54), To: at(70)},
@@ -134,7 +134,7 @@ func TestHostile(t *testing.T) {
 	bad := "\x1b[31m</title><script>alert(1)</script>\" onload=\"x\u202e\x00\xff" + strings.Repeat("w", 100_000)
 	g, l := plan(), times()
 	for i := range g.Nodes {
-		g.Nodes[i].Title, g.Nodes[i].Lane = bad, projection.Lane(bad)
+		g.Nodes[i].Title, g.Nodes[i].Lane = bad, projection.BoardLane(bad)
 	}
 	for i := range g.Edges {
 		g.Edges[i].Files, g.Edges[i].Kind = []string{bad}, "collides"
@@ -163,15 +163,15 @@ func TestHostile(t *testing.T) {
 // TestCrowd draws a plan of 10,000 tasks, and as many attempts: what matters
 // most is there, and what is left out is said.
 func TestCrowd(t *testing.T) {
-	var g projection.Graph
-	l := projection.Timeline{From: start(), To: start().Add(time.Hour)}
+	var g projection.PlanGraph
+	l := projection.RunTimeline{From: start(), To: start().Add(time.Hour)}
 	for i := range 10_000 {
 		id := nexus.TaskID(fmt.Sprintf("T%d", i))
-		g.Nodes = append(g.Nodes, projection.Node{ID: id, Lane: projection.LaneDone, Layer: i % 100, Row: i / 100, Critical: i/100 == 77})
-		row := projection.TimeRow{Task: id, Label: string(id)}
+		g.Nodes = append(g.Nodes, projection.PlanGraphNode{ID: id, Lane: projection.LaneDone, Layer: i % 100, Row: i / 100, Critical: i/100 == 77})
+		row := projection.TimelineRow{Task: id, Label: string(id)}
 		for s := range 100 {
 			at := start().Add(time.Duration(s) * time.Millisecond)
-			row.Spans = append(row.Spans, projection.Span{Stage: "work", From: at, To: at.Add(time.Millisecond)})
+			row.Spans = append(row.Spans, projection.TimelineSpan{Stage: "work", From: at, To: at.Add(time.Millisecond)})
 		}
 		l.Rows = append(l.Rows, row)
 	}
@@ -189,7 +189,7 @@ func TestCrowd(t *testing.T) {
 			t.Errorf("%d bytes", len(text))
 		}
 	}
-	if svg.DrawGraph(projection.Graph{}, svg.Options{}) != "" || svg.DrawTimeline(projection.Timeline{}, svg.Options{}) != "" {
+	if svg.DrawGraph(projection.PlanGraph{}, svg.Options{}) != "" || svg.DrawTimeline(projection.RunTimeline{}, svg.Options{}) != "" {
 		t.Error("nothing is drawn as something")
 	}
 }
@@ -199,14 +199,14 @@ func FuzzDrawing(f *testing.F) {
 	f.Add("T1", "a title", "work", int64(5), int64(9), 3)
 	f.Add("<", "\x00\xff\u202e", "]]>", int64(-5), int64(1<<62), -1)
 	f.Fuzz(func(t *testing.T, id, title, stage string, from, to int64, layer int) {
-		n := projection.Node{ID: nexus.TaskID(id), Title: title, Lane: projection.Lane(stage), Layer: max(layer%1000, 0)}
-		check(t, svg.DrawGraph(projection.Graph{
-			Nodes: []projection.Node{n, {ID: "X"}},
-			Edges: []projection.Edge{{From: n.ID, To: "X", Kind: stage, Files: []string{title}}},
+		n := projection.PlanGraphNode{ID: nexus.TaskID(id), Title: title, Lane: projection.BoardLane(stage), Layer: max(layer%1000, 0)}
+		check(t, svg.DrawGraph(projection.PlanGraph{
+			Nodes: []projection.PlanGraphNode{n, {ID: "X"}},
+			Edges: []projection.PlanGraphEdge{{From: n.ID, To: "X", Kind: stage, Files: []string{title}}},
 		}, svg.Options{}))
 		began, ended := time.Unix(0, from), time.Unix(0, to)
-		check(t, svg.DrawTimeline(projection.Timeline{From: began, To: ended, Rows: []projection.TimeRow{{
-			Label: title, Spans: []projection.Span{{Stage: stage, State: id, From: ended, To: began}, {Stage: id, From: began}},
+		check(t, svg.DrawTimeline(projection.RunTimeline{From: began, To: ended, Rows: []projection.TimelineRow{{
+			Label: title, Spans: []projection.TimelineSpan{{Stage: stage, State: id, From: ended, To: began}, {Stage: id, From: began}},
 		}}}, svg.Options{Width: layer % 5000}))
 	})
 }

@@ -24,8 +24,8 @@ const (
 
 // legendStages returns the stages of spans, in the order of a legend, with colours that people with
 // colour blindness can distinguish.
-func legendStages() []legendStage {
-	return []legendStage{
+func legendStages() []timelineLegendEntry {
+	return []timelineLegendEntry{
 		{"plan", "planning", "#cc79a7", ""},
 		{"setup", "setup", "#94a3b8", ""},
 		{"work", "agent works", "#0072b2", ""},
@@ -38,11 +38,11 @@ func legendStages() []legendStage {
 	}
 }
 
-type legendStage struct{ name, word, color, pattern string }
+type timelineLegendEntry struct{ name, word, color, pattern string }
 
-func stageOf(name string) legendStage {
+func stageOf(name string) timelineLegendEntry {
 	all := legendStages()
-	if i := slices.IndexFunc(all, func(s legendStage) bool { return s.name == name }); i >= 0 {
+	if i := slices.IndexFunc(all, func(s timelineLegendEntry) bool { return s.name == name }); i >= 0 {
 		return all[i]
 	}
 	return all[len(all)-1]
@@ -51,7 +51,7 @@ func stageOf(name string) legendStage {
 // DrawTimeline draws the activities over time: a row for each attempt, a bar for each period. Time in
 // which only a person could act is hatched, and time without quota is grey. A timeline without
 // rows is empty.
-func DrawTimeline(t projection.Timeline, o Options) string {
+func DrawTimeline(t projection.RunTimeline, o Options) string {
 	if len(t.Rows) == 0 {
 		return ""
 	}
@@ -61,7 +61,7 @@ func DrawTimeline(t projection.Timeline, o Options) string {
 			to = latestTime(to, s.From, s.To)
 		}
 	}
-	a := timeAxis{from: t.From, long: max(to.Sub(t.From), time.Second), width: cmp.Or(max(o.Width, 0), plotWidth)}
+	a := timelineAxis{from: t.From, long: max(to.Sub(t.From), time.Second), width: cmp.Or(max(o.Width, 0), plotWidth)}
 	rows := t.Rows[:min(len(t.Rows), o.maxDrawn())]
 	key := presentStages(rows)
 	lines := a.legendLines(key)
@@ -82,7 +82,7 @@ func DrawTimeline(t projection.Timeline, o Options) string {
 	}
 	y := axisHeight + len(rows)*barRow + margin
 	if left > 0 {
-		d.drawNote(margin, y+10, "and "+view.Count(left, "more row"))
+		d.drawNote(margin, y+10, "and "+view.CountWithNoun(left, "more row"))
 		y += 20
 	}
 	a.drawLegend(&d, name, key, y)
@@ -91,20 +91,20 @@ func DrawTimeline(t projection.Timeline, o Options) string {
 
 func latestTime(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
-// timeAxis maps times to columns.
-type timeAxis struct {
+// timelineAxis maps times to columns.
+type timelineAxis struct {
 	from  time.Time
 	long  time.Duration
 	width int
 }
 
-func (a timeAxis) columnOf(t time.Time) float64 {
+func (a timelineAxis) columnOfTime(t time.Time) float64 {
 	share := float64(t.Sub(a.from)) / float64(a.long)
 	return float64(labelWidth+margin) + float64(a.width)*min(max(share, 0), 1)
 }
 
 // spanEnd returns the end of a span: the end of the drawing if it is open.
-func (a timeAxis) spanEnd(s projection.Span) time.Time {
+func (a timelineAxis) spanEnd(s projection.TimelineSpan) time.Time {
 	if s.To.IsZero() {
 		return a.from.Add(a.long)
 	}
@@ -112,7 +112,7 @@ func (a timeAxis) spanEnd(s projection.Span) time.Time {
 }
 
 // tickInterval returns the time between two ticks: at most twelve of them, at round times.
-func (a timeAxis) tickInterval() time.Duration {
+func (a timelineAxis) tickInterval() time.Duration {
 	const day = 24 * time.Hour
 	for _, s := range []time.Duration{
 		time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
@@ -127,10 +127,10 @@ func (a timeAxis) tickInterval() time.Duration {
 }
 
 // drawTicks draws the ticks, and lines down to the last row.
-func (a timeAxis) drawTicks(d *svgWriter, bottom int) {
+func (a timelineAxis) drawTicks(d *svgWriter, bottom int) {
 	step := a.tickInterval()
 	for at := time.Duration(0); at <= a.long; at += step {
-		x := a.columnOf(a.from.Add(at))
+		x := a.columnOfTime(a.from.Add(at))
 		d.writeEscaped(`<path class="tick" d="M%.1f %dV%d" stroke="#d0d5dd" stroke-width="1"/>`, x, axisHeight-6, bottom)
 		d.writeEscaped(`<text class="note" x="%.1f" y="%d" text-anchor="middle" font-size="11">%s</text>`+"\n", x, axisHeight-10, formatElapsed(at))
 	}
@@ -159,12 +159,12 @@ func formatElapsed(d time.Duration) string {
 
 // drawRow draws a row: its label, and a bar for each span that is wide enough to be visible or has no
 // neighbour of its stage.
-func (a timeAxis) drawRow(d *svgWriter, name string, r projection.TimeRow, y int) {
+func (a timelineAxis) drawRow(d *svgWriter, name string, r projection.TimelineRow, y int) {
 	d.writeEscaped(`<g class="row"><title>%s</title>`, cleanText(r.Label))
 	d.writeEscaped(`<text class="label" x="%d" y="%d">%s</text>`, margin, y+barHeight, truncateText(r.Label, 23))
 	last, stage := -1.0, ""
 	for _, s := range r.Spans {
-		from, to := a.columnOf(s.From), a.columnOf(a.spanEnd(s))
+		from, to := a.columnOfTime(s.From), a.columnOfTime(a.spanEnd(s))
 		if to-from < 1 && s.Stage == stage && to-last < 1 {
 			continue
 		}
@@ -174,7 +174,7 @@ func (a timeAxis) drawRow(d *svgWriter, name string, r projection.TimeRow, y int
 	d.WriteString("</g>")
 }
 
-func (a timeAxis) drawBar(d *svgWriter, name string, s projection.Span, y int, from, to float64) {
+func (a timelineAxis) drawBar(d *svgWriter, name string, s projection.TimelineSpan, y int, from, to float64) {
 	st := stageOf(s.Stage)
 	class := "span stage-" + st.name
 	if s.To.IsZero() {
@@ -199,7 +199,7 @@ func (a timeAxis) drawBar(d *svgWriter, name string, s projection.Span, y int, f
 func isFailed(state string) bool { return nexus.GateState(state).IsRed() }
 
 // spanText describes a bar in words.
-func (a timeAxis) spanText(s projection.Span, st legendStage) string {
+func (a timelineAxis) spanText(s projection.TimelineSpan, st timelineLegendEntry) string {
 	parts := []string{st.word}
 	if s.Label != "" {
 		parts = append(parts, cleanText(s.Label))
@@ -215,19 +215,19 @@ func (a timeAxis) spanText(s projection.Span, st legendStage) string {
 }
 
 // presentStages returns the stages that occur in rows.
-func presentStages(rows []projection.TimeRow) []legendStage {
+func presentStages(rows []projection.TimelineRow) []timelineLegendEntry {
 	seen := map[string]bool{}
 	for _, r := range rows {
 		for _, s := range r.Spans {
 			seen[stageOf(s.Stage).name] = true
 		}
 	}
-	return slices.DeleteFunc(legendStages(), func(s legendStage) bool { return !seen[s.name] })
+	return slices.DeleteFunc(legendStages(), func(s timelineLegendEntry) bool { return !seen[s.name] })
 }
 
 // describeTimeline describes the duration of each stage in words, for readers who cannot see the
 // drawing.
-func (a timeAxis) describeTimeline(rows []projection.TimeRow, left int) string {
+func (a timelineAxis) describeTimeline(rows []projection.TimelineRow, left int) string {
 	took := map[string]time.Duration{}
 	for _, r := range rows {
 		for _, s := range r.Spans {
@@ -238,7 +238,7 @@ func (a timeAxis) describeTimeline(rows []projection.TimeRow, left int) string {
 	for _, s := range presentStages(rows) {
 		parts = append(parts, s.word+" "+view.FormatDuration(took[s.name]))
 	}
-	text := view.Count(len(rows), "row") + ". Over all rows: " + strings.Join(parts, ", ") + "."
+	text := view.CountWithNoun(len(rows), "row") + ". Over all rows: " + strings.Join(parts, ", ") + "."
 	if left > 0 {
 		text += fmt.Sprintf(" %d more rows are not drawn.", left)
 	}
@@ -254,10 +254,10 @@ func (d *svgWriter) definePatterns(name string) {
 }
 
 // legendWidth returns the width of a stage in a legend.
-func legendWidth(s legendStage) int { return 34 + 7*len(s.word) }
+func legendWidth(s timelineLegendEntry) int { return 34 + 7*len(s.word) }
 
 // legendLines returns the number of lines that a legend needs.
-func (a timeAxis) legendLines(key []legendStage) int {
+func (a timelineAxis) legendLines(key []timelineLegendEntry) int {
 	lines, x := 1, margin
 	for _, s := range key {
 		if x+legendWidth(s) > labelWidth+a.width && x > margin {
@@ -268,7 +268,7 @@ func (a timeAxis) legendLines(key []legendStage) int {
 	return lines
 }
 
-func (a timeAxis) drawLegend(d *svgWriter, name string, key []legendStage, y int) {
+func (a timelineAxis) drawLegend(d *svgWriter, name string, key []timelineLegendEntry, y int) {
 	x := margin
 	for _, s := range key {
 		if x+legendWidth(s) > labelWidth+a.width && x > margin {

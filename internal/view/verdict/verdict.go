@@ -13,42 +13,42 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// Verdict is the combined result of gates for a tree.
-type Verdict struct {
-	Passed bool             `json:"passed"`
-	State  nexus.GateState  `json:"state"` // the worst of all
-	Why    string           `json:"why,omitzero"`
-	Gates  []nexus.Evidence `json:"gates"`
-	Turned []FixedTests     `json:"turned,omitempty"` // tests that the change since the base fixed
-	Off    []string         `json:"off,omitempty"`    // detected gates that the configuration turns off
-	Tree   string           `json:"tree,omitempty"`   // the judged tree; empty if unknown
-	Base   string           `json:"base,omitempty"`   // commit that it was compared with; empty for none
-	Before []nexus.Finding  `json:"before,omitempty"` // findings that the base also has, which do not count
+// TreeVerdict is the combined result of gates for a tree.
+type TreeVerdict struct {
+	Passed bool                 `json:"passed"`
+	State  nexus.GateState      `json:"state"` // the worst of all
+	Why    string               `json:"why,omitzero"`
+	Gates  []nexus.GateEvidence `json:"gates"`
+	Turned []TestsFixedByChange `json:"turned,omitempty"` // tests that the change since the base fixed
+	Off    []string             `json:"off,omitempty"`    // detected gates that the configuration turns off
+	Tree   string               `json:"tree,omitempty"`   // the judged tree; empty if unknown
+	Base   string               `json:"base,omitempty"`   // commit that it was compared with; empty for none
+	Before []nexus.Finding      `json:"before,omitempty"` // findings that the base also has, which do not count
 
 	told     int      // number of the last gates that are informational and decide nothing
 	replaced []string // gates that were not run because others judged instead
 }
 
-// WithInformational returns the verdict with informational gates, which do not change its state.
-func (v Verdict) WithInformational(all ...nexus.Evidence) Verdict {
+// WithInformationalGates returns the verdict with informational gates, which do not change its state.
+func (v TreeVerdict) WithInformationalGates(all ...nexus.GateEvidence) TreeVerdict {
 	v.Gates, v.told = append(v.Gates, all...), v.told+len(all)
 	return v
 }
 
 // WithGates returns the verdict with further deciding gates.
-func (v Verdict) WithGates(all ...nexus.Evidence) Verdict {
-	return VerdictOf(append(slices.Clip(v.Gates), all...), v.replaced...)
+func (v TreeVerdict) WithGates(all ...nexus.GateEvidence) TreeVerdict {
+	return CombineGateResults(append(slices.Clip(v.Gates), all...), v.replaced...)
 }
 
 // isInformational reports whether the gate at an index decides nothing: it is informational, is
 // skipped for the change, or another judged instead. Machine-readable formats must not report it
 // as a failure.
-func (v Verdict) isInformational(i int) bool {
+func (v TreeVerdict) isInformational(i int) bool {
 	return v.Gates[i].Apart || i >= len(v.Gates)-v.told || v.isReplaced(v.Gates[i])
 }
 
 // isReplaced reports whether another gate judged instead of one.
-func (v Verdict) isReplaced(e nexus.Evidence) bool {
+func (v TreeVerdict) isReplaced(e nexus.GateEvidence) bool {
 	return e.State == nexus.NotRun && slices.Contains(v.replaced, e.Gate)
 }
 
@@ -56,7 +56,7 @@ func (v Verdict) isReplaced(e nexus.Evidence) bool {
 const DisabledText = "switched off in the configuration"
 
 // WithDisabledGates returns the verdict with the gates that are turned off.
-func (v Verdict) WithDisabledGates(off []string) Verdict {
+func (v TreeVerdict) WithDisabledGates(off []string) TreeVerdict {
 	v.Off = off
 	if len(v.Gates) == 0 && len(off) > 0 {
 		v.Why = "no gate ran: the configuration switches off " + strings.Join(off, ", ")
@@ -64,18 +64,18 @@ func (v Verdict) WithDisabledGates(off []string) Verdict {
 	return v
 }
 
-// FixedTests names tests of a gate that pass because of a change.
-type FixedTests struct {
+// TestsFixedByChange names tests of a gate that pass because of a change.
+type TestsFixedByChange struct {
 	Gate  string   `json:"gate"`
 	Tests []string `json:"tests"`
 }
 
-// VerdictOf combines the results of gates. It passes only if all have passed. Gates named as replaced
+// CombineGateResults combines the results of gates. It passes only if all have passed. Gates named as replaced
 // were not run because others judged instead; they are listed and decide nothing.
-func VerdictOf(all []nexus.Evidence, replaced ...string) Verdict {
-	v := Verdict{State: nexus.Pass, Gates: all, replaced: replaced}
+func CombineGateResults(all []nexus.GateEvidence, replaced ...string) TreeVerdict {
+	v := TreeVerdict{State: nexus.Pass, Gates: all, replaced: replaced}
 	if len(all) == 0 {
-		return Verdict{State: nexus.NotRun, Why: "no gate found: neither the configuration nor the files of the project name one", Gates: []nexus.Evidence{}}
+		return TreeVerdict{State: nexus.NotRun, Why: "no gate found: neither the configuration nor the files of the project name one", Gates: []nexus.GateEvidence{}}
 	}
 	order := []nexus.GateState{
 		nexus.Pass, nexus.NotRun, nexus.Flaky, nexus.MissingAsset, nexus.Unverifiable,
@@ -89,20 +89,20 @@ func VerdictOf(all []nexus.Evidence, replaced ...string) Verdict {
 		}
 		return len(order)
 	}
-	if !slices.ContainsFunc(all, func(e nexus.Evidence) bool { return !e.Apart }) {
+	if !slices.ContainsFunc(all, func(e nexus.GateEvidence) bool { return !e.Apart }) {
 		v.State, v.Why = nexus.NotRun, "no gate applies to the change"
 	}
 	for _, e := range all {
 		if !e.Apart && !v.isReplaced(e) && rank(e.State) > rank(v.State) {
 			v.State = e.State
-			v.Why = strings.TrimSuffix(e.Gate+": "+cmp.Or(e.Why, count(len(e.Findings), "finding")), ": ")
+			v.Why = strings.TrimSuffix(e.Gate+": "+cmp.Or(e.Why, countWithNoun(len(e.Findings), "finding")), ": ")
 		}
 	}
 	v.Passed = v.State == nexus.Pass
 	return v
 }
 
-func count(n int, what string) string {
+func countWithNoun(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
@@ -136,7 +136,7 @@ func findingLocation(f nexus.Finding) string {
 }
 
 // DrawVerdict draws a verdict for people.
-func DrawVerdict(s view.Style, v Verdict) string {
+func DrawVerdict(s view.OutputStyle, v TreeVerdict) string {
 	var b strings.Builder
 	for _, e := range v.Gates {
 		b.WriteString(drawGate(s, e))
@@ -144,24 +144,24 @@ func DrawVerdict(s view.Style, v Verdict) string {
 			b.WriteString(drawFinding(s, f))
 		}
 		for _, t := range v.fixedTests(e.Gate) {
-			fmt.Fprintf(&b, "  %s: %s\n", s.Good("now passes"), view.Clean(t))
+			fmt.Fprintf(&b, "  %s: %s\n", s.Good("now passes"), view.EscapeForTerminal(t))
 		}
 		b.WriteString(v.baseFindings(s, e.Gate))
 	}
 	for _, name := range v.Off {
-		fmt.Fprintf(&b, "%s: %s, %s\n", s.Bold(view.Clean(name)), s.Warn("off"), DisabledText)
+		fmt.Fprintf(&b, "%s: %s, %s\n", s.Bold(view.EscapeForTerminal(name)), s.Warn("off"), DisabledText)
 	}
 	if v.Tree != "" {
-		fmt.Fprintf(&b, "%s %s\n", s.Dim("tree"), view.Clean(v.Tree))
+		fmt.Fprintf(&b, "%s %s\n", s.Dim("tree"), view.EscapeForTerminal(v.Tree))
 	}
 	if v.Base != "" {
-		fmt.Fprintf(&b, "%s %s\n", s.Dim("compared with"), view.Clean(v.Base))
+		fmt.Fprintf(&b, "%s %s\n", s.Dim("compared with"), view.EscapeForTerminal(v.Base))
 	}
 	switch {
 	case v.Passed:
 		fmt.Fprintf(&b, "%s\n", s.Good("passed"))
 	default:
-		fmt.Fprintf(&b, "%s: %s\n", s.Bad(string(v.State)), view.Clean(v.Why))
+		fmt.Fprintf(&b, "%s: %s\n", s.Bad(string(v.State)), view.EscapeForTerminal(v.Why))
 	}
 	return s.Sanitize(b.String())
 }
@@ -170,7 +170,7 @@ func DrawVerdict(s view.Style, v Verdict) string {
 const mostBefore = 20
 
 // baseFindings lists the findings of a gate that the base also has, one per line.
-func (v Verdict) baseFindings(s view.Style, gate string) string {
+func (v TreeVerdict) baseFindings(s view.OutputStyle, gate string) string {
 	var b strings.Builder
 	n := 0
 	for _, f := range v.Before {
@@ -187,7 +187,7 @@ func (v Verdict) baseFindings(s view.Style, gate string) string {
 				text = part + ": " + text
 			}
 		}
-		fmt.Fprintf(&b, "  %s: %s\n", s.Dim("also on the base"), view.Clean(text))
+		fmt.Fprintf(&b, "  %s: %s\n", s.Dim("also on the base"), view.EscapeForTerminal(text))
 	}
 	if n > mostBefore {
 		fmt.Fprintf(&b, "  %s: and %d more\n", s.Dim("also on the base"), n-mostBefore)
@@ -196,7 +196,7 @@ func (v Verdict) baseFindings(s view.Style, gate string) string {
 }
 
 // fixedTests returns the tests of a gate that the change fixed.
-func (v Verdict) fixedTests(gate string) []string {
+func (v TreeVerdict) fixedTests(gate string) []string {
 	for _, t := range v.Turned {
 		if t.Gate == gate {
 			return t.Tests
@@ -205,7 +205,7 @@ func (v Verdict) fixedTests(gate string) []string {
 	return nil
 }
 
-func drawGate(s view.Style, e nexus.Evidence) string {
+func drawGate(s view.OutputStyle, e nexus.GateEvidence) string {
 	paint := s.Warn
 	if e.State == nexus.Pass {
 		paint = s.Good
@@ -214,12 +214,12 @@ func drawGate(s view.Style, e nexus.Evidence) string {
 		paint = s.Bad
 	}
 	word := paint(string(e.State))
-	text := fmt.Sprintf("%s: %s", s.Bold(view.Clean(e.Gate)), word)
-	if e.Counts != (nexus.Counts{}) {
+	text := fmt.Sprintf("%s: %s", s.Bold(view.EscapeForTerminal(e.Gate)), word)
+	if e.Counts != (nexus.TestCounts{}) {
 		text += fmt.Sprintf(", %d passed, %d failed, %d skipped", e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped)
 	}
 	if e.Why != "" {
-		text += ", " + view.Clean(e.Why)
+		text += ", " + view.EscapeForTerminal(e.Why)
 	}
 	if e.Duration > 0 {
 		text += " " + s.Dim(fmt.Sprintf("(%.1fs)", e.Duration.Seconds()))
@@ -227,7 +227,7 @@ func drawGate(s view.Style, e nexus.Evidence) string {
 	return text + "\n"
 }
 
-func drawFinding(s view.Style, f nexus.Finding) string {
+func drawFinding(s view.OutputStyle, f nexus.Finding) string {
 	word := severityWord(f)
 	switch word {
 	case "error":
@@ -238,33 +238,33 @@ func drawFinding(s view.Style, f nexus.Finding) string {
 	first, rest, _ := strings.Cut(f.Message, "\n")
 	text := "  "
 	if p := findingLocation(f); p != "" {
-		text += view.Clean(p) + ": "
+		text += view.EscapeForTerminal(p) + ": "
 	}
 	text += word + ": "
 	if f.Test != "" {
-		text += view.Clean(f.Test) + ": "
+		text += view.EscapeForTerminal(f.Test) + ": "
 	}
-	text += view.Clean(first)
+	text += view.EscapeForTerminal(first)
 	if f.Code != "" {
-		text += " " + s.Dim("["+view.Clean(f.Code)+"]")
+		text += " " + s.Dim("["+view.EscapeForTerminal(f.Code)+"]")
 	}
 	text += "\n"
 	for i, l := range strings.Split(strings.TrimSpace(rest), "\n") {
 		if l != "" && i < 12 {
-			text += "      " + view.Clean(l) + "\n"
+			text += "      " + view.EscapeForTerminal(l) + "\n"
 		}
 	}
 	if f.Expected+f.Actual != "" {
-		text += fmt.Sprintf("      want %s, have %s\n", view.Clean(f.Expected), view.Clean(f.Actual))
+		text += fmt.Sprintf("      want %s, have %s\n", view.EscapeForTerminal(f.Expected), view.EscapeForTerminal(f.Actual))
 	}
 	if f.Advice != "" {
-		text += "      " + view.Clean(f.Advice) + "\n"
+		text += "      " + view.EscapeForTerminal(f.Advice) + "\n"
 	}
 	return text
 }
 
 // FormatSummary writes a verdict as Markdown, for the page of a build.
-func FormatSummary(v Verdict) string {
+func FormatSummary(v TreeVerdict) string {
 	var b strings.Builder
 	word := "passed"
 	if !v.Passed {
@@ -305,7 +305,7 @@ func FormatSummary(v Verdict) string {
 			line := "- "
 			for _, part := range []string{findingLocation(f), f.Test} {
 				if part != "" {
-					line += "`" + strings.ReplaceAll(view.Clean(part), "`", "'") + "` "
+					line += "`" + strings.ReplaceAll(view.EscapeForTerminal(part), "`", "'") + "` "
 				}
 			}
 			b.WriteString(line + markdownCell(first) + "\n")
@@ -324,11 +324,11 @@ func summaryLine(what, text string) string {
 
 // markdownCell escapes a text within Markdown.
 func markdownCell(s string) string {
-	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[", "`", "\\`", "@", "@\u200b").Replace(view.Clean(s))
+	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[", "`", "\\`", "@", "@\u200b").Replace(view.EscapeForTerminal(s))
 }
 
 // FormatGitHub writes findings as annotations.
-func FormatGitHub(v Verdict) string {
+func FormatGitHub(v TreeVerdict) string {
 	var b strings.Builder
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -349,7 +349,7 @@ func FormatGitHub(v Verdict) string {
 			add("endLine", fmt.Sprint(f.EndLine))
 			add("col", fmt.Sprint(f.Column))
 			add("endColumn", fmt.Sprint(f.EndColumn))
-			add("title", strings.TrimSuffix(view.Clean(e.Gate)+": "+view.Clean(cmp.Or(f.Test, f.Code)), ": "))
+			add("title", strings.TrimSuffix(view.EscapeForTerminal(e.Gate)+": "+view.EscapeForTerminal(cmp.Or(f.Test, f.Code)), ": "))
 			fmt.Fprintf(&b, "::%s %s::%s\n", word, strings.Join(about, ","), data.Replace(f.Message))
 		}
 		if e.State != nexus.Pass && len(e.Findings) == 0 {
@@ -357,11 +357,11 @@ func FormatGitHub(v Verdict) string {
 			if v.isInformational(i) {
 				word = "notice"
 			}
-			fmt.Fprintf(&b, "::%s title=%s::%s\n", word, property.Replace(view.Clean(e.Gate)), data.Replace(strings.TrimSuffix(string(e.State)+": "+e.Why, ": ")))
+			fmt.Fprintf(&b, "::%s title=%s::%s\n", word, property.Replace(view.EscapeForTerminal(e.Gate)), data.Replace(strings.TrimSuffix(string(e.State)+": "+e.Why, ": ")))
 		}
 	}
 	for _, name := range v.Off {
-		fmt.Fprintf(&b, "::notice title=%s::%s\n", property.Replace(view.Clean(name)), DisabledText)
+		fmt.Fprintf(&b, "::notice title=%s::%s\n", property.Replace(view.EscapeForTerminal(name)), DisabledText)
 	}
 	return b.String()
 }

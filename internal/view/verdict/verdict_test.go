@@ -11,10 +11,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/verdict"
 )
 
-func red() verdict.Verdict {
-	return verdict.VerdictOf([]nexus.Evidence{
+func red() verdict.TreeVerdict {
+	return verdict.CombineGateResults([]nexus.GateEvidence{
 		{Gate: "build", State: nexus.Pass, Command: "make"},
-		{Gate: "test", State: nexus.Fail, Command: "x", Counts: nexus.Counts{Passed: 2, Failed: 1}, Findings: []nexus.Finding{
+		{Gate: "test", State: nexus.Fail, Command: "x", Counts: nexus.TestCounts{Passed: 2, Failed: 1}, Findings: []nexus.Finding{
 			{File: "a b/x.go", Line: 3, Column: 5, Code: "test", Test: "x.Test<A>", Message: "want 1\nhave 2 ]]> & \x1b[31mred", Expected: "1", Actual: "2"},
 			{File: "y.go", Severity: nexus.Minor, Message: "odd, 100%: yes"},
 		}},
@@ -24,11 +24,11 @@ func red() verdict.Verdict {
 
 func TestOf(t *testing.T) {
 	of := func(all ...nexus.GateState) nexus.GateState {
-		var es []nexus.Evidence
+		var es []nexus.GateEvidence
 		for _, s := range all {
-			es = append(es, nexus.Evidence{Gate: "g", State: s})
+			es = append(es, nexus.GateEvidence{Gate: "g", State: s})
 		}
-		return verdict.VerdictOf(es).State
+		return verdict.CombineGateResults(es).State
 	}
 	for _, tt := range []struct {
 		all  []nexus.GateState
@@ -44,7 +44,7 @@ func TestOf(t *testing.T) {
 		if got := of(tt.all...); got != tt.want {
 			t.Errorf("%v is %s, want %s", tt.all, got, tt.want)
 		}
-		if v := verdict.VerdictOf(nil); v.Passed || v.Gates == nil {
+		if v := verdict.CombineGateResults(nil); v.Passed || v.Gates == nil {
 			t.Errorf("%+v", v)
 		}
 	}
@@ -64,14 +64,14 @@ func TestShapesAreWellFormed(t *testing.T) {
 	if err := xml.Unmarshal([]byte(text), &suites); err != nil || suites.Tests != 5 || suites.Failures != 1 || suites.Errors != 1 {
 		t.Errorf("%+v, %v\n%s", suites, err, text)
 	}
-	if bare, err := verdict.FormatJUnit(verdict.VerdictOf([]nexus.Evidence{{Gate: "tamper", State: nexus.Pass}})); err != nil || !strings.Contains(bare, `name="tamper" time`) {
+	if bare, err := verdict.FormatJUnit(verdict.CombineGateResults([]nexus.GateEvidence{{Gate: "tamper", State: nexus.Pass}})); err != nil || !strings.Contains(bare, `name="tamper" time`) {
 		t.Errorf("a gate without a command has no name: %v\n%s", err, bare)
 	}
 	if text, err = verdict.FormatSARIF(v); err != nil || !json.Valid([]byte(text)) || !strings.Contains(text, `"uri": "a%20b/x.go"`) || !strings.Contains(text, `"level": "warning"`) {
 		t.Errorf("%v\n%s", err, text)
 	}
-	aside := verdict.VerdictOf([]nexus.Evidence{{Gate: "build", State: nexus.Pass}, {Gate: "e2e", State: nexus.NotRun, Why: "no page", Apart: true}}).
-		WithInformational(nexus.Evidence{Gate: "done: coverage", State: nexus.Unverifiable, Why: "nobody knows"})
+	aside := verdict.CombineGateResults([]nexus.GateEvidence{{Gate: "build", State: nexus.Pass}, {Gate: "e2e", State: nexus.NotRun, Why: "no page", Apart: true}}).
+		WithInformationalGates(nexus.GateEvidence{Gate: "done: coverage", State: nexus.Unverifiable, Why: "nobody knows"})
 	if text = verdict.FormatGitHub(aside); strings.Contains(text, "::error") || strings.Count(text, "::notice") != 2 || !aside.Passed {
 		t.Errorf("what decides nothing is an error: %s", text)
 	}
@@ -88,7 +88,7 @@ func TestShapesAreWellFormed(t *testing.T) {
 	if text = verdict.FormatSummary(v); !strings.Contains(text, "| test | fail | 2 | 1 | 0 |") || strings.ContainsAny(text, "\x1b") {
 		t.Error(text)
 	}
-	text = verdict.DrawVerdict(view.Style{Plain: true}, v)
+	text = verdict.DrawVerdict(view.OutputStyle{Plain: true}, v)
 	for _, line := range []string{
 		"build: pass\n", "test: fail, 2 passed, 1 failed, 0 skipped\n", "  a b/x.go:3:5: error: x.Test<A>: want 1 [test]\n",
 		"      want 1, have 2\n", "  y.go: warning: odd, 100%: yes\n", "fail: test: 2 findings\n",

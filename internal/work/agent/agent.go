@@ -39,7 +39,7 @@ import (
 // CallableTools are the tools that the model may call.
 type CallableTools interface {
 	// Specs returns the descriptions of the tools for the model, always the same.
-	Specs() []llm.Tool
+	Specs() []llm.ToolDescription
 	// Answer runs one call; a call that fails has a failed result.
 	Answer(ctx context.Context, c llm.ToolCall) tool.CallOutcome
 	// ReadOnly reports whether calls of the tool may run in parallel.
@@ -66,9 +66,9 @@ type MessageStore interface {
 	Get(hash string) ([]byte, error)
 }
 
-// SessionBrief describes a stretch of a session: the role and model, the limits, and the conversation
+// SessionStretchOptions describes a stretch of a session: the role and model, the limits, and the conversation
 // so far.
-type SessionBrief struct {
+type SessionStretchOptions struct {
 	Session nexus.SessionID
 	Attempt nexus.AttemptID
 	Task    nexus.TaskID
@@ -78,23 +78,23 @@ type SessionBrief struct {
 	Tier    nexus.Tier // tier of the model, for accounting
 	System  string     // system prompt, the same whenever the session continues
 
-	Messages []llm.Message   // so far; see [LoadMessages]
-	After    nexus.SessionID // session whose conversation this one continues at its start; empty: none
-	Turn     int             // turns taken so far
-	Used     nexus.Usage     // tokens of those turns
-	Elapsed  time.Duration   // active time of those turns
-	Tally    state.ToolTally // tool calls of those turns
+	Messages []llm.Message       // so far; see [LoadMessages]
+	After    nexus.SessionID     // session whose conversation this one continues at its start; empty: none
+	Turn     int                 // turns taken so far
+	Used     nexus.Usage         // tokens of those turns
+	Elapsed  time.Duration       // active time of those turns
+	Tally    state.ToolCallTally // tool calls of those turns
 
 	Cut bool // a person interrupted it: calls without a result are not run
 
 	Next string // our next message; empty to continue where the session stopped
 	Why  string // brief or repair; empty: brief at first, repair later
 
-	Memory   []nexus.RememberedEntry // entries of the repository's memory that Next shows
-	Delivers Guidance                // guidance that Next delivers; zero: none
-	Items    []nexus.PromptItem      // the items of Next, and at first of everything sent before it
+	Memory   []nexus.RelevantMemoryEntry // entries of the repository's memory that Next shows
+	Delivers Guidance                    // guidance that Next delivers; zero: none
+	Items    []nexus.PromptManifestItem  // the items of Next, and at first of everything sent before it
 
-	Retry llm.RetryPolicy // how failed calls are retried
+	Retry llm.CallRetryPolicy // how failed calls are retried
 	// limits work that can be repeated for free; nil: no limit
 	Spare func(context.Context) (context.Context, context.CancelFunc)
 
@@ -111,7 +111,7 @@ type SessionBrief struct {
 
 	// models in order of preference: Model, and its replacements while it is unavailable; nil:
 	// only Model
-	Choices []ModelChoice
+	Choices []SessionModel
 	Present string // the model that was called last
 	Foreign int    // number of messages at the beginning that Present did not see
 
@@ -132,8 +132,8 @@ type SessionBrief struct {
 	Draw     func(name string) uint64                                 // the next number of a name, for what must differ; nil: a random one
 }
 
-// SessionOutcome is the result of a stretch of a session.
-type SessionOutcome struct {
+// SessionStretchResult is the result of a stretch of a session.
+type SessionStretchResult struct {
 	Outcome  nexus.Outcome // Accepted: it submitted
 	Why      string        // why not
 	Handin   json.RawMessage
@@ -147,9 +147,9 @@ type SessionOutcome struct {
 // RunSession lets a model work with its tools until it submits, reaches a limit, or makes no
 // progress. An error means that the machinery failed or, when ctx was cancelled, is the cause;
 // the session can be resumed with the messages that were recorded.
-func RunSession(ctx context.Context, m llm.Model, tools CallableTools, b SessionBrief, d SessionRecorder, s MessageStore, heard func(llm.Delta)) (SessionOutcome, error) {
+func RunSession(ctx context.Context, m llm.Model, tools CallableTools, b SessionStretchOptions, d SessionRecorder, s MessageStore, heard func(llm.AnswerDelta)) (SessionStretchResult, error) {
 	c := &sessionConversation{
-		SessionBrief: b, model: m, tools: tools, desk: d, store: s, heard: heard,
+		SessionStretchOptions: b, model: m, tools: tools, desk: d, store: s, heard: heard,
 		specs: tools.Specs(), left: b.Limits.SessionTime - b.Elapsed, taken: b.Turn,
 	}
 	for _, m := range b.Messages {
@@ -157,7 +157,7 @@ func RunSession(ctx context.Context, m llm.Model, tools CallableTools, b Session
 	}
 	c.resumeLastModel()
 	end, err := c.runUntilEnding(ctx)
-	out := SessionOutcome{Turns: c.taken - b.Turn, Usage: c.usage, Messages: c.messages}
+	out := SessionStretchResult{Turns: c.taken - b.Turn, Usage: c.usage, Messages: c.messages}
 	if end != nil {
 		out.Outcome, out.Why, out.Handin, out.Text, out.Refusal = end.outcome, end.why, end.handin, end.text, end.refusal
 	}

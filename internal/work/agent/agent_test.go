@@ -67,7 +67,7 @@ func TestEveryTurnIsRecordedInOneAppend(t *testing.T) {
 		switch f := f.(type) {
 		case nexus.BudgetReserved:
 			reserved[f.ID] = f.Money
-		case nexus.BudgetSpent:
+		case nexus.BudgetSettled:
 			if f.Money <= 0 || f.Money > reserved[f.ID] || f.Estimated {
 				t.Errorf("%+v of %s reserved", f, reserved[f.ID])
 			}
@@ -83,7 +83,7 @@ func TestEveryTurnIsRecordedInOneAppend(t *testing.T) {
 	if err != nil || !json.Valid(result) || string(result) != string(out.Handin) {
 		t.Errorf("result %s, handed in %s, %v", result, out.Handin, err)
 	}
-	tr, err := agenttest.Replay(b.brief.Session, b.desk.Events(), b.store)
+	tr, err := agenttest.ReplaySession(b.brief.Session, b.desk.Events(), b.store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,8 +157,8 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 		}}},
 		nexus.Reviewer: {"approved": true, "summary": "fine", "findings": []any{}},
 	}
-	schemas := map[nexus.Role]json.RawMessage{nexus.Planner: plan.HandinSchema(), nexus.Reviewer: review.HandinSchema()}
-	roles, err := agent.LoadRoles(nil)
+	schemas := map[nexus.Role]json.RawMessage{nexus.Planner: plan.SubmissionSchema(), nexus.Reviewer: review.HandinSchema()}
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil || len(roles) < 6 {
 		t.Fatal(len(roles), err)
 	}
@@ -182,7 +182,7 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 				b.tools(t, schemas[role])
 				b.desk.Guidance = []agent.Guidance{{Seq: 7, Text: "Mind the gap."}}
 				b.desk.Refuse = func(f []nexus.Fact) error {
-					if _, ok := f[0].(nexus.ToolAnswered); ok && b.snaps > 0 {
+					if _, ok := f[0].(nexus.ToolCallEnded); ok && b.snaps > 0 {
 						return errors.New("crash")
 					}
 					return nil
@@ -220,7 +220,7 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 // byte by byte: they are the same up to where the brief names its
 // conversation, and the second reads all of that from the cache.
 func TestSiblingsBeginAlike(t *testing.T) {
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestSiblingsBeginAlike(t *testing.T) {
 				for _, attempt := range []string{"T3.1", "T4.2"} {
 					id := nexus.SessionID(attempt + "/" + string(role) + ".1")
 					b.brief.Session, b.brief.Family = id, "261121-145510-abc/"+string(role)
-					b.brief.System = prompt.SystemPrompt(r.Prompt, keepSmall(), prompt.WorkEnvironment{System: "linux/amd64"})
+					b.brief.System = prompt.SystemPrompt(r.Prompt, keepSmall(), prompt.RoleEnvironment{System: "linux/amd64"})
 					b.brief.Next = prompt.TaskBrief{Session: id, Task: nexus.Task{ID: nexus.TaskID(attempt[:2]), Title: "Do " + attempt}}.Text()
 					b.must(t)
 				}
@@ -266,7 +266,7 @@ func TestSiblingsBeginAlike(t *testing.T) {
 // asks for what it says, and saves several.
 func TestFirstPromptOfTheCoderIsSmall(t *testing.T) {
 	b := newBench(t, nexus.Coder, script(done()))
-	b.brief.System = prompt.SystemPrompt(b.brief.Role.Prompt, nil, prompt.WorkEnvironment{
+	b.brief.System = prompt.SystemPrompt(b.brief.Role.Prompt, nil, prompt.RoleEnvironment{
 		System: "linux/amd64", Date: "2026-11-24", Shell: true, Tmp: "/tmp", Mutation: "warn",
 		Gates: []prompt.GateDescription{
 			{Name: "build", Command: "go build ./...", Usual: 2 * time.Second},
@@ -501,7 +501,7 @@ func settled(t *testing.T, b *bench) {
 		switch f := f.(type) {
 		case nexus.BudgetReserved:
 			open[f.ID]++
-		case nexus.BudgetSpent:
+		case nexus.BudgetSettled:
 			open[f.ID]--
 		default:
 		}
@@ -516,7 +516,7 @@ func settled(t *testing.T, b *bench) {
 func TestFailedCallsSettleAndSayWhatToDo(t *testing.T) {
 	cases := []struct {
 		fault     llmtest.ProviderFault
-		code      nexus.Code
+		code      nexus.ErrorCode
 		estimated bool
 	}{
 		{llmtest.BadKey, nexus.CodeAuth, false},
@@ -534,7 +534,7 @@ func TestFailedCallsSettleAndSayWhatToDo(t *testing.T) {
 			}
 			settled(t, b)
 			facts := b.desk.RecordedFacts()
-			s, ok := facts[len(facts)-1].(nexus.BudgetSpent)
+			s, ok := facts[len(facts)-1].(nexus.BudgetSettled)
 			if !ok || s.Estimated != c.estimated || (s.Money > 0) != c.estimated || c.fault == llmtest.Cut && s.Usage.Output < 100 {
 				t.Errorf("%+v", facts[len(facts)-1])
 			}
@@ -550,7 +550,7 @@ func TestUnreachableProviderCostsNothing(t *testing.T) {
 		t.Fatal("no error")
 	}
 	facts := b.desk.RecordedFacts()
-	if s, ok := facts[len(facts)-1].(nexus.BudgetSpent); !ok || s.Money != 0 || s.Estimated {
+	if s, ok := facts[len(facts)-1].(nexus.BudgetSettled); !ok || s.Money != 0 || s.Estimated {
 		t.Errorf("%+v", facts[len(facts)-1])
 	}
 }
@@ -559,7 +559,7 @@ func TestCancelReturnsItsCauseAndKeepsWhatWasPaid(t *testing.T) {
 	b := newBench(t, nexus.Coder, script(calls(call("list_files", map[string]any{})), llmtest.ScriptTurn{Say: "Now I think", Fault: llmtest.Stall}))
 	cause := errors.New("somebody asked")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	out, err := agent.RunSession(ctx, b.model, b.set, b.brief, b.desk, b.store, func(d llm.Delta) {
+	out, err := agent.RunSession(ctx, b.model, b.set, b.brief, b.desk, b.store, func(d llm.AnswerDelta) {
 		if strings.Contains(d.Text, "Now") {
 			cancel(cause)
 		}
@@ -727,7 +727,7 @@ func TestGuidanceIsDeliveredOnce(t *testing.T) {
 }
 
 func TestReplayOfNothing(t *testing.T) {
-	_, err := agenttest.Replay("T9.1/coder.1", nil, nil)
+	_, err := agenttest.ReplaySession("T9.1/coder.1", nil, nil)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		t.Error(err)
 	}
@@ -736,7 +736,7 @@ func TestReplayOfNothing(t *testing.T) {
 // mind is a model that says one thing.
 type mind func() llm.Response
 
-func (m mind) Stream(context.Context, llm.Request, func(llm.Delta)) (llm.Response, error) {
+func (m mind) Stream(context.Context, llm.Request, func(llm.AnswerDelta)) (llm.Response, error) {
 	return m(), nil
 }
 
@@ -758,7 +758,7 @@ func TestWhatIsSentIsWhatIsReadBack(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, f := range b.desk.RecordedFacts() {
-		if s, ok := f.(nexus.BudgetSpent); ok && (!s.Estimated || s.Usage.Input == 0 || s.Usage.Output == 0) {
+		if s, ok := f.(nexus.BudgetSettled); ok && (!s.Estimated || s.Usage.Input == 0 || s.Usage.Output == 0) {
 			t.Errorf("a call that nobody counted: %+v", s)
 		}
 	}

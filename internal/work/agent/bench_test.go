@@ -27,11 +27,11 @@ import (
 type bench struct {
 	server *llmtest.Server
 	model  llm.Model
-	desk   *agenttest.FakeRecorder
-	store  *agenttest.InMemoryStore
+	desk   *agenttest.FakeSessionRecorder
+	store  *agenttest.InMemoryBlobStore
 	dir    string
 	set    *tool.ToolSet
-	brief  agent.SessionBrief
+	brief  agent.SessionStretchOptions
 	snaps  int
 }
 
@@ -58,12 +58,12 @@ func newBench(tb testing.TB, role nexus.Role, s llmtest.Script) *bench {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(stop)
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b := &bench{server: server, desk: &agenttest.FakeRecorder{}, store: &agenttest.InMemoryStore{}, dir: tb.TempDir()}
-	b.model = anthropic.New(anthropic.Config{Key: "key", BaseURL: server.URL()})
+	b := &bench{server: server, desk: &agenttest.FakeSessionRecorder{}, store: &agenttest.InMemoryBlobStore{}, dir: tb.TempDir()}
+	b.model = anthropic.NewProvider(anthropic.Config{Key: "key", BaseURL: server.URL()})
 	if err := os.WriteFile(filepath.Join(b.dir, "sum.go"), []byte("package sum\n"), 0o644); err != nil {
 		tb.Fatal(err)
 	}
@@ -71,10 +71,10 @@ func newBench(tb testing.TB, role nexus.Role, s llmtest.Script) *bench {
 	b.tools(tb, nil)
 	task := nexus.Task{ID: "T3", Title: "Add parser for durations", Brief: "Parse them.", Criteria: []nexus.Criterion{{Text: "It parses.", Check: "test"}}}
 	id := nexus.SessionID("T3.1/" + string(role) + ".1")
-	b.brief = agent.SessionBrief{
-		Session: id, Attempt: "T3.1", Task: "T3", Role: r, Model: "scripted/model", System: prompt.SystemPrompt(r.Prompt, nil, prompt.WorkEnvironment{}),
+	b.brief = agent.SessionStretchOptions{
+		Session: id, Attempt: "T3.1", Task: "T3", Role: r, Model: "scripted/model", System: prompt.SystemPrompt(r.Prompt, nil, prompt.RoleEnvironment{}),
 		Next:  prompt.TaskBrief{Session: id, Task: task}.Text(),
-		Retry: llm.RetryPolicy{Tries: 1},
+		Retry: llm.CallRetryPolicy{Tries: 1},
 		Price: func(u nexus.Usage, _ llm.BillingTerms) nexus.Money { return nexus.Money(u.TotalTokens()) },
 		Worst: func(q llm.Request) nexus.Money { return nexus.Money(llm.EstimateRequest(q) + q.MaxTokens) },
 	}
@@ -92,20 +92,20 @@ func (b *bench) tools(tb testing.TB, handin json.RawMessage) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b.set, err = tool.New(tool.AgentEnvironment{
+	b.set, err = tool.NewToolSet(tool.AgentToolEnvironment{
 		Dir: b.dir, Box: box, Blob: b.store, Writes: true, Handin: handin, Now: time.Now,
 		Git: func(context.Context, []string, []string) (string, error) { return "no changes\n", nil },
-	}, tool.BuiltinNames()...)
+	}, tool.BuiltinToolNames()...)
 	if err != nil {
 		tb.Fatal(err)
 	}
 }
 
-func (b *bench) run(ctx context.Context) (agent.SessionOutcome, error) {
+func (b *bench) run(ctx context.Context) (agent.SessionStretchResult, error) {
 	return agent.RunSession(ctx, b.model, b.set, b.brief, b.desk, b.store, nil)
 }
 
-func (b *bench) must(t *testing.T) agent.SessionOutcome {
+func (b *bench) must(t *testing.T) agent.SessionStretchResult {
 	t.Helper()
 	out, err := b.run(t.Context())
 	if err != nil {
@@ -117,7 +117,7 @@ func (b *bench) must(t *testing.T) agent.SessionOutcome {
 // resume sets the brief to continue with what was recorded.
 func (b *bench) resume(t *testing.T, next string) agenttest.SessionTranscript {
 	t.Helper()
-	tr, err := agenttest.Replay(b.brief.Session, b.desk.Events(), b.store)
+	tr, err := agenttest.ReplaySession(b.brief.Session, b.desk.Events(), b.store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,13 +165,13 @@ func (b *bench) prompts() (why []string) {
 // models returns the clients of all wires.
 func models(url string) map[string]llm.Model {
 	return map[string]llm.Model{
-		"anthropic": anthropic.New(anthropic.Config{Key: "key", BaseURL: url}),
+		"anthropic": anthropic.NewProvider(anthropic.Config{Key: "key", BaseURL: url}),
 		"openai":    openaiModel(url),
-		"responses": responses.New(responses.Config{Key: "key", BaseURL: url + "/v1"}),
-		"gemini":    gemini.New(gemini.Config{Key: "key", BaseURL: url}),
+		"responses": responses.NewProvider(responses.Config{Key: "key", BaseURL: url + "/v1"}),
+		"gemini":    gemini.NewProvider(gemini.Config{Key: "key", BaseURL: url}),
 	}
 }
 
 func openaiModel(url string) llm.Model {
-	return openai.New(openai.Config{Key: "key", BaseURL: url + "/v1", Server: "openai"})
+	return openai.NewProvider(openai.Config{Key: "key", BaseURL: url + "/v1", Server: "openai"})
 }

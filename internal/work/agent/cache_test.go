@@ -57,8 +57,8 @@ func TestALongSessionIsReadFromTheCache(t *testing.T) {
 				for _, r := range b.server.Requests() {
 					u = u.Add(r.Usage)
 				}
-				share := float64(u.CacheRead) / float64(u.Prompt())
-				t.Logf("%d requests, %d compactions: %.1f %% of %d input tokens are read from the cache", len(b.server.Requests()), len(compactions(b)), 100*share, u.Prompt())
+				share := float64(u.CacheRead) / float64(u.PromptTokens())
+				t.Logf("%d requests, %d compactions: %.1f %% of %d input tokens are read from the cache", len(b.server.Requests()), len(compactions(b)), 100*share, u.PromptTokens())
 				if share < 0.9 {
 					t.Errorf("%.1f %% is less than 90 %%", 100*share)
 				}

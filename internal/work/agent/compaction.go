@@ -35,16 +35,16 @@ func (c *sessionConversation) requestTokens() int64 {
 	if c.held.tokens == 0 || c.held.messages > len(c.messages) {
 		return llm.EstimateTokens(llm.EstimateRequest(c.newModelRequest()))
 	}
-	return c.held.tokens + messageTokens(c.messages[c.held.messages:])
+	return c.held.tokens + estimateMessageTokens(c.messages[c.held.messages:])
 }
 
 // compactIfNeeded compacts a conversation that is about to exceed its model's context, and
 // reports whether the turn begins again.
-func (c *sessionConversation) compactIfNeeded(ctx context.Context) (again bool, end *sessionEnding, err error) {
+func (c *sessionConversation) compactIfNeeded(ctx context.Context) (again bool, end *sessionStretchEnd, err error) {
 	if c.Context <= 0 || len(c.messages) < c.barren || c.requestTokens() < c.compactionThreshold() {
 		return false, nil, nil
 	}
-	again, end, err = c.compact(ctx, fmt.Sprintf("it nears the %d tokens that %s can hold", c.Context, c.Model))
+	again, end, err = c.compactMessages(ctx, fmt.Sprintf("it nears the %d tokens that %s can hold", c.Context, c.Model))
 	if !again { // the provider may still accept it, and later turns may allow another compaction
 		c.barren = len(c.messages) + 2*keepTurns
 	}
@@ -58,41 +58,41 @@ func (c *sessionConversation) compactionThreshold() int64 {
 }
 
 // compactOverflow compacts a conversation that the provider rejected as too long.
-func (c *sessionConversation) compactOverflow(ctx context.Context) (*sessionEnding, error) {
-	again, end, err := c.compact(ctx, "the context of "+c.Model+" is full")
+func (c *sessionConversation) compactOverflow(ctx context.Context) (*sessionStretchEnd, error) {
+	again, end, err := c.compactMessages(ctx, "the context of "+c.Model+" is full")
 	if !again && end == nil && err == nil {
-		return c.recordEnd(ctx, &sessionEnding{outcome: nexus.Exhausted, why: "the conversation is too long for " + c.Model}, nil)
+		return c.recordEnd(ctx, &sessionStretchEnd{outcome: nexus.Exhausted, why: "the conversation is too long for " + c.Model}, nil)
 	}
 	return end, err
 }
 
-// compact shortens the conversation: older results become one line each, and if that does not
+// compactMessages shortens the conversation: older results become one line each, and if that does not
 // halve it, a summary replaces older turns. It returns false if nothing can be shortened.
-func (c *sessionConversation) compact(ctx context.Context, why string) (again bool, _ *sessionEnding, _ error) {
+func (c *sessionConversation) compactMessages(ctx context.Context, why string) (again bool, _ *sessionStretchEnd, _ error) {
 	done := nexus.SessionCompacted{Session: c.Session, Turn: c.taken, Row: 1, Why: why, Before: c.requestTokens()}
 	if c.Compact.Row > 0 && c.taken-c.Compact.Turn < progress {
 		done.Row = c.Compact.Row + 1
 	}
 	if done.Row > maxRow {
-		end, err := c.recordEnd(ctx, &sessionEnding{outcome: nexus.Exhausted, why: fmt.Sprintf("%s, and compacting the conversation %d times did not help", why, maxRow)}, nil)
+		end, err := c.recordEnd(ctx, &sessionStretchEnd{outcome: nexus.Exhausted, why: fmt.Sprintf("%s, and compacting the conversation %d times did not help", why, maxRow)}, nil)
 		return true, end, err
 	}
 	keep := keepTurns
-	if done.Row > 1 || c.Context > 0 && messageTokens(c.messages[max(0, len(c.messages)-2*keep):]) > c.compactionThreshold()/2 {
+	if done.Row > 1 || c.Context > 0 && estimateMessageTokens(c.messages[max(0, len(c.messages)-2*keep):]) > c.compactionThreshold()/2 {
 		keep = 1
 	}
-	short, stubbed := stubResults(c.messages, keep)
-	if done.Row > 1 || !stubbed || 2*messageTokens(short) > messageTokens(c.messages) {
+	short, stubbed := shortenOlderResults(c.messages, keep)
+	if done.Row > 1 || !stubbed || 2*estimateMessageTokens(short) > estimateMessageTokens(c.messages) {
 		if _, gone := summarizeOlderTurns(short, keep, ""); gone > 0 {
 			summary, anew, end, err := c.requestSummary(ctx, short)
 			if anew || end != nil || err != nil {
 				return true, end, err
 			}
-			short, _ = stubResults(c.messages, keep) // messages of people may have been added
+			short, _ = shortenOlderResults(c.messages, keep) // messages of people may have been added
 			short, done.Gone = summarizeOlderTurns(short, keep, summary)
 		}
 	}
-	if messageTokens(short) >= messageTokens(c.messages) {
+	if estimateMessageTokens(short) >= estimateMessageTokens(c.messages) {
 		return false, nil, c.recordEvenIfCancelled(ctx)
 	}
 	return true, nil, c.replaceMessages(ctx, short, done)
@@ -100,7 +100,7 @@ func (c *sessionConversation) compact(ctx context.Context, why string) (again bo
 
 // requestSummary asks the model for a summary of the conversation; it is empty if the model returns
 // none. After a wait for the provider, the turn begins again.
-func (c *sessionConversation) requestSummary(ctx context.Context, short []llm.Message) (text string, anew bool, _ *sessionEnding, _ error) {
+func (c *sessionConversation) requestSummary(ctx context.Context, short []llm.Message) (text string, anew bool, _ *sessionStretchEnd, _ error) {
 	r := c.newModelRequest()
 	// otherwise everything cached is read from the cache
 	if c.Context <= 0 || c.requestTokens()+r.MaxTokens > c.Context {
@@ -114,14 +114,14 @@ func (c *sessionConversation) requestSummary(ctx context.Context, short []llm.Me
 		end, err = c.recordEnd(ctx, end, nil)
 		return "", true, end, err
 	}
-	if e, ok := errors.AsType[*schedule.OtherModelError](err); ok {
+	if e, ok := errors.AsType[*schedule.SwitchModelError](err); ok {
 		return "", true, nil, c.switchModel(ctx, e.Model, e.Why)
 	}
 	if err != nil {
 		return "", true, nil, err
 	}
 	resp, err := c.callModel(ctx, r, id)
-	if e, ok := errors.AsType[*llm.Error](err); ok && ctx.Err() == nil && (e.Class == llm.Context || e.Class == llm.Safety) {
+	if e, ok := errors.AsType[*llm.ModelCallError](err); ok && ctx.Err() == nil && (e.Class == llm.Context || e.Class == llm.Safety) {
 		return "", false, nil, nil
 	}
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *sessionConversation) requestSummary(ctx context.Context, short []llm.Me
 
 // replaceMessages replaces the conversation with messages, and records that.
 func (c *sessionConversation) replaceMessages(ctx context.Context, messages []llm.Message, done nexus.SessionCompacted) error {
-	c.messages, c.track, c.held = nil, repetitionCounter{}, contextUsage{}
+	c.messages, c.track, c.held = nil, repeatedCallCounter{}, contextUsage{}
 	for _, m := range messages {
 		hash, err := c.storeMessage(m)
 		if err != nil {

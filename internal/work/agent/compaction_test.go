@@ -40,14 +40,14 @@ func compactions(b *bench) (all []nexus.SessionCompacted) {
 
 // sound checks what holds after any compaction, and that a process that
 // takes the session up has the same messages.
-func sound(t *testing.T, b *bench, out agent.SessionOutcome) {
+func sound(t *testing.T, b *bench, out agent.SessionStretchResult) {
 	t.Helper()
 	wholeConversation(t, out.Messages)
 	settled(t, b)
 	if text := out.Messages[0].Text(); text != b.brief.Next {
 		t.Errorf("the brief is now %q", text)
 	}
-	tr, err := agenttest.Replay(b.brief.Session, b.desk.Events(), b.store)
+	tr, err := agenttest.ReplaySession(b.brief.Session, b.desk.Events(), b.store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,8 @@ func TestALongSessionIsCompactedBeforeTheModelIsFull(t *testing.T) {
 				t.Errorf("the guidance is now %q", text)
 			}
 			for _, r := range b.server.Requests() {
-				if r.Usage.Prompt() > 30_000 {
-					t.Errorf("request %d has %d tokens", r.Seq, r.Usage.Prompt())
+				if r.Usage.PromptTokens() > 30_000 {
+					t.Errorf("request %d has %d tokens", r.Seq, r.Usage.PromptTokens())
 				}
 			}
 		})
@@ -177,7 +177,7 @@ func TestACrashAroundACompactionLosesNothing(t *testing.T) {
 			}
 		}
 		b.brief.Next = next
-		tr, err := agenttest.Replay(b.brief.Session, b.desk.Events(), b.store)
+		tr, err := agenttest.ReplaySession(b.brief.Session, b.desk.Events(), b.store)
 		if err != nil || !tr.Over {
 			t.Fatalf("crash at %d: over %v, %v", at+1, tr.Over, err)
 		}

@@ -27,19 +27,19 @@ const (
 	maxListed    = 60    // calls that are named if there is no summary
 )
 
-// messageTokens estimates the number of tokens of messages.
-func messageTokens(messages []llm.Message) int64 {
+// estimateMessageTokens estimates the number of tokens of messages.
+func estimateMessageTokens(messages []llm.Message) int64 {
 	return llm.EstimateTokens(llm.EstimateRequest(llm.Request{Messages: messages}))
 }
 
-// stubResults replaces each older result by one line. The last turns, keep in number, are
+// shortenOlderResults replaces each older result by one line. The last turns, keep in number, are
 // unchanged, and so are people's answers. It returns false if nothing was shortened.
-func stubResults(messages []llm.Message, keep int) ([]llm.Message, bool) {
+func shortenOlderResults(messages []llm.Message, keep int) ([]llm.Message, bool) {
 	from := keptTailStart(messages, keep)
 	out, calls, gained := make([]llm.Message, 0, len(messages)+1), map[string]llm.ToolCall{}, false
 	for _, m := range messages[:from] {
 		if isCompactionNote(m) {
-			if n, _ := parseNote(m); n == 0 { // the note is repeated below
+			if n, _ := parseCompactionNote(m); n == 0 { // the note is repeated below
 				continue
 			}
 		}
@@ -54,7 +54,7 @@ func stubResults(messages []llm.Message, keep int) ([]llm.Message, bool) {
 			case p.Result != nil && len(p.Result.Text) > stubFrom && !isAnswerFromPerson(calls[p.Result.ID].Tool):
 				gained = true
 				short := *p.Result
-				short.Text = resultStub(calls[short.ID], short)
+				short.Text = omittedResultLine(calls[short.ID], short)
 				p.Result = &short
 			}
 			parts = append(parts, p)
@@ -89,13 +89,13 @@ func summarizeOlderTurns(messages []llm.Message, keep int, summary string) (out 
 			}
 		case m.From == llm.Assistant:
 			gone, fresh = gone+1, true
-			for _, c := range callsOf(m) {
+			for _, c := range toolCallsOf(m) {
 				did = append(did, describeCall(c))
 			}
 		case isCompactionNote(m):
-			n, text := parseNote(m)
+			n, text := parseCompactionNote(m)
 			gone, earlier = gone+n, strings.TrimSpace(earlier+"\n\n"+text)
-		case hasResults(m), isNudge(m):
+		case hasResults(m), isReminderMessage(m):
 		default:
 			out = append(out, m)
 		}
@@ -124,8 +124,8 @@ func keptTailStart(messages []llm.Message, keep int) int {
 	return from
 }
 
-// resultStub returns the line that replaces a result.
-func resultStub(c llm.ToolCall, r llm.Result) string {
+// omittedResultLine returns the line that replaces a result.
+func omittedResultLine(c llm.ToolCall, r llm.ToolResult) string {
 	how := "answered"
 	if r.Failed {
 		how = "failed"
@@ -164,7 +164,7 @@ func isAnswerFromPerson(name string) bool { return name == "ask" }
 
 // isLastingTurn reports whether a turn submits or asks people.
 func isLastingTurn(m llm.Message) bool {
-	return slices.ContainsFunc(callsOf(m), func(c llm.ToolCall) bool { return c.Tool == "finish" || isAnswerFromPerson(c.Tool) })
+	return slices.ContainsFunc(toolCallsOf(m), func(c llm.ToolCall) bool { return c.Tool == "finish" || isAnswerFromPerson(c.Tool) })
 }
 
 // withoutProviderParts returns a message without the provider's private data.
@@ -181,11 +181,13 @@ func isCompactionNote(m llm.Message) bool {
 	return m.From == llm.User && strings.HasPrefix(m.Text(), compactionNote)
 }
 
-func isNudge(m llm.Message) bool { return m.From == llm.User && strings.HasPrefix(m.Text(), "Nudge: ") }
+func isReminderMessage(m llm.Message) bool {
+	return m.From == llm.User && strings.HasPrefix(m.Text(), "Nudge: ")
+}
 
-// parseNote returns the contents of an earlier note: the number of omitted answers, and a
+// parseCompactionNote returns the contents of an earlier note: the number of omitted answers, and a
 // summary.
-func parseNote(m llm.Message) (gone int, summary string) {
+func parseCompactionNote(m llm.Message) (gone int, summary string) {
 	head, summary, _ := strings.Cut(m.Text(), "\n\n")
 	if _, err := fmt.Sscanf(strings.TrimPrefix(head, compactionNote), "%d answers", &gone); err != nil {
 		return 0, ""

@@ -31,7 +31,7 @@ func testConversation(t *rapid.T) []llm.Message {
 			id := fmt.Sprint("call", said)
 			m.Parts = append(m.Parts, llm.MessagePart{Call: &llm.ToolCall{ID: id, Tool: tool, Input: json.RawMessage(`{"path":"a.go"}`)}})
 			text := fmt.Sprint(id, " ", strings.Repeat("x", rapid.SampledFrom([]int{0, 300, 500, 9_000}).Draw(t, "bytes")))
-			results.Parts = append(results.Parts, llm.MessagePart{Result: &llm.Result{ID: id, Text: text, Failed: rapid.Bool().Draw(t, "failed")}})
+			results.Parts = append(results.Parts, llm.MessagePart{Result: &llm.ToolResult{ID: id, Text: text, Failed: rapid.Bool().Draw(t, "failed")}})
 		}
 		if len(results.Parts) == 0 {
 			m.Parts = append(m.Parts, llm.MessagePart{Text: "I wonder."})
@@ -140,7 +140,7 @@ func TestAnyConversationStaysWhole(t *testing.T) {
 				}
 			} else {
 				ok := false
-				if all, ok = stubResults(all, keep); !ok && len(all) != len(before) {
+				if all, ok = shortenOlderResults(all, keep); !ok && len(all) != len(before) {
 					t.Error("it did something and denies it")
 				}
 			}
@@ -165,18 +165,18 @@ func TestStubsAreSmaller(t *testing.T) {
 		return llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &llm.ToolCall{ID: id, Tool: "read_file", Input: json.RawMessage(`{"path":"a.go"}`)}}}}
 	}
 	answer := func(id string) llm.Message {
-		return llm.Message{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.Result{ID: id, Text: strings.Repeat("x", 5_000)}}}}
+		return llm.Message{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.ToolResult{ID: id, Text: strings.Repeat("x", 5_000)}}}}
 	}
 	all := []llm.Message{llm.UserMessage(brief), call("a"), answer("a"), call("b"), answer("b")}
-	short, ok := stubResults(all, 1)
+	short, ok := shortenOlderResults(all, 1)
 	if got := short[2].Parts[0].Result.Text; !ok || got != "[read_file a.go: answered with 5000 bytes, left out to save room; call it again if you need them]" {
 		t.Errorf("%q", got)
 	}
-	if messageTokens(short) > messageTokens(all)*2/3 || len(all[2].Parts[0].Result.Text) != 5_000 {
+	if estimateMessageTokens(short) > estimateMessageTokens(all)*2/3 || len(all[2].Parts[0].Result.Text) != 5_000 {
 		t.Error("it is no smaller, or what was given was changed")
 	}
 	folded, gone := summarizeOlderTurns(short, 1, "Read a.go.")
-	if gone != 1 || len(folded) != 4 || messageTokens(folded) >= messageTokens(short)+100 {
+	if gone != 1 || len(folded) != 4 || estimateMessageTokens(folded) >= estimateMessageTokens(short)+100 {
 		t.Errorf("%d gone, %+v", gone, folded)
 	}
 	again, gone := summarizeOlderTurns(append(slices.Clip(folded), call("c"), answer("c")), 1, "")

@@ -25,43 +25,43 @@ var errRecord = errors.New("the turn could not be recorded in time")
 
 // sessionConversation is one stretch of a session. One goroutine owns it.
 type sessionConversation struct {
-	SessionBrief
+	SessionStretchOptions
 	model llm.Model
 	tools CallableTools
 	desk  SessionRecorder
 	store MessageStore
-	heard func(llm.Delta)
+	heard func(llm.AnswerDelta)
 
 	lately   string // the last tool that was called
-	specs    []llm.Tool
+	specs    []llm.ToolDescription
 	messages []llm.Message
-	track    repetitionCounter
-	left     time.Duration            // rest of the session's time
-	taken    int                      // turns of the session, including earlier stretches
-	hops     int                      // changes of model since the last call that succeeded
-	waited   time.Duration            // wait for the present model since then
-	failures map[llm.FailureClass]int // failed calls since the last that succeeded, by class
-	usage    nexus.Usage              // usage of this stretch
-	held     contextUsage             // context size that the model reported
-	barren   int                      // number of messages below which compacting has no effect
+	track    repeatedCallCounter
+	left     time.Duration                // rest of the session's time
+	taken    int                          // turns of the session, including earlier stretches
+	hops     int                          // changes of model since the last call that succeeded
+	waited   time.Duration                // wait for the present model since then
+	failures map[llm.CallFailureClass]int // failed calls since the last that succeeded, by class
+	usage    nexus.Usage                  // usage of this stretch
+	held     contextUsage                 // context size that the model reported
+	barren   int                          // number of messages below which compacting has no effect
 	facts    []nexus.Fact
 	pass     *ratelimit.CallPermit // permit from the account's rate limits for the next call
 }
 
-// sessionEnding is the reason for which a stretch ends.
-type sessionEnding struct {
+// sessionStretchEnd is the reason for which a stretch ends.
+type sessionStretchEnd struct {
 	outcome nexus.Outcome
 	why     string
 	handin  json.RawMessage
 	text    string
-	needs   nexus.BlockedNeed
+	needs   nexus.BlockedAgentNeed
 	answers []nexus.FindingAnswer
 	refusal error
 }
 
 // runUntilEnding makes turns until there is an ending.
-func (c *sessionConversation) runUntilEnding(ctx context.Context) (*sessionEnding, error) {
-	defer c.releasePass()
+func (c *sessionConversation) runUntilEnding(ctx context.Context) (*sessionStretchEnd, error) {
+	defer c.releaseUnusedPermit()
 	end, err := c.startOrResume(ctx)
 	for end == nil && err == nil {
 		end, err = c.takeTurn(ctx)
@@ -83,7 +83,7 @@ func (c *sessionConversation) withTimeLimits(ctx context.Context) (step context.
 
 // startOrResume starts or resumes the session: it runs the calls that a dead process left
 // without a result, and sends the new message.
-func (c *sessionConversation) startOrResume(ctx context.Context) (*sessionEnding, error) {
+func (c *sessionConversation) startOrResume(ctx context.Context) (*sessionStretchEnd, error) {
 	calls := pendingCalls(c.messages)
 	if answers := c.answerLostCalls(calls); answers != nil {
 		if err := c.addResults(answers); err != nil {
@@ -127,7 +127,7 @@ func (c *sessionConversation) startOrResume(ctx context.Context) (*sessionEnding
 
 // startTranscript opens the session's transcript.
 func (c *sessionConversation) startTranscript() error {
-	data, err := json.Marshal(SessionStart{System: c.System, Tools: c.specs})
+	data, err := json.Marshal(StoredSessionStart{System: c.System, Tools: c.specs})
 	if err != nil {
 		return fmt.Errorf("encode system prompt: %w", err)
 	}
@@ -142,7 +142,7 @@ func (c *sessionConversation) startTranscript() error {
 }
 
 // takeTurn makes one model call and processes its answer.
-func (c *sessionConversation) takeTurn(ctx context.Context) (*sessionEnding, error) {
+func (c *sessionConversation) takeTurn(ctx context.Context) (*sessionStretchEnd, error) {
 	if end := c.limitEnding(); end != nil {
 		return c.recordEnd(ctx, end, nil)
 	}
@@ -153,7 +153,7 @@ func (c *sessionConversation) takeTurn(ctx context.Context) (*sessionEnding, err
 	if end := refusalEnding(err); end != nil {
 		return c.recordEnd(ctx, end, nil)
 	}
-	if e, ok := errors.AsType[*schedule.OtherModelError](err); ok {
+	if e, ok := errors.AsType[*schedule.SwitchModelError](err); ok {
 		return nil, c.switchModel(ctx, e.Model, e.Why)
 	}
 	if err != nil {
@@ -167,13 +167,13 @@ func (c *sessionConversation) takeTurn(ctx context.Context) (*sessionEnding, err
 		return c.handleModelError(ctx, err)
 	}
 	clear(c.failures)
-	c.held = contextUsage{tokens: resp.Usage.Prompt() + resp.Usage.Output, messages: len(c.messages) + 1}
+	c.held = contextUsage{tokens: resp.Usage.PromptTokens() + resp.Usage.Output, messages: len(c.messages) + 1}
 	c.hops, c.waited = 0, 0
 	message, err := c.addAnswer(resp)
 	if err != nil {
 		return nil, err
 	}
-	calls := unmaskedCalls(callsOf(message), resp)
+	calls := unmaskedCalls(toolCallsOf(message), resp)
 	if len(calls) == 0 {
 		end, err := c.handleMissingCall(resp.Stop, message, resp.Flaw)
 		return c.recordEnd(ctx, end, err)
@@ -188,7 +188,7 @@ func (c *sessionConversation) takeTurn(ctx context.Context) (*sessionEnding, err
 }
 
 // limitEnding returns an ending when a limit of the session is reached.
-func (c *sessionConversation) limitEnding() *sessionEnding {
+func (c *sessionConversation) limitEnding() *sessionStretchEnd {
 	turns := c.Limits.Turns
 	if c.Role.Turns > 0 && (turns <= 0 || c.Role.Turns < turns) {
 		turns = c.Role.Turns
@@ -196,40 +196,40 @@ func (c *sessionConversation) limitEnding() *sessionEnding {
 	tokens := c.Used.TotalTokens() + c.usage.TotalTokens()
 	switch {
 	case turns > 0 && c.taken >= turns:
-		return &sessionEnding{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", turns)}
+		return &sessionStretchEnd{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", turns)}
 	case c.track.Malformed > maxMalformed:
 		return malformedCallsEnding(c.track.Malformed)
 	case c.track.Refused > maxRefused:
-		return &sessionEnding{outcome: nexus.NoProgress, why: fmt.Sprintf("%d submissions were refused", c.track.Refused)}
+		return &sessionStretchEnd{outcome: nexus.NoProgress, why: fmt.Sprintf("%d submissions were refused", c.track.Refused)}
 	case c.Tally.LimitReason(c.Limits, c.lately) != "":
-		return &sessionEnding{outcome: nexus.NoProgress, why: c.Tally.LimitReason(c.Limits, c.lately)}
+		return &sessionStretchEnd{outcome: nexus.NoProgress, why: c.Tally.LimitReason(c.Limits, c.lately)}
 	case c.track.isStuck():
-		return &sessionEnding{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.repeatCount())}
+		return &sessionStretchEnd{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.repeatCount())}
 	case c.Limits.SessionTime > 0 && c.left <= 0:
-		return &sessionEnding{outcome: nexus.Exhausted, why: fmt.Sprintf("the session's %s are used up", c.Limits.SessionTime)}
+		return &sessionStretchEnd{outcome: nexus.Exhausted, why: fmt.Sprintf("the session's %s are used up", c.Limits.SessionTime)}
 	case c.Left != nil && c.Left() <= 0:
-		return &sessionEnding{outcome: nexus.Exhausted, why: "the task's time is used up"}
+		return &sessionStretchEnd{outcome: nexus.Exhausted, why: "the task's time is used up"}
 	case c.Limits.SessionTokens > 0 && tokens >= c.Limits.SessionTokens:
-		return &sessionEnding{outcome: nexus.Exhausted, why: fmt.Sprintf("%d of %d tokens are used up", tokens, c.Limits.SessionTokens)}
+		return &sessionStretchEnd{outcome: nexus.Exhausted, why: fmt.Sprintf("%d of %d tokens are used up", tokens, c.Limits.SessionTokens)}
 	default:
 		return nil
 	}
 }
 
 // malformedCallsEnding returns the ending of a session whose model cannot make a valid call.
-func malformedCallsEnding(answers int) *sessionEnding {
-	return &sessionEnding{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers in a row with malformed calls", answers)}
+func malformedCallsEnding(answers int) *sessionStretchEnd {
+	return &sessionStretchEnd{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers in a row with malformed calls", answers)}
 }
 
 // handleMissingCall handles an answer without a call, one that was cut off, or one whose calls
 // the provider reported as unreadable: it sends a nudge, or ends the session.
-func (c *sessionConversation) handleMissingCall(stop llm.StopReason, m llm.Message, flaw string) (*sessionEnding, error) {
+func (c *sessionConversation) handleMissingCall(stop llm.StopReason, m llm.Message, flaw string) (*sessionStretchEnd, error) {
 	text := m.Text()
 	switch {
 	case stop == llm.StopRefuse:
-		return &sessionEnding{outcome: nexus.GaveUp, why: cmp.Or(messageLine(m), "the model refused to answer"), text: text}, nil
+		return &sessionStretchEnd{outcome: nexus.GaveUp, why: cmp.Or(messageLine(m), "the model refused to answer"), text: text}, nil
 	case stop == llm.StopLength && c.track.Cut >= maxCut:
-		return &sessionEnding{outcome: nexus.Exhausted, why: fmt.Sprintf("%d answers were cut off at %d tokens", maxCut+1, c.maxTokens()), text: text}, nil
+		return &sessionStretchEnd{outcome: nexus.Exhausted, why: fmt.Sprintf("%d answers were cut off at %d tokens", maxCut+1, c.maxTokens()), text: text}, nil
 	case stop == llm.StopLength:
 		return nil, c.sendMessage(nudgeCut, "nudge")
 	case stop == llm.StopMalformed && c.track.Malformed >= maxMalformed:
@@ -237,18 +237,18 @@ func (c *sessionConversation) handleMissingCall(stop llm.StopReason, m llm.Messa
 	case stop == llm.StopMalformed:
 		return nil, c.sendMessage(strings.TrimSpace(nudgeMalformed+prompt.SingleLine(flaw)), "nudge")
 	case c.Role.Answers && strings.TrimSpace(text) != "":
-		return &sessionEnding{outcome: nexus.Accepted, text: text}, nil
+		return &sessionStretchEnd{outcome: nexus.Accepted, text: text}, nil
 	case c.Role.Answers && c.track.Silent > maxSilent:
-		return &sessionEnding{outcome: nexus.NoProgress, why: fmt.Sprintf("%d empty answers", c.track.Silent)}, nil
+		return &sessionStretchEnd{outcome: nexus.NoProgress, why: fmt.Sprintf("%d empty answers", c.track.Silent)}, nil
 	case c.Role.Answers:
 		return nil, c.sendMessage(nudgeEmpty, "nudge")
 	case c.track.Silent <= maxSilent:
 		return nil, c.sendMessage(nudgeSilent, "nudge")
 	case c.Schema != nil:
-		return &sessionEnding{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers without a call, and nothing was submitted", c.track.Silent), text: text}, nil
+		return &sessionStretchEnd{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers without a call, and nothing was submitted", c.track.Silent), text: text}, nil
 	default:
 		handin, err := json.Marshal(defaultSubmission{Summary: text, Status: "done"})
-		return &sessionEnding{outcome: nexus.Accepted, handin: handin, text: text}, err
+		return &sessionStretchEnd{outcome: nexus.Accepted, handin: handin, text: text}, err
 	}
 }
 
@@ -258,15 +258,15 @@ type defaultSubmission struct {
 	Status  string `json:"status"`
 	Reason  string `json:"reason,omitzero"`
 
-	Needs nexus.BlockedNeed `json:"needs,omitzero"`
+	Needs nexus.BlockedAgentNeed `json:"needs,omitzero"`
 }
 
 // submissionEnding returns the ending for a submission.
-func (c *sessionConversation) submissionEnding(handin json.RawMessage) *sessionEnding {
+func (c *sessionConversation) submissionEnding(handin json.RawMessage) *sessionStretchEnd {
 	if c.Schema != nil {
-		handin = tool.CoerceShape(c.Schema, handin)
+		handin = tool.CoerceInputToSchema(c.Schema, handin)
 	}
-	end := &sessionEnding{outcome: nexus.Accepted, handin: handin}
+	end := &sessionStretchEnd{outcome: nexus.Accepted, handin: handin}
 	var r defaultSubmission
 	if c.Schema == nil && json.Unmarshal(handin, &r) == nil {
 		end.text, end.answers = r.Summary, tool.ParseFindingAnswers(handin)
@@ -278,7 +278,7 @@ func (c *sessionConversation) submissionEnding(handin json.RawMessage) *sessionE
 }
 
 // recordEnd records the remaining facts, and the end of the session if there is one.
-func (c *sessionConversation) recordEnd(ctx context.Context, end *sessionEnding, err error) (*sessionEnding, error) {
+func (c *sessionConversation) recordEnd(ctx context.Context, end *sessionStretchEnd, err error) (*sessionStretchEnd, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -309,7 +309,7 @@ func (c *sessionConversation) sendWithGuidance(text, why string, g Guidance) err
 	if err != nil {
 		return err
 	}
-	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.CommentLocations(g.Comments), Memory: c.Memory, Manifest: manifest})
+	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.CommentsWithoutText(g.Comments), Memory: c.Memory, Manifest: manifest})
 	c.Memory, c.Items = nil, nil // they belong to the first message only
 	return nil
 }
@@ -366,7 +366,7 @@ func pendingCalls(messages []llm.Message) []llm.ToolCall {
 	if last.From != llm.Assistant {
 		return nil
 	}
-	return callsOf(last)
+	return toolCallsOf(last)
 }
 
-func callsOf(m llm.Message) []llm.ToolCall { return llm.Response{Message: m}.ToolCalls() }
+func toolCallsOf(m llm.Message) []llm.ToolCall { return llm.Response{Message: m}.ToolCalls() }

@@ -18,11 +18,11 @@ import (
 // dawdler thinks a minute each turn, and then calls what takes very long.
 type dawdler struct{ turns int }
 
-func (m *dawdler) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (m *dawdler) Stream(ctx context.Context, _ llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	select {
 	case <-time.After(time.Minute):
 	case <-ctx.Done():
-		return llm.Response{}, &llm.Error{Class: llm.Fatal, Cause: context.Cause(ctx)}
+		return llm.Response{}, &llm.ModelCallError{Class: llm.Fatal, Cause: context.Cause(ctx)}
 	}
 	m.turns++
 	input := json.RawMessage(fmt.Sprintf(`{"turn":%d}`, m.turns))

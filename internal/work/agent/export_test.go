@@ -6,7 +6,7 @@ import "github.com/nexus-ai-builder/nexus/internal/nexus"
 func ParseRole(name nexus.Role, data []byte) (RoleDefinition, error) {
 	r, err := parseRole(data, RoleDefinition{})
 	if err != nil {
-		return RoleDefinition{}, badRole(name, err)
+		return RoleDefinition{}, invalidRoleError(name, err)
 	}
 	r.Name = name
 	return r, nil

@@ -43,7 +43,7 @@ func TestMalformedCallsGoBackToTheModel(t *testing.T) {
 				}
 				failed := 0
 				for _, f := range b.desk.RecordedFacts() {
-					if a, ok := f.(nexus.ToolAnswered); ok && a.Failed {
+					if a, ok := f.(nexus.ToolCallEnded); ok && a.Failed {
 						failed++
 					}
 				}
@@ -84,7 +84,7 @@ type spoiled struct {
 	done bool
 }
 
-func (s *spoiled) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+func (s *spoiled) Stream(ctx context.Context, r llm.Request, heard func(llm.AnswerDelta)) (llm.Response, error) {
 	resp, err := s.Model.Stream(ctx, r, heard)
 	if calls := resp.Message.Parts; !s.done && len(calls) > 0 && calls[0].Call != nil {
 		s.done = true
@@ -137,7 +137,7 @@ func TestEqualCallsOfAnAnswerAreRunOnce(t *testing.T) {
 			}
 			failed := 0
 			for _, f := range b.desk.RecordedFacts() {
-				if a, ok := f.(nexus.ToolAnswered); ok && a.Failed {
+				if a, ok := f.(nexus.ToolCallEnded); ok && a.Failed {
 					failed++
 				}
 			}

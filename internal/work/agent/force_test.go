@@ -16,7 +16,7 @@ type overheard struct {
 	asked []llm.Request
 }
 
-func (o *overheard) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+func (o *overheard) Stream(ctx context.Context, r llm.Request, heard func(llm.AnswerDelta)) (llm.Response, error) {
 	o.asked = append(o.asked, r)
 	r.Force, r.Effort = "", "" // the scripted model plays whatever it is asked
 	return o.Model.Stream(ctx, r, heard)
@@ -50,7 +50,7 @@ func TestTheOnlyToolIsForced(t *testing.T) {
 	heard := &overheard{Model: b.model}
 	b.model = heard
 	var err error
-	if b.set, err = tool.New(tool.AgentEnvironment{Dir: b.dir, Blob: b.store, Now: time.Now}, "finish"); err != nil {
+	if b.set, err = tool.NewToolSet(tool.AgentToolEnvironment{Dir: b.dir, Blob: b.store, Now: time.Now}, "finish"); err != nil {
 		t.Fatal(err)
 	}
 	b.must(t)

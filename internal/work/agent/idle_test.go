@@ -31,7 +31,7 @@ type pausing struct {
 	idle  *sync.WaitGroup
 }
 
-func (p pausing) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+func (p pausing) Stream(ctx context.Context, r llm.Request, heard func(llm.AnswerDelta)) (llm.Response, error) {
 	p.mu.Lock()
 	*p.asked++
 	n := *p.asked
@@ -113,7 +113,7 @@ func idleAgents(b *testing.B, box *sandbox.Box, agents int, job bool) {
 	var idle, ended sync.WaitGroup
 	for range agents {
 		s := newBench(b, nexus.Coder, script(turns...))
-		set, err := tool.New(tool.AgentEnvironment{Dir: s.dir, Box: box, Blob: s.store, Writes: true, Now: time.Now}, tool.BuiltinNames()...)
+		set, err := tool.NewToolSet(tool.AgentToolEnvironment{Dir: s.dir, Box: box, Blob: s.store, Writes: true, Now: time.Now}, tool.BuiltinToolNames()...)
 		if err != nil {
 			b.Fatal(err)
 		}

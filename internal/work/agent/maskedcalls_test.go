@@ -32,7 +32,7 @@ func TestCallsAreRunAsTheyWereMade(t *testing.T) {
 		llmtest.ScriptTurn{Calls: []llmtest.ScriptCall{call("read_file", map[string]any{"path": "a.txt"})}},
 		done(),
 	))
-	store := masking{b.store, secret.New([]string{"X_KEY=" + fixtureKey})}
+	store := masking{b.store, secret.NewMasker([]string{"X_KEY=" + fixtureKey})}
 	if _, err := agent.RunSession(t.Context(), b.model, b.set, b.brief, b.desk, store, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestMaskedCallsAreNotRunAgain(t *testing.T) {
 		llmtest.ScriptTurn{Expect: []string{"a key in its calls was not stored"}, Calls: []llmtest.ScriptCall{call("write_file", map[string]any{"path": "a.txt", "content": "again " + fixtureKey})}},
 		done(),
 	))
-	store := masking{b.store, secret.New([]string{"X_KEY=" + fixtureKey})}
+	store := masking{b.store, secret.NewMasker([]string{"X_KEY=" + fixtureKey})}
 	crashed := false
 	hook := &hooked{Recorder: b.desk, refuse: func() error {
 		if !crashed && len(b.desk.RecordedBatches()) == 3 {

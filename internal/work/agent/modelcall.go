@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/updates"
+	"github.com/nexus-ai-builder/nexus/internal/decide/landingupdates"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -61,7 +61,7 @@ func (c *sessionConversation) requestPermission(ctx context.Context, request fun
 		if err != nil || c.maxCost(r) <= reserved.Money && c.callTokenLimit(r) <= reserved.Tokens {
 			return r, reserved.ID, err
 		}
-		c.facts = append(c.facts, nexus.BudgetSpent{ID: reserved.ID})
+		c.facts = append(c.facts, nexus.BudgetSettled{ID: reserved.ID})
 	}
 }
 
@@ -84,9 +84,9 @@ func (c *sessionConversation) callTokenLimit(r llm.Request) int64 {
 // reserveCall requests permission for a call once, and reports whether guidance was delivered. The
 // ID is new each time: a call that was cut off has settled its own.
 func (c *sessionConversation) reserveCall(ctx context.Context, r llm.Request) (reserved nexus.BudgetReserved, told bool, err error) {
-	id := fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, RandomMark(c.Draw, string(c.Session)))
+	id := fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, UniqueNameSuffix(c.Draw, string(c.Session)))
 	reserved = nexus.BudgetReserved{
-		ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: otherChoices(c.Choices, c.Model), Money: c.maxCost(r), Tokens: c.callTokenLimit(r),
+		ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: replacementModelNames(c.Choices, c.Model), Money: c.maxCost(r), Tokens: c.callTokenLimit(r),
 	}
 	done := c.facts
 	c.facts = nil
@@ -95,12 +95,12 @@ func (c *sessionConversation) reserveCall(ctx context.Context, r llm.Request) (r
 		return reserved, false, err
 	}
 	for _, g := range guidance {
-		text, why := updates.UpdateMessage(g)
+		text, why := landingupdates.UpdateMessage(g)
 		if err := c.sendWithGuidance(text, why, g); err != nil {
 			return reserved, false, err
 		}
 	}
-	news := c.subagentNews()
+	news := c.subagentUpdates()
 	for _, text := range news {
 		if err := c.sendMessage(text, "news"); err != nil {
 			return reserved, false, err
@@ -109,15 +109,15 @@ func (c *sessionConversation) reserveCall(ctx context.Context, r llm.Request) (r
 	return reserved, len(guidance)+len(news) > 0, nil
 }
 
-func (c *sessionConversation) subagentNews() []string {
+func (c *sessionConversation) subagentUpdates() []string {
 	if c.News == nil {
 		return nil
 	}
 	return c.News()
 }
 
-// RandomMark returns eight characters that make a name unique: drawn for that name, or random.
-func RandomMark(draw func(string) uint64, name string) string {
+// UniqueNameSuffix returns eight characters that make a name unique: drawn for that name, or random.
+func UniqueNameSuffix(draw func(string) uint64, name string) string {
 	if draw == nil {
 		return rand.Text()[:8]
 	}
@@ -125,11 +125,11 @@ func RandomMark(draw func(string) uint64, name string) string {
 }
 
 // refusalEnding returns the ending for a refused reservation, nil for any other error.
-func refusalEnding(err error) *sessionEnding {
+func refusalEnding(err error) *sessionStretchEnd {
 	if !IsSpendingRefused(err) {
 		return nil
 	}
-	return &sessionEnding{outcome: nexus.Refused, why: err.Error(), refusal: err}
+	return &sessionStretchEnd{outcome: nexus.Refused, why: err.Error(), refusal: err}
 }
 
 // callModel calls the model, and settles the reservation, also on failure.
@@ -141,16 +141,16 @@ func (c *sessionConversation) callModel(ctx context.Context, r llm.Request, id s
 	defer let()
 	if c.pass != nil {
 		step = c.pass.WithPermit(step)
-		defer c.releasePass()
+		defer c.releaseUnusedPermit()
 	}
-	resp, err := c.model.Stream(step, r, func(d llm.Delta) {
+	resp, err := c.model.Stream(step, r, func(d llm.AnswerDelta) {
 		said += d.ByteCount()
 		alive()
 		if c.heard != nil && (d.Text != "" || d.Thought != "" || d.Tool != "") {
 			c.heard(d)
 		}
 	})
-	spent := nexus.BudgetSpent{ID: id, Service: resp.Terms.Service}
+	spent := nexus.BudgetSettled{ID: id, Service: resp.Terms.Service}
 	spent.Usage, spent.Estimated = CallUsage(r, resp, said, err)
 	if c.Price != nil {
 		spent.Money = c.Price(spent.Usage, resp.Terms)
@@ -177,7 +177,7 @@ func (c *sessionConversation) addAnswer(resp llm.Response) (llm.Message, error) 
 	if resp.Stop == llm.StopLength || resp.Stop == llm.StopRefuse || resp.Stop == llm.StopMalformed {
 		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p llm.MessagePart) bool { return p.Call != nil })
 	}
-	if m.Text() == "" && len(callsOf(m)) == 0 { // providers refuse a message without content
+	if m.Text() == "" && len(toolCallsOf(m)) == 0 { // providers refuse a message without content
 		m.Parts = append(m.Parts, llm.MessagePart{Text: "(no answer)"})
 	}
 	hash, err := c.storeMessage(m)
@@ -186,10 +186,10 @@ func (c *sessionConversation) addAnswer(resp llm.Response) (llm.Message, error) 
 	}
 	m = c.messages[len(c.messages)-1]
 	c.taken++
-	c.facts = append(c.facts, nexus.TurnTaken{Session: c.Session, Turn: c.taken, Message: hash, Stop: string(resp.Stop), Says: messageLine(m)})
-	for _, call := range callsOf(m) {
+	c.facts = append(c.facts, nexus.ModelTurnRecorded{Session: c.Session, Turn: c.taken, Message: hash, Stop: string(resp.Stop), Says: messageLine(m)})
+	for _, call := range toolCallsOf(m) {
 		c.Tally, c.lately = c.Tally.WithCall(call.Tool), call.Tool
-		c.facts = append(c.facts, nexus.ToolCalled{Session: c.Session, Call: call.ID, Tool: call.Tool, About: cmp.Or(call.Flaw, tool.DescribeCall(call))})
+		c.facts = append(c.facts, nexus.ToolCallStarted{Session: c.Session, Call: call.ID, Tool: call.Tool, About: cmp.Or(call.Flaw, tool.DescribeCall(call))})
 	}
 	return m, nil
 }
@@ -197,7 +197,7 @@ func (c *sessionConversation) addAnswer(resp llm.Response) (llm.Message, error) 
 func messageLine(m llm.Message) string { return prompt.SingleLine(m.Text()) }
 
 // handleModelError turns an error of the model into an ending or an error for people.
-func (c *sessionConversation) handleModelError(ctx context.Context, err error) (*sessionEnding, error) {
+func (c *sessionConversation) handleModelError(ctx context.Context, err error) (*sessionStretchEnd, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -213,7 +213,7 @@ func (c *sessionConversation) handleModelError(ctx context.Context, err error) (
 	if again, err := c.waitBeforeRetry(ctx, err); again || err != nil {
 		return nil, err
 	}
-	e, ok := errors.AsType[*llm.Error](err)
+	e, ok := errors.AsType[*llm.ModelCallError](err)
 	if !ok {
 		return nil, fmt.Errorf("call %s: %w", c.Model, err)
 	}
@@ -221,11 +221,11 @@ func (c *sessionConversation) handleModelError(ctx context.Context, err error) (
 		Code: nexus.CodeProvider, Message: "call " + c.Model, Cause: err,
 		Hint: "Run nexus resume to continue where the run stopped.",
 	}
-	switch do := e.Class.Reaction().Do; {
+	switch do := e.Class.ReactionTo().Do; {
 	case do == llm.RemedyShorten:
 		return c.compactOverflow(ctx)
 	case do == llm.RemedyGiveUp:
-		return c.recordEnd(ctx, &sessionEnding{outcome: nexus.GaveUp, why: c.Model + " refuses to answer this"}, nil)
+		return c.recordEnd(ctx, &sessionStretchEnd{outcome: nexus.GaveUp, why: c.Model + " refuses to answer this"}, nil)
 	case e.Class == llm.Billing:
 		said.Code, said.Hint = nexus.CodeAuth, "Pay the provider or use another model, then run nexus resume."
 	case do == llm.RemedyAskPerson:

@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// ModelChoice is a model that a session may use, with its price: the session's own, or a
+// SessionModel is a model that a session may use, with its price: the session's own, or a
 // replacement while that is unavailable.
-type ModelChoice struct {
+type SessionModel struct {
 	Model  llm.Model
 	Name   string // provider/model
 	Price  func(nexus.Usage, llm.BillingTerms) nexus.Money
@@ -21,13 +21,13 @@ type ModelChoice struct {
 	Context int64 // context window in tokens
 }
 
-// findChoice returns the index of a name, or -1.
-func findChoice(all []ModelChoice, name string) int {
-	return slices.IndexFunc(all, func(c ModelChoice) bool { return c.Name == name })
+// findModelIndex returns the index of a name, or -1.
+func findModelIndex(all []SessionModel, name string) int {
+	return slices.IndexFunc(all, func(c SessionModel) bool { return c.Name == name })
 }
 
-// otherChoices returns the names of a model's replacements, best first.
-func otherChoices(all []ModelChoice, name string) []string {
+// replacementModelNames returns the names of a model's replacements, best first.
+func replacementModelNames(all []SessionModel, name string) []string {
 	var names []string
 	for _, c := range all {
 		if c.Name != name {
@@ -41,13 +41,13 @@ func otherChoices(all []ModelChoice, name string) []string {
 // the last.
 const maxHops = 2
 
-// nextChoice returns the model that replaces a failing one, or "" if there is none, or the
+// nextReplacementModel returns the model that replaces a failing one, or "" if there is none, or the
 // call was passed on maxHops times.
-func nextChoice(all []ModelChoice, name string, hops int) string {
+func nextReplacementModel(all []SessionModel, name string, hops int) string {
 	if len(all) < 2 || hops >= min(maxHops, len(all)-1) {
 		return ""
 	}
-	return all[(findChoice(all, name)+1)%len(all)].Name
+	return all[(findModelIndex(all, name)+1)%len(all)].Name
 }
 
 // portableMessages returns messages in a form that another model than that of the first n can
@@ -64,7 +64,7 @@ func portableMessages(messages []llm.Message, n int) []llm.Message {
 }
 
 // applyModelChoice continues the session with a choice.
-func (c *sessionConversation) applyModelChoice(to ModelChoice) {
+func (c *sessionConversation) applyModelChoice(to SessionModel) {
 	c.barren = 0
 	c.model, c.Model, c.Price, c.Worst, c.Tokens, c.Context = to.Model, to.Name, to.Price, to.Worst, to.Tokens, to.Context
 }
@@ -75,22 +75,22 @@ func (c *sessionConversation) resumeLastModel() {
 	if c.Present == "" || c.Present == c.Model {
 		return
 	}
-	if i := findChoice(c.Choices, c.Present); i >= 0 {
+	if i := findModelIndex(c.Choices, c.Present); i >= 0 {
 		c.applyModelChoice(c.Choices[i])
 		return
 	}
-	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Present, To: c.Model, Why: "it is no longer set"})
+	c.facts = append(c.facts, nexus.SessionModelSwitched{Session: c.Session, From: c.Present, To: c.Model, Why: "it is no longer set"})
 	c.Foreign, c.Compact.Row = len(c.messages), 0
 }
 
 // switchModel continues the session with another of its models, and records that.
 func (c *sessionConversation) switchModel(ctx context.Context, name, why string) error {
-	i := findChoice(c.Choices, name)
+	i := findModelIndex(c.Choices, name)
 	if i < 0 {
 		return fmt.Errorf("the model to continue with, %s, is not available", name)
 	}
-	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Model, To: name, Why: why})
-	c.releasePass() // the permit was for the previous model
+	c.facts = append(c.facts, nexus.SessionModelSwitched{Session: c.Session, From: c.Model, To: name, Why: why})
+	c.releaseUnusedPermit() // the permit was for the previous model
 	c.applyModelChoice(c.Choices[i])
 	c.Foreign, c.waited = len(c.messages), 0
 	c.Compact.Row = 0 // another model may have a smaller context, and counts tokens differently

@@ -14,10 +14,10 @@ import (
 )
 
 // environment is what a run would tell a role of a Go project.
-func environment(r agent.RoleDefinition) prompt.WorkEnvironment {
-	e := prompt.WorkEnvironment{System: "linux/amd64", Date: "2026-11-24", Shell: slices.Contains(r.Tools, "shell"), Turns: r.Turns}
+func environment(r agent.RoleDefinition) prompt.RoleEnvironment {
+	e := prompt.RoleEnvironment{System: "linux/amd64", Date: "2026-11-24", Shell: slices.Contains(r.Tools, "shell"), Turns: r.Turns}
 	if len(r.Tools) < 2 {
-		return prompt.WorkEnvironment{}
+		return prompt.RoleEnvironment{}
 	}
 	if !e.Shell && r.Name != nexus.Planner {
 		return e
@@ -45,7 +45,7 @@ const (
 // and strategy. A text that another part of it, or the rights of the role,
 // contradicts is found here.
 func TestOpenings(t *testing.T) {
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,17 +77,17 @@ func TestOpenings(t *testing.T) {
 	}
 	planner := roles[nexus.Planner]
 	text := prompt.SystemPrompt(planner.Prompt, keepSmall(), environment(planner)) + "\n====\n\n" +
-		prompt.PlanningRequest{Session: "plan.1/planner.1", Text: "Durations can be read and written."}.FirstMessage() + prompt.WorkContext{Map: shownMap}.Text()
+		prompt.PlanningRequest{Session: "plan.1/planner.1", Text: "Durations can be read and written."}.FirstMessage() + prompt.FirstMessageContext{Map: shownMap}.Text()
 	golden(t, "openings/planner.golden", text)
 	merger := roles[nexus.Merger]
 	brief := prompt.TaskBrief{
 		Session: "T3.2.merge/merger.1", Task: parser(""), Conflicts: []string{"dur/parse.go"}, Landed: testsDiff, Side: codeDiff,
 		Meanwhile: []nexus.Task{{ID: "T2", Title: "Print durations", Criteria: []nexus.Criterion{{Text: "String writes weeks"}}}},
 	}
-	golden(t, "openings/merger.golden", prompt.SystemPrompt(merger.Prompt, keepSmall(), environment(merger))+"\n====\n\n"+brief.Text()+prompt.WorkContext{Dir: "/state/trees/r/T3.2.merge/tree"}.Text())
+	golden(t, "openings/merger.golden", prompt.SystemPrompt(merger.Prompt, keepSmall(), environment(merger))+"\n====\n\n"+brief.Text()+prompt.FirstMessageContext{Dir: "/state/trees/r/T3.2.merge/tree"}.Text())
 }
 
-func parser(s nexus.Strategy) nexus.Task {
+func parser(s nexus.WritingStrategy) nexus.Task {
 	task := nexus.Task{
 		ID: "T3", Title: "Add parser for durations", Brief: "Add Parse to package dur. It reads what String writes.", Strategy: s, Files: []string{"dur/parse.go", "dur/parse_test.go"},
 		Criteria: []nexus.Criterion{{Text: "Parse reads every unit that String writes", Check: "test"}, {Text: "The error names the unit that is unknown"}},
@@ -99,8 +99,8 @@ func parser(s nexus.Strategy) nexus.Task {
 }
 
 // opening returns the first request of a role, as an attempt makes it.
-func opening(r agent.RoleDefinition, s nexus.Strategy) string {
-	proved := &nexus.TestsProved{Proof: nexus.ProofRed, Files: []string{"dur/parse_test.go"}, Tests: []string{"dur.TestParse"}}
+func opening(r agent.RoleDefinition, s nexus.WritingStrategy) string {
+	proved := &nexus.TestsRunWithoutWork{Proof: nexus.ProofRed, Files: []string{"dur/parse_test.go"}, Tests: []string{"dur.TestParse"}}
 	if !s.UsesSeparateSessions() {
 		proved = nil
 	}
@@ -108,7 +108,7 @@ func opening(r agent.RoleDefinition, s nexus.Strategy) string {
 	if r.Name == nexus.Tester {
 		b.Task.Strategy, b.Task.Files = "", b.Task.Files[1:]
 	}
-	here := prompt.WorkContext{}
+	here := prompt.FirstMessageContext{}
 	if r.Map {
 		here.Map = shownMap
 	}
@@ -122,10 +122,10 @@ func opening(r agent.RoleDefinition, s nexus.Strategy) string {
 		b.Diff = codeDiff
 	case r.Name == nexus.Verifier, r.Name == nexus.Reviewer:
 		b.Diff, b.Said = codeDiff+testsDiff, "Add dur.Parse\n\nIt reads what String writes."
-		b.Evidence = []nexus.Evidence{
+		b.Evidence = []nexus.GateEvidence{
 			{Gate: "build", State: nexus.Pass, Tree: "t", Command: "go build ./..."},
 			{Gate: "golangci", Why: "golangci-lint is not installed"},
-			{Gate: "test", State: nexus.Pass, Tree: "t", Command: "go test -json -count=1 ./...", Counts: nexus.Counts{Passed: 12, Skipped: 1}},
+			{Gate: "test", State: nexus.Pass, Tree: "t", Command: "go test -json -count=1 ./...", Counts: nexus.TestCounts{Passed: 12, Skipped: 1}},
 		}
 	}
 	return prompt.SystemPrompt(r.Prompt, keepSmall(), environment(r)) + "\n====\n\n" + b.Text() + here.Text()
@@ -133,5 +133,5 @@ func opening(r agent.RoleDefinition, s nexus.Strategy) string {
 
 // keepSmall is a standing rule of the repository.
 func keepSmall() []prompt.PromptSection {
-	return rules.ApplicableRules{Rules: []rules.RuleFile{{File: "AGENTS.md", Why: rules.Always, Text: "Keep it small."}}}.PromptSections()
+	return rules.ApplicableRules{Rules: []rules.InstructionRuleFile{{File: "AGENTS.md", Why: rules.Always, Text: "Keep it small."}}}.PromptSections()
 }

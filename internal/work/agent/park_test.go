@@ -19,11 +19,11 @@ import (
 // recorded, and leave is asked for at once, since the desk holds the call.
 func TestUsedUpQuotaIsAFact(t *testing.T) {
 	b := newBench(t, nexus.Coder, llmtest.Script{})
-	b.brief.Retry = llm.RetryPolicy{}
+	b.brief.Retry = llm.CallRetryPolicy{}
 	synctest.Test(t, func(t *testing.T) {
 		b.brief.Now = time.Now
 		start := time.Now()
-		b.model = &busy{errs: []*llm.Error{
+		b.model = &busy{errs: []*llm.ModelCallError{
 			{Class: llm.Quota, Status: 429, After: "3600", Cause: errors.New("used up")},
 			{Class: llm.Quota, Status: 429, After: "2", Empty: true, Cause: errors.New("used up")},
 			{Class: llm.Quota, Status: 429, After: "2", Cause: errors.New("slow down")},
@@ -34,7 +34,7 @@ func TestUsedUpQuotaIsAFact(t *testing.T) {
 		}
 		var until []time.Duration
 		for _, f := range b.desk.RecordedFacts() {
-			if f, ok := f.(nexus.QuotaHit); ok {
+			if f, ok := f.(nexus.QuotaExhausted); ok {
 				until = append(until, f.Until.Sub(start))
 			}
 		}
@@ -47,11 +47,11 @@ func TestUsedUpQuotaIsAFact(t *testing.T) {
 
 // failing is a model of which every call fails the same way.
 type failing struct {
-	err  *llm.Error
+	err  *llm.ModelCallError
 	seen []llm.Request
 }
 
-func (m *failing) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (m *failing) Stream(_ context.Context, r llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	m.seen = append(m.seen, r)
 	return llm.Response{}, m.err
 }
@@ -60,10 +60,10 @@ func (m *failing) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (l
 // minute of waits the second is asked, with its own price, and without what
 // only the first can read.
 func TestNextModelOfTheChain(t *testing.T) {
-	for class, calls := range map[llm.FailureClass]int{llm.Overload: 6, llm.Transient: 6, llm.Billing: 1, llm.Auth: 1} {
+	for class, calls := range map[llm.CallFailureClass]int{llm.Overload: 6, llm.Transient: 6, llm.Billing: 1, llm.Auth: 1} {
 		t.Run(string(class), func(t *testing.T) {
 			b := newBench(t, nexus.Coder, llmtest.Script{})
-			b.brief.Retry = llm.RetryPolicy{}
+			b.brief.Retry = llm.CallRetryPolicy{}
 			b.brief.Next = ""
 			b.brief.Messages = []llm.Message{
 				llm.UserMessage("Do it."),
@@ -72,9 +72,9 @@ func TestNextModelOfTheChain(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				first, second := &failing{err: &llm.Error{Class: class, Status: 500, Cause: errors.New("no")}}, &busy{}
+				first, second := &failing{err: &llm.ModelCallError{Class: class, Status: 500, Cause: errors.New("no")}}, &busy{}
 				b.model, b.brief.Model = first, "one/a"
-				b.brief.Choices = []agent.ModelChoice{{Model: first, Name: "one/a"}, {Model: second, Name: "two/b", Price: func(nexus.Usage, llm.BillingTerms) nexus.Money { return 7 }}}
+				b.brief.Choices = []agent.SessionModel{{Model: first, Name: "one/a"}, {Model: second, Name: "two/b", Price: func(nexus.Usage, llm.BillingTerms) nexus.Money { return 7 }}}
 				out, err := b.run(t.Context())
 				if len(first.seen) != calls {
 					t.Errorf("%d calls of the first", len(first.seen))
@@ -91,13 +91,13 @@ func TestNextModelOfTheChain(t *testing.T) {
 				if n := len(second.last.Messages[1].Parts); n != 1 || len(out.Messages[1].Parts) != 2 {
 					t.Errorf("%d parts are sent and %d kept", n, len(out.Messages[1].Parts))
 				}
-				var last nexus.BudgetSpent
+				var last nexus.BudgetSettled
 				switched := 0
 				for _, f := range b.desk.RecordedFacts() {
 					switch f := f.(type) {
-					case nexus.BudgetSpent:
+					case nexus.BudgetSettled:
 						last = f
-					case nexus.ModelSwitched:
+					case nexus.SessionModelSwitched:
 						switched++
 					default:
 					}
@@ -114,9 +114,9 @@ func TestNextModelOfTheChain(t *testing.T) {
 // anybody waits ends the session, and that people are told until when.
 func TestATooLongWaitIsReported(t *testing.T) {
 	now := time.Date(2026, 11, 6, 8, 0, 0, 0, time.UTC)
-	for task, code := range map[nexus.TaskID]nexus.Code{"T3": nexus.CodeNeedsPerson, "": nexus.CodeLimit} {
+	for task, code := range map[nexus.TaskID]nexus.ErrorCode{"T3": nexus.CodeNeedsPerson, "": nexus.CodeLimit} {
 		b := newBench(t, nexus.Coder, script(llmtest.ScriptTurn{Say: "x", Fault: llmtest.RateLimit, After: "90000", Times: -1}))
-		b.brief.Task, b.brief.Retry = task, llm.RetryPolicy{Now: func() time.Time { return now }}
+		b.brief.Task, b.brief.Retry = task, llm.CallRetryPolicy{Now: func() time.Time { return now }}
 		_, err := b.run(t.Context())
 		e, ok := errors.AsType[*nexus.Error](err)
 		if !ok || e.Code != code || !strings.Contains(e.Message, "is out of quota, and refused 1 calls in a row, and asks for no calls until 2026-11-07T09:00:00Z") {
@@ -133,14 +133,14 @@ func TestATooLongWaitIsReported(t *testing.T) {
 func TestAnAbsurdWaitIsNotBelieved(t *testing.T) {
 	now := time.Date(2026, 11, 6, 8, 0, 0, 0, time.UTC)
 	b := newBench(t, nexus.Coder, script(llmtest.ScriptTurn{Say: "x", Fault: llmtest.RateLimit, After: "100000000000000000000", Times: -1}))
-	b.brief.Retry, b.brief.Now = llm.RetryPolicy{Now: func() time.Time { return now }}, func() time.Time { return now }
+	b.brief.Retry, b.brief.Now = llm.CallRetryPolicy{Now: func() time.Time { return now }}, func() time.Time { return now }
 	_, err := b.run(t.Context())
 	e, ok := errors.AsType[*nexus.Error](err)
 	if !ok || !strings.Contains(e.Message, "asks for a pause of more than a year; its account is left alone for at most a day") || strings.Contains(e.Message, "2058") {
 		t.Errorf("%+v", err)
 	}
 	for _, f := range b.desk.RecordedFacts() {
-		if q, ok := f.(nexus.QuotaHit); ok && q.Until.After(now.Add(llm.LongestPause)) {
+		if q, ok := f.(nexus.QuotaExhausted); ok && q.Until.After(now.Add(llm.LongestPause)) {
 			t.Errorf("the account is parked until %s", q.Until)
 		}
 	}

@@ -30,14 +30,14 @@ func (c *sessionConversation) waitForRateLimit(ctx context.Context, r llm.Reques
 	if c.pass = d.TryPermit(r); c.pass != nil {
 		return false, nil
 	}
-	c.facts = append(c.facts, nexus.BudgetSpent{ID: id})
+	c.facts = append(c.facts, nexus.BudgetSettled{ID: id})
 	if err := c.recordFacts(ctx); err != nil {
 		return false, err
 	}
-	spare, stop := c.drainableContext(ctx)
+	spare, stop := c.contextEndingOnDrain(ctx)
 	defer stop()
 	pass, err := d.WaitPermit(spare, r, func(h ratelimit.CallWait) error {
-		c.facts = append(c.facts, nexus.CallDelayed{Session: c.Session, Model: c.Model, Wait: h.Wait, Why: "near its limit", Said: prompt.SingleLine(h.Why)})
+		c.facts = append(c.facts, nexus.ModelCallDelayed{Session: c.Session, Model: c.Model, Wait: h.Wait, Why: "near its limit", Said: prompt.SingleLine(h.Why)})
 		return c.recordFacts(ctx)
 	})
 	switch {
@@ -53,8 +53,8 @@ func (c *sessionConversation) waitForRateLimit(ctx context.Context, r llm.Reques
 	return false, errors.Join(errors.New("wait for the provider's limits"), err)
 }
 
-// releasePass returns a permit that is no longer used.
-func (c *sessionConversation) releasePass() {
+// releaseUnusedPermit returns a permit that is no longer used.
+func (c *sessionConversation) releaseUnusedPermit() {
 	if c.pass != nil {
 		c.pass.Release()
 		c.pass = nil

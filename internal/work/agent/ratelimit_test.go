@@ -22,7 +22,7 @@ type short struct {
 	reset string
 }
 
-func (m *short) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+func (m *short) Stream(ctx context.Context, r llm.Request, heard func(llm.AnswerDelta)) (llm.Response, error) {
 	h := http.Header{}
 	h.Set("X-Ratelimit-Limit-Requests", "1")
 	h.Set("X-Ratelimit-Remaining-Requests", "0")
@@ -32,9 +32,9 @@ func (m *short) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 }
 
 // spend makes a call of an account that leaves nothing for the next one.
-func spend(ctx context.Context, t *testing.T, reset string) *ratelimit.LimitedModel {
+func spend(ctx context.Context, t *testing.T, reset string) *ratelimit.AccountLimitedModel {
 	t.Helper()
-	m := ratelimit.New(time.Now).AccountFor(ratelimit.AccountName{}, ratelimit.CountingRules{Shared: true}).LimitModel(&short{reset: reset})
+	m := ratelimit.NewAccountLimiters(time.Now).AccountFor(ratelimit.AccountKey{}, ratelimit.CallCountingRules{Shared: true}).LimitModel(&short{reset: reset})
 	if _, err := m.Stream(ctx, llm.Request{Model: "b", MaxTokens: 1}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -61,12 +61,12 @@ func TestNoMoneyInLine(t *testing.T) {
 		switch f := f.(type) {
 		case nexus.BudgetReserved:
 			open++
-		case nexus.BudgetSpent:
+		case nexus.BudgetSettled:
 			open--
 			if len(kinds) == 1 && (f.Money != 0 || f.Estimated || f.Usage != (nexus.Usage{})) {
 				t.Errorf("a call that was not made costs %+v", f)
 			}
-		case nexus.CallDelayed:
+		case nexus.ModelCallDelayed:
 			if open > 0 || f.Try != 0 || f.Wait != 40*time.Second || f.Said != "0 of 1 requests are left" {
 				t.Errorf("%+v with %d reservations", f, open)
 			}
@@ -119,8 +119,8 @@ func TestDearerMeanwhile(t *testing.T) {
 				switch f := f.(type) {
 				case nexus.BudgetReserved:
 					reserved = append(reserved, f)
-				case nexus.BudgetSpent:
-					if given := len(reserved) < c.want; given && f != (nexus.BudgetSpent{ID: reserved[0].ID}) || !given && f.Usage == (nexus.Usage{}) {
+				case nexus.BudgetSettled:
+					if given := len(reserved) < c.want; given && f != (nexus.BudgetSettled{ID: reserved[0].ID}) || !given && f.Usage == (nexus.Usage{}) {
 						t.Errorf("%d reserved, spent %+v", len(reserved), f)
 					}
 				default:
@@ -161,7 +161,7 @@ func TestWallIsAFact(t *testing.T) {
 		b.brief.Now = time.Now
 		start := time.Now()
 		m := &short{reset: "1h0m0s"}
-		b.model = ratelimit.New(time.Now).AccountFor(ratelimit.AccountName{}, ratelimit.CountingRules{Shared: true}).LimitModel(m)
+		b.model = ratelimit.NewAccountLimiters(time.Now).AccountFor(ratelimit.AccountKey{}, ratelimit.CallCountingRules{Shared: true}).LimitModel(m)
 		_, _ = b.model.Stream(t.Context(), llm.Request{Model: "b", MaxTokens: 1}, nil)
 		asked := 0
 		b.desk.Leave = func(int) error {
@@ -176,7 +176,7 @@ func TestWallIsAFact(t *testing.T) {
 		}
 		hits := 0
 		for _, f := range b.desk.RecordedFacts() {
-			if f, ok := f.(nexus.QuotaHit); ok {
+			if f, ok := f.(nexus.QuotaExhausted); ok {
 				hits++
 				if until := f.Until.Sub(start); until < 2*time.Minute || until > time.Hour+time.Second {
 					t.Errorf("%+v: until %s", f, until)

@@ -16,12 +16,12 @@ import (
 // is settled and reserves no money meanwhile: each try makes its own reservation, so that a
 // pause or a stop takes effect between two. The wait does not count as time of the session.
 func (c *sessionConversation) waitBeforeRetry(ctx context.Context, err error) (again bool, _ error) {
-	e, ok := errors.AsType[*llm.Error](err)
+	e, ok := errors.AsType[*llm.ModelCallError](err)
 	if !ok {
 		return false, nil
 	}
 	if c.failures == nil {
-		c.failures = map[llm.FailureClass]int{}
+		c.failures = map[llm.CallFailureClass]int{}
 	}
 	c.failures[e.Class]++
 	n := c.failures[e.Class]
@@ -29,7 +29,7 @@ func (c *sessionConversation) waitBeforeRetry(ctx context.Context, err error) (a
 	if again && c.Now != nil && isAccountWide(e, wait) {
 		return true, c.recordQuotaPause(ctx, e, wait)
 	}
-	if to := nextChoice(c.Choices, c.Model, c.hops); to != "" && e.Class.IsRetryable() && (!again || c.waited+wait > short) {
+	if to := nextReplacementModel(c.Choices, c.Model, c.hops); to != "" && e.Class.IsRetryable() && (!again || c.waited+wait > short) {
 		c.hops++
 		return true, c.switchModel(ctx, to, c.Model+" is "+outageText(e.Class))
 	}
@@ -37,13 +37,13 @@ func (c *sessionConversation) waitBeforeRetry(ctx context.Context, err error) (a
 		return false, nil
 	}
 	c.waited += wait
-	c.facts = append(c.facts, nexus.CallDelayed{
+	c.facts = append(c.facts, nexus.ModelCallDelayed{
 		Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: outageText(e.Class), Said: prompt.SingleLine(e.Cause.Error()),
 	})
 	if err := c.recordFacts(ctx); err != nil {
 		return false, err
 	}
-	spare, stop := c.drainableContext(ctx)
+	spare, stop := c.contextEndingOnDrain(ctx)
 	defer stop()
 	t := time.NewTimer(wait)
 	defer t.Stop()
@@ -58,7 +58,7 @@ func (c *sessionConversation) waitBeforeRetry(ctx context.Context, err error) (a
 // describeExhaustion completes the error for a provider that is unavailable after the last retry, and
 // adds when it accepts calls again. The task then waits for a person; a session outside of any
 // run ends at a limit.
-func (c *sessionConversation) describeExhaustion(said *nexus.Error, e *llm.Error) {
+func (c *sessionConversation) describeExhaustion(said *nexus.Error, e *llm.ModelCallError) {
 	said.Code = nexus.CodeNeedsPerson
 	if c.Task == "" {
 		said.Code = nexus.CodeLimit
@@ -86,7 +86,7 @@ func (c *sessionConversation) describeExhaustion(said *nexus.Error, e *llm.Error
 const believable = 365 * 24 * time.Hour
 
 // outageText returns in words why a provider did not answer.
-func outageText(c llm.FailureClass) string {
+func outageText(c llm.CallFailureClass) string {
 	switch c {
 	case llm.Overload:
 		return "overloaded"
@@ -97,8 +97,8 @@ func outageText(c llm.FailureClass) string {
 	}
 }
 
-// drainableContext limits work that can be repeated at no cost.
-func (c *sessionConversation) drainableContext(ctx context.Context) (context.Context, context.CancelFunc) {
+// contextEndingOnDrain limits work that can be repeated at no cost.
+func (c *sessionConversation) contextEndingOnDrain(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.Spare == nil {
 		return ctx, func() {}
 	}
@@ -111,14 +111,14 @@ const short = time.Minute
 
 // isAccountWide reports whether a failure concerns all calls of the account: its window is
 // used up, or the wait is long.
-func isAccountWide(e *llm.Error, wait time.Duration) bool {
+func isAccountWide(e *llm.ModelCallError, wait time.Duration) bool {
 	return e.Class == llm.Quota && (wait > short || e.Empty)
 }
 
 // recordQuotaPause records until when the account accepts no calls. Requests for permission
 // then wait, in this process or the next.
-func (c *sessionConversation) recordQuotaPause(ctx context.Context, e *llm.Error, wait time.Duration) error {
+func (c *sessionConversation) recordQuotaPause(ctx context.Context, e *llm.ModelCallError, wait time.Duration) error {
 	account, _, _ := strings.Cut(c.Model, "/")
-	c.facts = append(c.facts, nexus.QuotaHit{Account: account, Until: c.Now().Add(wait), Why: prompt.SingleLine(e.Cause.Error()), Session: c.Session})
+	c.facts = append(c.facts, nexus.QuotaExhausted{Account: account, Until: c.Now().Add(wait), Why: prompt.SingleLine(e.Cause.Error()), Session: c.Session})
 	return c.recordFacts(ctx)
 }

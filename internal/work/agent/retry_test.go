@@ -17,19 +17,19 @@ import (
 // busy is a provider that has too much to do for a while.
 type busy struct {
 	until time.Time
-	errs  []*llm.Error // of the first calls; the others are overloaded
+	errs  []*llm.ModelCallError // of the first calls; the others are overloaded
 	calls int
 	last  llm.Request
 }
 
-func (m *busy) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (m *busy) Stream(_ context.Context, r llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	m.calls++
 	m.last = r
 	switch {
 	case m.calls <= len(m.errs):
 		return llm.Response{Usage: nexus.Usage{Input: 10}}, m.errs[m.calls-1]
 	case time.Now().Before(m.until):
-		return llm.Response{}, &llm.Error{Class: llm.Overload, Status: 529, Cause: errors.New("overloaded")}
+		return llm.Response{}, &llm.ModelCallError{Class: llm.Overload, Status: 529, Cause: errors.New("overloaded")}
 	}
 	handin := json.RawMessage(`{"summary": "Done.", "status": "done"}`)
 	return llm.Response{
@@ -43,10 +43,10 @@ func (m *busy) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.
 func TestOverloadIsWaitedFor(t *testing.T) {
 	b := newBench(t, nexus.Coder, llmtest.Script{})
 	b.brief.Limits.SessionTime = 10 * time.Minute
-	b.brief.Retry = llm.RetryPolicy{}
+	b.brief.Retry = llm.CallRetryPolicy{}
 	synctest.Test(t, func(t *testing.T) {
-		quota := &llm.Error{Class: llm.Quota, Status: 429, After: "40", Cause: errors.New("slow down")}
-		b.model = &busy{until: time.Now().Add(3 * time.Hour), errs: []*llm.Error{quota}}
+		quota := &llm.ModelCallError{Class: llm.Quota, Status: 429, After: "40", Cause: errors.New("slow down")}
+		b.model = &busy{until: time.Now().Add(3 * time.Hour), errs: []*llm.ModelCallError{quota}}
 		out, err := b.run(t.Context())
 		if err != nil || out.Outcome != nexus.Accepted || out.Turns != 1 {
 			t.Fatalf("%+v, %v", out, err)
@@ -55,7 +55,7 @@ func TestOverloadIsWaitedFor(t *testing.T) {
 	settled(t, b)
 	var waits []time.Duration
 	for _, f := range b.desk.RecordedFacts() {
-		if f, ok := f.(nexus.CallDelayed); ok {
+		if f, ok := f.(nexus.ModelCallDelayed); ok {
 			waits = append(waits, f.Wait)
 			if f.Wait > 5*time.Minute || f.Why == "" || f.Said == "" {
 				t.Errorf("%+v", f)
@@ -73,7 +73,7 @@ func TestStopInTheWaitBooksTheTryOnce(t *testing.T) {
 	for name, hard := range map[string]bool{"let go": false, "cancelled": true} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, nexus.Coder, llmtest.Script{})
-			b.brief.Retry = llm.RetryPolicy{}
+			b.brief.Retry = llm.CallRetryPolicy{}
 			synctest.Test(t, func(t *testing.T) {
 				why := errors.New("the run drains")
 				stop, cancel := context.WithCancelCause(t.Context())
@@ -84,7 +84,7 @@ func TestStopInTheWaitBooksTheTryOnce(t *testing.T) {
 				if hard {
 					ctx, b.brief.Spare = stop, nil
 				}
-				b.model = &busy{errs: []*llm.Error{{Class: llm.Quota, Status: 429, After: "3600", Cause: errors.New("come back later")}}}
+				b.model = &busy{errs: []*llm.ModelCallError{{Class: llm.Quota, Status: 429, After: "3600", Cause: errors.New("come back later")}}}
 				if _, err := b.run(ctx); !errors.Is(err, why) || time.Since(start) != time.Minute {
 					t.Errorf("after %s: %v", time.Since(start), err)
 				}
@@ -93,7 +93,7 @@ func TestStopInTheWaitBooksTheTryOnce(t *testing.T) {
 			settled(t, b)
 			var booked []nexus.Money
 			for _, f := range b.desk.RecordedFacts() {
-				if f, ok := f.(nexus.BudgetSpent); ok {
+				if f, ok := f.(nexus.BudgetSettled); ok {
 					booked = append(booked, f.Money)
 				}
 			}
@@ -107,10 +107,10 @@ func TestStopInTheWaitBooksTheTryOnce(t *testing.T) {
 // hiccup is a provider that cannot answer for a while.
 type hiccup struct {
 	busy
-	err *llm.Error
+	err *llm.ModelCallError
 }
 
-func (m *hiccup) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+func (m *hiccup) Stream(ctx context.Context, r llm.Request, heard func(llm.AnswerDelta)) (llm.Response, error) {
 	if time.Now().Before(m.until) {
 		return llm.Response{}, m.err
 	}
@@ -120,7 +120,7 @@ func (m *hiccup) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta
 // TestHiccupIsWaitedFor lets a provider be broken, or out of reach, for five
 // minutes, with the shortest waits that may be drawn: the session continues.
 func TestHiccupIsWaitedFor(t *testing.T) {
-	for name, err := range map[string]*llm.Error{
+	for name, err := range map[string]*llm.ModelCallError{
 		"500":     {Class: llm.Transient, Status: 500, Cause: errors.New("broke")},
 		"502":     {Class: llm.Transient, Status: 502, Cause: errors.New("bad gateway")},
 		"503":     {Class: llm.Overload, Status: 503, Cause: errors.New("unavailable")},
@@ -129,7 +129,7 @@ func TestHiccupIsWaitedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, nexus.Coder, llmtest.Script{})
 			b.brief.Limits.SessionTime = time.Minute
-			b.brief.Retry = llm.RetryPolicy{Jitter: func() float64 { return 0 }}
+			b.brief.Retry = llm.CallRetryPolicy{Jitter: func() float64 { return 0 }}
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				b.model = &hiccup{busy: busy{until: start.Add(5 * time.Minute)}, err: err}

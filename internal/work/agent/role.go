@@ -34,24 +34,24 @@ const (
 	maxTokensCap = 128_000
 )
 
-// WriteScope names the files that a role may write.
-type WriteScope string
+// RoleWriteScope names the files that a role may write.
+type RoleWriteScope string
 
 // The scopes, from narrow to wide.
 const (
-	WriteNothing WriteScope = "none"
-	WriteTests   WriteScope = "tests" // tests and their support files
-	WriteAll     WriteScope = "tree"
+	WriteNothing RoleWriteScope = "none"
+	WriteTests   RoleWriteScope = "tests" // tests and their support files
+	WriteAll     RoleWriteScope = "tree"
 )
 
 // isWithin reports whether a scope allows no more than another.
-func (s WriteScope) isWithin(other WriteScope) bool {
-	scopes := []WriteScope{WriteNothing, WriteTests, WriteAll}
+func (s RoleWriteScope) isWithin(other RoleWriteScope) bool {
+	scopes := []RoleWriteScope{WriteNothing, WriteTests, WriteAll}
 	return slices.Index(scopes, s) <= slices.Index(scopes, other)
 }
 
-// WriteRule returns a function that refuses files outside the scope, or nil if all may be written.
-func (s WriteScope) WriteRule() func(name string) error {
+// MakeWriteCheck returns a function that refuses files outside the scope, or nil if all may be written.
+func (s RoleWriteScope) MakeWriteCheck() func(name string) error {
 	switch s {
 	case WriteAll:
 		return nil
@@ -74,21 +74,21 @@ type RoleDefinition struct {
 	Name      nexus.Role
 	Tier      nexus.Tier
 	Tools     []string
-	Writes    WriteScope // files that its tools and commands may change in the tree
-	Turns     int        // model calls in a session; 0: the run's limits apply
-	MaxTokens int64      // most tokens of one answer; 0 means 8,192
-	Map       bool       // its prompt contains a map of the repository
-	Force     bool       // it must call a tool in each answer, as its only purpose is the submission
-	Answers   bool       // its first message that calls no tool is its answer and ends the session; it has no tool to submit
-	Effort    string     // effort of thinking, one of [llm.EffortLevels]; empty: the model's default
+	Writes    RoleWriteScope // files that its tools and commands may change in the tree
+	Turns     int            // model calls in a session; 0: the run's limits apply
+	MaxTokens int64          // most tokens of one answer; 0 means 8,192
+	Map       bool           // its prompt contains a map of the repository
+	Force     bool           // it must call a tool in each answer, as its only purpose is the submission
+	Answers   bool           // its first message that calls no tool is its answer and ends the session; it has no tool to submit
+	Effort    string         // effort of thinking, one of [llm.EffortLevels]; empty: the model's default
 	Prompt    string
 }
 
-// LoadRoles returns the built-in roles, replaced by the files of the same name in override, which
+// LoadRoleDefinitions returns the built-in roles, replaced by the files of the same name in override, which
 // may be nil. A file from a repository may change a role's prompt, tier and limits and remove
 // tools; it may not add tools, nor widen its scope. Own names roles of the repository's own,
 // which [readOwnRole] reads; those without a file are left out.
-func LoadRoles(override fs.FS, own ...nexus.Role) (map[nexus.Role]RoleDefinition, error) {
+func LoadRoleDefinitions(override fs.FS, own ...nexus.Role) (map[nexus.Role]RoleDefinition, error) {
 	brought, err := fs.Sub(builtin, "roles")
 	if err != nil {
 		return nil, err
@@ -191,10 +191,10 @@ func readRoles(files fs.FS, parse func(nexus.Role, []byte) (RoleDefinition, erro
 		name := nexus.Role(strings.TrimSuffix(path.Base(file), ".md"))
 		data, err := fs.ReadFile(files, file)
 		if err != nil {
-			return nil, badRole(name, err)
+			return nil, invalidRoleError(name, err)
 		}
 		if roles[name], err = parse(name, data); err != nil {
-			return nil, badRole(name, err)
+			return nil, invalidRoleError(name, err)
 		}
 	}
 	return roles, nil
@@ -226,20 +226,20 @@ func readRole(data []byte, usual RoleDefinition) (RoleDefinition, error) {
 	if len(data) > maxRole {
 		return RoleDefinition{}, fmt.Errorf("the file has %d bytes, the maximum is %d", len(data), maxRole)
 	}
-	d := frontmatter.Split(string(data))
+	d := frontmatter.SplitHead(string(data))
 	if !d.Closed {
 		return RoleDefinition{}, errors.New("front matter is missing: the file must begin with a line ---, the settings, and another line ---")
 	}
 	var m struct {
-		Tier      nexus.Tier `yaml:"tier"`
-		Tools     []string   `yaml:"tools"`
-		Writes    WriteScope `yaml:"writes"`
-		Turns     int        `yaml:"turns"`
-		MaxTokens int64      `yaml:"max_tokens"`
-		Map       bool       `yaml:"map"`
-		Force     bool       `yaml:"force"`
-		Answers   bool       `yaml:"answers"`
-		Effort    string     `yaml:"effort"`
+		Tier      nexus.Tier     `yaml:"tier"`
+		Tools     []string       `yaml:"tools"`
+		Writes    RoleWriteScope `yaml:"writes"`
+		Turns     int            `yaml:"turns"`
+		MaxTokens int64          `yaml:"max_tokens"`
+		Map       bool           `yaml:"map"`
+		Force     bool           `yaml:"force"`
+		Answers   bool           `yaml:"answers"`
+		Effort    string         `yaml:"effort"`
 	}
 	m.Map, m.Force, m.Answers = usual.Map, usual.Force, usual.Answers
 	l, err := yaml.NewLoader(strings.NewReader(d.Head), yaml.WithKnownFields(), yaml.WithUniqueKeys())
@@ -274,8 +274,8 @@ func (r RoleDefinition) checkRole() error {
 	}
 	for i, t := range r.Tools {
 		switch {
-		case !slices.Contains(tool.BuiltinNames(), t):
-			return fmt.Errorf("there is no tool %q; there are %s", t, strings.Join(tool.BuiltinNames(), ", "))
+		case !slices.Contains(tool.BuiltinToolNames(), t):
+			return fmt.Errorf("there is no tool %q; there are %s", t, strings.Join(tool.BuiltinToolNames(), ", "))
 		case slices.Contains(r.Tools[:i], t):
 			return fmt.Errorf("the tool %s is given twice", t)
 		}
@@ -283,7 +283,7 @@ func (r RoleDefinition) checkRole() error {
 	return nil
 }
 
-func badRole(name nexus.Role, err error) error {
+func invalidRoleError(name nexus.Role, err error) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("role %q", string(name)), Cause: err,
 		Hint: fmt.Sprintf("Fix .nexus/roles/%s.md, or remove it to use the built-in role.", name),

@@ -41,7 +41,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestSystemPrompts(t *testing.T) {
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestSystemPrompts(t *testing.T) {
 		if !ok || r.Name != name {
 			t.Fatalf("role %s: %+v", name, r)
 		}
-		golden(t, string(name)+".golden", prompt.SystemPrompt(r.Prompt, nil, prompt.WorkEnvironment{}))
+		golden(t, string(name)+".golden", prompt.SystemPrompt(r.Prompt, nil, prompt.RoleEnvironment{}))
 	}
 	golden(t, "assistant.golden", prompt.StandaloneSystemPrompt(roles[nexus.Assistant].Prompt, nil))
 	if len(roles) != 18 {
@@ -61,11 +61,11 @@ func TestSystemPrompts(t *testing.T) {
 // TestOrders holds what a role is told with each strategy to what it may do
 // then: its own text, which is the same with all of them, and the order of work.
 func TestOrders(t *testing.T) {
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := &nexus.TestsProved{Proof: nexus.ProofRed, Files: []string{"a_test.go"}, Tests: []string{"TestA"}}
+	seen := &nexus.TestsRunWithoutWork{Proof: nexus.ProofRed, Files: []string{"a_test.go"}, Tests: []string{"TestA"}}
 	var all strings.Builder
 	for _, s := range nexus.Strategies() {
 		for _, role := range []nexus.Role{nexus.Tester, nexus.Coder, nexus.Verifier, nexus.Reviewer} {
@@ -76,7 +76,7 @@ func TestOrders(t *testing.T) {
 			text := roles[role].Prompt + "\n" + order
 			says := func(part string) bool { return strings.Contains(text, part) }
 			may := func(file string) bool { // as the attempt grants it
-				own, rule := roles[role].Writes.WriteRule(), repair.FileRule(s, role)
+				own, rule := roles[role].Writes.MakeWriteCheck(), repair.FileWriteRule(s, role)
 				return (own == nil || own(file) == nil || repair.MayWriteBeyondRights(s, role)) && (rule == nil || rule(file) == nil)
 			}
 			for part, want := range map[string]bool{
@@ -102,12 +102,12 @@ func TestOrders(t *testing.T) {
 
 // TestPermissionMatrix is what each role may do, as it was agreed.
 func TestPermissionMatrix(t *testing.T) {
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	type row struct {
-		writes agent.WriteScope
+		writes agent.RoleWriteScope
 		has    string
 	}
 	want := map[nexus.Role]row{
@@ -139,14 +139,14 @@ func TestPermissionMatrix(t *testing.T) {
 		if got := (row{r.Writes, strings.Join(r.Tools, " ")}); got != want[name] {
 			t.Errorf("%s: %+v", name, got)
 		}
-		rule := r.Writes.WriteRule()
+		rule := r.Writes.MakeWriteCheck()
 		for file, test := range map[string]bool{"a.go": false, "a_test.go": true, "testdata/x": true, "nexus.toml": false} {
 			if may := rule == nil || rule(file) == nil; may != (r.Writes == agent.WriteAll || r.Writes == agent.WriteTests && test) {
 				t.Errorf("%s writes %s: %v", name, file, may)
 			}
 		}
 	}
-	if agent.WriteScope("").WriteRule()("a_test.go") == nil {
+	if agent.RoleWriteScope("").MakeWriteCheck()("a_test.go") == nil {
 		t.Error("a scope that nobody set lets files be written")
 	}
 }
@@ -154,7 +154,7 @@ func TestPermissionMatrix(t *testing.T) {
 const good = "---\ntier: strong\ntools: [read_file, finish]\nturns: 7\nmax_tokens: 1000\n---\n\nYou code.\n"
 
 func TestRolesAreOverridden(t *testing.T) {
-	roles, err := agent.LoadRoles(fstest.MapFS{"coder.md": {Data: []byte(good)}, "notes.txt": {Data: []byte("no role")}})
+	roles, err := agent.LoadRoleDefinitions(fstest.MapFS{"coder.md": {Data: []byte(good)}, "notes.txt": {Data: []byte("no role")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,11 +162,11 @@ func TestRolesAreOverridden(t *testing.T) {
 	if diff := cmp.Diff(want, roles[nexus.Coder]); diff != "" {
 		t.Error(diff)
 	}
-	blind, err := agent.LoadRoles(fstest.MapFS{"coder.md": {Data: []byte(strings.Replace(good, "turns", "map: false\nturns", 1))}})
+	blind, err := agent.LoadRoleDefinitions(fstest.MapFS{"coder.md": {Data: []byte(strings.Replace(good, "turns", "map: false\nturns", 1))}})
 	if err != nil || blind[nexus.Coder].Map {
 		t.Errorf("a role that wants no map is shown one: %v", err)
 	}
-	own, err := agent.LoadRoles(nil)
+	own, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestBadRolesAreNamed(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := agent.LoadRoles(fstest.MapFS{c.file + ".md": {Data: []byte(c.text)}})
+			_, err := agent.LoadRoleDefinitions(fstest.MapFS{c.file + ".md": {Data: []byte(c.text)}})
 			e, ok := errors.AsType[*nexus.Error](err)
 			if !ok || e.Code != nexus.CodeInvalidConfig || !strings.Contains(e.Error(), c.want) || !strings.Contains(e.Error(), c.file) || !strings.Contains(e.Hint, c.file+".md") {
 				t.Errorf("%v (%#v), want %q", err, e, c.want)
@@ -212,7 +212,7 @@ func TestBadRolesAreNamed(t *testing.T) {
 // TestOwnRoles holds what a role of the repository's own may be: a reader that has no more than reviewers have, or an
 // editor that has no more than editors have.
 func TestOwnRoles(t *testing.T) {
-	ours, err := agent.LoadRoles(nil)
+	ours, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestOwnRoles(t *testing.T) {
 		"steward.md": {Data: []byte("---\n---\nYou read.")},
 		"scribe.md":  {Data: []byte("---\nwrites: tests\ntools: [write_file, finish]\ntier: strong\nturns: 3\n---\nYou write.")},
 	}
-	roles, err := agent.LoadRoles(files, "steward", "scribe", "absent")
+	roles, err := agent.LoadRoleDefinitions(files, "steward", "scribe", "absent")
 	if err != nil || len(roles) != len(ours)+2 {
 		t.Fatal(len(roles), err)
 	}
@@ -239,7 +239,7 @@ func TestOwnRoles(t *testing.T) {
 		"---\n---\n":                                                   "the prompt is empty",
 		"You read.":                                                    "front matter is missing",
 	} {
-		_, err := agent.LoadRoles(fstest.MapFS{"steward.md": {Data: []byte(text)}}, "steward")
+		_, err := agent.LoadRoleDefinitions(fstest.MapFS{"steward.md": {Data: []byte(text)}}, "steward")
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}

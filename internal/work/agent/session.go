@@ -64,7 +64,7 @@ func IsSpendingRefused(err error) bool {
 }
 
 // StoreManifest stores the items of a prompt and returns their hash, or "" if there are none.
-func StoreManifest(s MessageStore, items []nexus.PromptItem) (hash string, err error) {
+func StoreManifest(s MessageStore, items []nexus.PromptManifestItem) (hash string, err error) {
 	if len(items) == 0 {
 		return "", nil
 	}

@@ -38,13 +38,13 @@ func TestNoTimeForSilence(t *testing.T) {
 			}
 			b := newBench(t, nexus.Coder, script()) // whose own server stands outside of the time that is made up
 			synctest.Test(t, func(t *testing.T) {
-				server, err := llmtest.New(script(c.turn, done()), llmtest.Options{})
+				server, err := llmtest.NewServer(script(c.turn, done()), llmtest.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				client, wait := conform.NewHandlerClient(server)
 				defer wait()
-				b.model = anthropic.New(anthropic.Config{BaseURL: "http://inside.invalid", HTTP: client, Limits: llm.CallLimits{Idle: 5 * time.Minute}})
+				b.model = anthropic.NewProvider(anthropic.Config{BaseURL: "http://inside.invalid", HTTP: client, Limits: llm.CallLimits{Idle: 5 * time.Minute}})
 				b.brief.Hurry = func(end func(error)) func() bool { return time.AfterFunc(told, func() { end(enough) }).Stop }
 				start := time.Now()
 				_, err = b.run(t.Context())

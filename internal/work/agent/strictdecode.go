@@ -17,16 +17,16 @@ const (
 	maxJSONProblems = 50
 )
 
-// Decode decodes JSON that a model or a person submitted into v, so that it means the same to
+// DecodeStrictly decodes JSON that a model or a person submitted into v, so that it means the same to
 // every reader: no key occurs twice, and every key is declared in the JSON Schema, letter by
 // letter. It returns the problems, a sentence each; then v must not be used.
-func Decode(data, schema []byte, v any) []string {
+func DecodeStrictly(data, schema []byte, v any) []string {
 	if !utf8.Valid(data) {
 		return []string{"it is not UTF-8"}
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
-	r := strictDecoder{d: d, data: data}
-	var s schemaShape
+	r := strictSchemaDecoder{d: d, data: data}
+	var s schemaKeys
 	if err := json.Unmarshal(schema, &s); err != nil {
 		return []string{"its schema is broken: " + err.Error()}
 	}
@@ -45,20 +45,20 @@ func Decode(data, schema []byte, v any) []string {
 	return nil
 }
 
-// schemaShape is the part of a JSON Schema that declares the keys.
-type schemaShape struct {
-	Properties map[string]*schemaShape `json:"properties"`
-	Items      *schemaShape            `json:"items"`
+// schemaKeys is the part of a JSON Schema that declares the keys.
+type schemaKeys struct {
+	Properties map[string]*schemaKeys `json:"properties"`
+	Items      *schemaKeys            `json:"items"`
 }
 
-type strictDecoder struct {
+type strictSchemaDecoder struct {
 	d        *json.Decoder
 	data     []byte
 	problems []string
 }
 
 // readValue reads one value; s is nil if any value is allowed.
-func (r *strictDecoder) readValue(path string, s *schemaShape, depth int) error {
+func (r *strictSchemaDecoder) readValue(path string, s *schemaKeys, depth int) error {
 	t, err := r.d.Token()
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (r *strictDecoder) readValue(path string, s *schemaShape, depth int) error 
 	case json.Delim('{'):
 		return r.readObject(path, s, depth)
 	case json.Delim('['):
-		var items *schemaShape
+		var items *schemaKeys
 		if s != nil {
 			items = s.Items
 		}
@@ -86,7 +86,7 @@ func (r *strictDecoder) readValue(path string, s *schemaShape, depth int) error 
 	}
 }
 
-func (r *strictDecoder) readObject(path string, s *schemaShape, depth int) error {
+func (r *strictSchemaDecoder) readObject(path string, s *schemaKeys, depth int) error {
 	seen := map[string]bool{}
 	for r.d.More() {
 		t, err := r.d.Token()
@@ -99,7 +99,7 @@ func (r *strictDecoder) readObject(path string, s *schemaShape, depth int) error
 			r.addProblem("%s is given twice", quoteField(field))
 		}
 		seen[key] = true
-		var inner *schemaShape
+		var inner *schemaKeys
 		if s != nil && s.Properties != nil {
 			if inner = s.Properties[key]; inner == nil {
 				known := slices.Sorted(maps.Keys(s.Properties))
@@ -114,14 +114,14 @@ func (r *strictDecoder) readObject(path string, s *schemaShape, depth int) error
 	return err
 }
 
-func (r *strictDecoder) addProblem(format string, args ...any) {
+func (r *strictSchemaDecoder) addProblem(format string, args ...any) {
 	if len(r.problems) < maxJSONProblems {
 		r.problems = append(r.problems, fmt.Sprintf("line %d: ", r.lineOf(r.d.InputOffset()))+fmt.Sprintf(format, args...))
 	}
 }
 
 // locateError returns an error of encoding/json with its line.
-func (r *strictDecoder) locateError(err error) string {
+func (r *strictSchemaDecoder) locateError(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("line %d: %s is a %s, which does not fit", r.lineOf(e.Offset), quoteField(e.Field), e.Value)
 	}
@@ -135,7 +135,7 @@ func (r *strictDecoder) locateError(err error) string {
 	return fmt.Sprintf("line %d: %s", r.lineOf(at), err)
 }
 
-func (r *strictDecoder) lineOf(offset int64) int {
+func (r *strictSchemaDecoder) lineOf(offset int64) int {
 	offset = max(0, min(offset, int64(len(r.data))))
 	return bytes.Count(r.data[:offset], []byte("\n")) + 1
 }

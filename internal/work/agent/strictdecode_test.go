@@ -44,7 +44,7 @@ func TestReadRefusesWhatReadersDiffer(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var v value
-			if diff := cmp.Diff(c.want, agent.Decode([]byte(c.in), []byte(schema), &v)); diff != "" {
+			if diff := cmp.Diff(c.want, agent.DecodeStrictly([]byte(c.in), []byte(schema), &v)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -56,7 +56,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"name":"a","name":[[[[`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var v value
-		if agent.Decode(data, []byte(schema), &v) == nil && !json.Valid(data) {
+		if agent.DecodeStrictly(data, []byte(schema), &v) == nil && !json.Valid(data) {
 			t.Errorf("%q was read", data)
 		}
 	})

@@ -27,11 +27,11 @@ var (
 
 var errWaitedEnough = errors.New("waited for long enough")
 
-// InvestigateFunc runs the subagent with number n on a question, from its beginning or from where
+// SubagentRunFunc runs the subagent with number n on a question, from its beginning or from where
 // another process stopped, and returns its submission, which fits [SubagentSchema]. If there
 // is none, why is the reason. With again, the subagent is informed that its report was empty.
 // An error, too, means that there is no submission.
-type InvestigateFunc func(ctx context.Context, n int, question string, again bool) (handin json.RawMessage, why string, err error)
+type SubagentRunFunc func(ctx context.Context, n int, question string, again bool) (handin json.RawMessage, why string, err error)
 
 // SubagentSchema returns the JSON Schema of a subagent's submission.
 func SubagentSchema() json.RawMessage {
@@ -49,18 +49,18 @@ type SubagentReport struct {
 // SubagentGroup manages the subagents of one session. Send, Show and Stop may be called by many
 // goroutines; Close must be called, once.
 type SubagentGroup struct {
-	look InvestigateFunc
+	look SubagentRunFunc
 	ctx  context.Context //nolint:containedctx // of the session, which they end with
 	stop context.CancelCauseFunc
 
 	mu   sync.Mutex // guards the fields below, and those of each subagent
-	all  []*sentSubagent
+	all  []*startedSubagent
 	back chan struct{} // closed, and replaced, when a subagent ends
 
 	out sync.WaitGroup
 }
 
-type sentSubagent struct {
+type startedSubagent struct {
 	n        int
 	question string
 	stop     context.CancelCauseFunc
@@ -70,13 +70,13 @@ type sentSubagent struct {
 	told     bool            // its parent has been informed of the end
 }
 
-// NewSubagents returns the subagents of a session whose work ends with ctx. sent is the number
+// NewSubagentGroup returns the subagents of a session whose work ends with ctx. sent is the number
 // of subagents that the session started before.
-func NewSubagents(ctx context.Context, sent int, look InvestigateFunc) *SubagentGroup {
+func NewSubagentGroup(ctx context.Context, sent int, look SubagentRunFunc) *SubagentGroup {
 	ctx, stop := context.WithCancelCause(ctx)
-	s := &SubagentGroup{look: look, ctx: ctx, stop: stop, all: make([]*sentSubagent, sent), back: make(chan struct{})}
+	s := &SubagentGroup{look: look, ctx: ctx, stop: stop, all: make([]*startedSubagent, sent), back: make(chan struct{})}
 	for i := range s.all {
-		s.all[i] = &sentSubagent{n: i + 1, over: make(chan struct{}), told: true, why: "nothing is known about it"}
+		s.all[i] = &startedSubagent{n: i + 1, over: make(chan struct{}), told: true, why: "nothing is known about it"}
 		close(s.all[i].over)
 	}
 	return s
@@ -88,18 +88,18 @@ func (s *SubagentGroup) Known(n int, question string, handin json.RawMessage, wh
 	defer s.mu.Unlock()
 	c := s.all[n-1]
 	c.question, c.told = question, true
-	c.report, c.why = readReport(handin, why)
+	c.report, c.why = readSubagentReport(handin, why)
 }
 
-// Resume continues a subagent that another process started.
-func (s *SubagentGroup) Resume(n int, question string) {
+// ResumeSubagent continues a subagent that another process started.
+func (s *SubagentGroup) ResumeSubagent(n int, question string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.startSubagent(&sentSubagent{n: n, question: question})
+	s.startSubagent(&startedSubagent{n: n, question: question})
 }
 
 // startSubagent starts a subagent. The caller holds the lock.
-func (s *SubagentGroup) startSubagent(c *sentSubagent) {
+func (s *SubagentGroup) startSubagent(c *startedSubagent) {
 	ctx, stop := context.WithCancelCause(s.ctx)
 	c.stop, c.over = stop, make(chan struct{})
 	if c.n > len(s.all) {
@@ -129,7 +129,7 @@ func (s *SubagentGroup) investigateQuestion(ctx context.Context, n int, question
 		if err != nil || why != "" {
 			return nil, why, err
 		}
-		if r, _ := readReport(handin, ""); r != nil {
+		if r, _ := readSubagentReport(handin, ""); r != nil {
 			return r, "", nil
 		}
 	}
@@ -138,13 +138,13 @@ func (s *SubagentGroup) investigateQuestion(ctx context.Context, n int, question
 
 const emptyTwice = "its report was empty, twice"
 
-// readReport returns a report, or the reason for which it is empty or missing.
-func readReport(handin json.RawMessage, why string) (*SubagentReport, string) {
+// readSubagentReport returns a report, or the reason for which it is empty or missing.
+func readSubagentReport(handin json.RawMessage, why string) (*SubagentReport, string) {
 	var r SubagentReport
 	if why != "" {
 		return nil, why
 	}
-	if err := json.Unmarshal(handin, &r); err != nil || emptyReport(r) {
+	if err := json.Unmarshal(handin, &r); err != nil || isEmptyReport(r) {
 		return nil, emptyTwice
 	}
 	return &r, ""
@@ -155,9 +155,9 @@ const blankReports = "|done|ok|okay|finished|complete|completed|none|null|n/a|no
 	"no output|task completed|task complete|i am done|i'm done|all done|see above|as above|as requested|success|yes|" +
 	"no|the task is complete|the task has been completed|i have completed the task|i have finished|i have looked into it|here is my report|report|"
 
-// emptyReport reports whether a report has no content: it only states completion, or has no
+// isEmptyReport reports whether a report has no content: it only states completion, or has no
 // word at all. A short answer that names a place has content.
-func emptyReport(r SubagentReport) bool {
+func isEmptyReport(r SubagentReport) bool {
 	text := strings.ToLower(strings.Trim(strings.Join(strings.Fields(r.Report), " "), " .!()[]*_-:\"'`"))
 	if !strings.ContainsFunc(text, unicode.IsLetter) && !strings.ContainsFunc(text, unicode.IsDigit) {
 		return true
@@ -188,7 +188,7 @@ func (s *SubagentGroup) Send(question string) (string, error) {
 	case len(s.all) >= maxSubagents:
 		return "", fmt.Errorf("%d subagents were started, which is the maximum of a session: search yourself", maxSubagents)
 	}
-	c := &sentSubagent{n: len(s.all) + 1, question: question}
+	c := &startedSubagent{n: len(s.all) + 1, question: question}
 	s.startSubagent(c)
 	return fmt.Sprintf("subagent %d is looking into it; you get a message when it reports", c.n), nil
 }
@@ -196,7 +196,7 @@ func (s *SubagentGroup) Send(question string) (string, error) {
 // Show implements [tool.SubagentManager].
 func (s *SubagentGroup) Show(ctx context.Context, id string, wait time.Duration) (string, error) {
 	if id == "" {
-		s.awaitNews(ctx, wait)
+		s.awaitFinishedSubagent(ctx, wait)
 		return s.listSubagents(), nil
 	}
 	c, err := s.findSubagent(id)
@@ -227,16 +227,16 @@ func (s *SubagentGroup) Show(ctx context.Context, id string, wait time.Duration)
 	return text, nil
 }
 
-// awaitNews waits until a subagent ends whose parent has not been informed, as long as one is
+// awaitFinishedSubagent waits until a subagent ends whose parent has not been informed, as long as one is
 // running.
-func (s *SubagentGroup) awaitNews(ctx context.Context, wait time.Duration) {
+func (s *SubagentGroup) awaitFinishedSubagent(ctx context.Context, wait time.Duration) {
 	ctx, stop := context.WithTimeoutCause(ctx, wait, errWaitedEnough)
 	defer stop()
 	for ctx.Err() == nil {
 		s.mu.Lock()
 		back := s.back
-		out := slices.ContainsFunc(s.all, (*sentSubagent).isRunning)
-		news := slices.ContainsFunc(s.all, func(c *sentSubagent) bool { return !c.told && !c.isRunning() })
+		out := slices.ContainsFunc(s.all, (*startedSubagent).isRunning)
+		news := slices.ContainsFunc(s.all, func(c *startedSubagent) bool { return !c.told && !c.isRunning() })
 		s.mu.Unlock()
 		if news || !out {
 			return
@@ -291,7 +291,7 @@ func (s *SubagentGroup) Close(why error) {
 	s.out.Wait()
 }
 
-func (s *SubagentGroup) findSubagent(id string) (*sentSubagent, error) {
+func (s *SubagentGroup) findSubagent(id string) (*startedSubagent, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.all {
@@ -320,7 +320,7 @@ func (s *SubagentGroup) listSubagents() string {
 }
 
 // isRunning reports whether the subagent still runs. The caller holds the lock.
-func (c *sentSubagent) isRunning() bool {
+func (c *startedSubagent) isRunning() bool {
 	select {
 	case <-c.over:
 		return false

@@ -54,7 +54,7 @@ func send(t *testing.T, s *SubagentGroup, question string) string {
 
 func TestScoutsReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := NewSubagents(t.Context(), 0, after)
+		s := NewSubagentGroup(t.Context(), 0, after)
 		defer s.Close(ErrParentDone)
 		if text, _ := s.Show(t.Context(), "", 0); !strings.Contains(text, "no subagent") {
 			t.Errorf("%q", text)
@@ -93,7 +93,7 @@ func TestScoutsReport(t *testing.T) {
 
 func TestScoutsWithoutReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := NewSubagents(t.Context(), 0, after)
+		s := NewSubagentGroup(t.Context(), 0, after)
 		defer s.Close(ErrParentDone)
 		send(t, s, "1 fails")
 		send(t, s, "1 breaks")
@@ -123,7 +123,7 @@ func TestScoutsWithoutReport(t *testing.T) {
 
 func TestWaitForTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := NewSubagents(t.Context(), 0, after)
+		s := NewSubagentGroup(t.Context(), 0, after)
 		defer s.Close(ErrParentDone)
 		wait := func(want time.Duration) {
 			t.Helper()
@@ -151,7 +151,7 @@ func TestWaitForTheNext(t *testing.T) {
 func TestNobodyIsLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var whys []error
-		s := NewSubagents(t.Context(), 0, func(ctx context.Context, n int, question string, again bool) (json.RawMessage, string, error) {
+		s := NewSubagentGroup(t.Context(), 0, func(ctx context.Context, n int, question string, again bool) (json.RawMessage, string, error) {
 			data, why, err := after(ctx, n, question, again)
 			whys = append(whys, err)
 			return data, why, err
@@ -168,11 +168,11 @@ func TestNobodyIsLeftOut(t *testing.T) {
 // TestTakenUp is a session that continues in another process.
 func TestTakenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := NewSubagents(t.Context(), 3, after)
+		s := NewSubagentGroup(t.Context(), 3, after)
 		defer s.Close(ErrParentDone)
 		s.Known(1, "a", json.RawMessage(`{"report":"in a.go","places":["a.go:3"]}`), "")
 		s.Known(2, "b", nil, "it was stopped")
-		s.Resume(3, "5 third")
+		s.ResumeSubagent(3, "5 third")
 		if text := send(t, s, "5 third"); !strings.Contains(text, "subagent 3 ") {
 			t.Errorf("the call that was cut off: %q", text)
 		}
@@ -197,11 +197,11 @@ func TestEmpty(t *testing.T) {
 		"": true, " \n": true, "...": true, "---": true, "Done.": true, "**Done!**": true, "I have completed the task.": true, "(no answer)": true, "OK": true,
 		"N/A": true, "See above": true, "42": false, "sum.go:3": false, "It is not there; I looked in sys/ and work/.": false, "Done by Parse in a.go": false, "nein": false,
 	} {
-		if got := emptyReport(SubagentReport{Report: text}); got != want {
+		if got := isEmptyReport(SubagentReport{Report: text}); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
-	if emptyReport(SubagentReport{Report: "Yes.", Places: []string{"a.go:1"}}) {
+	if isEmptyReport(SubagentReport{Report: "Yes.", Places: []string{"a.go:1"}}) {
 		t.Error("an answer that names a place is none")
 	}
 }
@@ -220,7 +220,7 @@ func FuzzReport(f *testing.F) {
 	f.Add([]byte(`{"report":"x","places":["a:1"]}`))
 	f.Add([]byte(`{"report":1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := NewSubagents(t.Context(), 1, after)
+		s := NewSubagentGroup(t.Context(), 1, after)
 		defer s.Close(ErrParentDone)
 		s.Known(1, "q", data, "")
 		text, err := s.Show(t.Context(), "1", 0)

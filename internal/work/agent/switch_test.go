@@ -20,9 +20,9 @@ type leaves struct {
 	asked []llm.Request
 }
 
-func (l *leaves) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+func (l *leaves) Stream(ctx context.Context, r llm.Request, heard func(llm.AnswerDelta)) (llm.Response, error) {
 	if len(l.asked) >= l.after {
-		return llm.Response{}, &llm.Error{Class: llm.Transient, Cause: errors.New("broken off")}
+		return llm.Response{}, &llm.ModelCallError{Class: llm.Transient, Cause: errors.New("broken off")}
 	}
 	l.asked = append(l.asked, r)
 	return l.Model.Stream(ctx, r, heard)
@@ -34,7 +34,7 @@ func pair(b *bench, after int, much, less int64) (*leaves, *overheard) {
 	big, small := &leaves{Model: b.model, after: after}, &overheard{Model: b.model}
 	b.model, b.brief.Model, b.brief.Context = big, "big/model", much
 	b.brief.Role.Turns, b.brief.Role.MaxTokens = 0, 1_000
-	b.brief.Choices = []agent.ModelChoice{
+	b.brief.Choices = []agent.SessionModel{
 		{Model: big, Name: "big/model", Context: much},
 		{Model: small, Name: "small/model", Context: less},
 	}
@@ -76,7 +76,7 @@ func TestASwitchToASmallerModelAfterACompaction(t *testing.T) {
 				if f.Row > 1 && len(order) > 1 && order[len(order)-2] == "switched" {
 					t.Errorf("after %d: the first compaction for another model counts as number %d in a row", after, f.Row)
 				}
-			case nexus.ModelSwitched:
+			case nexus.SessionModelSwitched:
 				order = append(order, "switched")
 			default:
 			}
@@ -88,7 +88,7 @@ func TestASwitchToASmallerModelAfterACompaction(t *testing.T) {
 			t.Errorf("after %d: %d and %d calls", after, len(big.asked), len(small.asked))
 		}
 		for _, r := range b.server.Requests()[after:] {
-			if n := r.Usage.Prompt(); n > 7_000 {
+			if n := r.Usage.PromptTokens(); n > 7_000 {
 				t.Errorf("after %d: request %d has %d tokens, and the model holds 7,000", after, r.Seq, n)
 			}
 		}
@@ -135,7 +135,7 @@ func TestACrashAroundASwitchLosesNothing(t *testing.T) {
 				t.Errorf("crash at %d: the small model is sent what only the big one can read", at+1)
 			}
 		}
-		tr, err := agenttest.Replay(b.brief.Session, b.desk.Events(), b.store)
+		tr, err := agenttest.ReplaySession(b.brief.Session, b.desk.Events(), b.store)
 		if err != nil || !tr.Over || tr.Turn != want.Turns || tr.Model != "small/model" {
 			t.Fatalf("crash at %d: over %v after %d turns with %s, %v", at+1, tr.Over, tr.Turn, tr.Model, err)
 		}
@@ -163,7 +163,7 @@ func TestAModelThatIsNotSetAnyMore(t *testing.T) {
 	if out := b.must(t); out.Outcome != nexus.Accepted {
 		t.Fatalf("%s: %s", out.Outcome, out.Why)
 	}
-	tr, err := agenttest.Replay(b.brief.Session, b.desk.Events(), b.store)
+	tr, err := agenttest.ReplaySession(b.brief.Session, b.desk.Events(), b.store)
 	if err != nil || tr.Model != "other/model" || tr.Foreign == 0 {
 		t.Errorf("it goes on with %s, %d messages are another's, %v", tr.Model, tr.Foreign, err)
 	}

@@ -28,8 +28,8 @@ const side = 8
 
 // runCalls runs the calls of an answer, takes a snapshot of the tree if it may have changed,
 // and collects the results.
-func (c *sessionConversation) runCalls(ctx context.Context, calls []llm.ToolCall) (*sessionEnding, error) {
-	spare, stop := c.drainableContext(ctx)
+func (c *sessionConversation) runCalls(ctx context.Context, calls []llm.ToolCall) (*sessionStretchEnd, error) {
+	spare, stop := c.contextEndingOnDrain(ctx)
 	defer stop()
 	answers := c.answerCalls(spare, calls)
 	if spare.Err() != nil { // partial answers are not sent; the calls are run again
@@ -55,7 +55,7 @@ func (c *sessionConversation) runCalls(ctx context.Context, calls []llm.ToolCall
 	if end := c.limitEnding(); end != nil {
 		return c.recordEnd(ctx, end, nil)
 	}
-	if c.track.needsNudge() {
+	if c.track.needsReminder() {
 		if err := c.sendMessage(nudgeRepeat, "nudge"); err != nil {
 			return nil, err
 		}
@@ -150,11 +150,11 @@ func (c *sessionConversation) answerCall(ctx context.Context, call llm.ToolCall)
 // repeatsEarlierCall reports whether an earlier call of the same answer equals call i, and only reading
 // calls are between them: its result would be the same.
 func (c *sessionConversation) repeatsEarlierCall(calls []llm.ToolCall, i int) bool {
-	if _, submits := tool.SubmissionOf(calls[i]); submits {
+	if _, submits := tool.SubmissionOfCall(calls[i]); submits {
 		return false
 	}
 	for _, before := range slices.Backward(calls[:i]) {
-		if before.Flaw == "" && callKey(before) == callKey(calls[i]) {
+		if before.Flaw == "" && repeatedCallKey(before) == repeatedCallKey(calls[i]) {
 			return true
 		}
 		if !c.tools.ReadOnly(before.Tool) {
@@ -167,7 +167,7 @@ func (c *sessionConversation) repeatsEarlierCall(calls []llm.ToolCall, i int) bo
 // repeatedCallAnswer answers a call that repeats another one of the same answer.
 func repeatedCallAnswer(call llm.ToolCall) tool.CallOutcome {
 	const why = "not run again: an earlier call of this answer is the same; see its result"
-	return tool.CallOutcome{Result: llm.Result{ID: call.ID, Text: why}, About: why}
+	return tool.CallOutcome{Result: llm.ToolResult{ID: call.ID, Text: why}, About: why}
 }
 
 func (c *sessionConversation) areReadOnly(calls []llm.ToolCall) bool {
@@ -180,7 +180,7 @@ func (c *sessionConversation) areReadOnly(calls []llm.ToolCall) bool {
 }
 
 func undoneCallAnswer(call llm.ToolCall, why string) tool.CallOutcome {
-	return tool.CallOutcome{Result: llm.Result{ID: call.ID, Text: why, Failed: true}, About: why}
+	return tool.CallOutcome{Result: llm.ToolResult{ID: call.ID, Text: why, Failed: true}, About: why}
 }
 
 // addResults appends the results of a turn to the conversation and the facts.
@@ -189,24 +189,24 @@ func (c *sessionConversation) addResults(answers []tool.CallOutcome) error {
 	for _, a := range answers {
 		m.Parts = append(m.Parts, llm.MessagePart{Result: &a.Result})
 		c.Tally = c.Tally.WithAnswer(a.Result.Failed)
-		c.facts = append(c.facts, nexus.ToolAnswered{
+		c.facts = append(c.facts, nexus.ToolCallEnded{
 			Session: c.Session, Call: a.Result.ID, Failed: a.Result.Failed, Duration: a.Duration, About: a.About, Judged: a.Judged, Over: a.Over,
 		})
 		if len(a.Reached) > 0 {
-			c.facts = append(c.facts, nexus.NetworkJudged{Session: c.Session, Call: a.Result.ID, Hosts: a.Reached})
+			c.facts = append(c.facts, nexus.NetworkRequestsRecorded{Session: c.Session, Call: a.Result.ID, Hosts: a.Reached})
 		}
 	}
 	hash, err := c.storeMessage(m)
 	if err != nil {
 		return err
 	}
-	c.facts = append(c.facts, nexus.ToolsAnswered{Session: c.Session, Message: hash})
+	c.facts = append(c.facts, nexus.ToolResultsSent{Session: c.Session, Message: hash})
 	return nil
 }
 
 // endRepetition ends a session that repeats the same call; the last call gets an answer
 // without being run.
-func (c *sessionConversation) endRepetition(ctx context.Context, calls []llm.ToolCall) (*sessionEnding, error) {
+func (c *sessionConversation) endRepetition(ctx context.Context, calls []llm.ToolCall) (*sessionStretchEnd, error) {
 	answers := make([]tool.CallOutcome, len(calls))
 	for i, call := range calls {
 		answers[i] = undoneCallAnswer(call, "not done: the same call again")
@@ -215,5 +215,5 @@ func (c *sessionConversation) endRepetition(ctx context.Context, calls []llm.Too
 		return nil, err
 	}
 	why := fmt.Sprintf("the same call %d times: %s %s", c.track.repeatCount(), calls[0].Tool, tool.DescribeCall(calls[0]))
-	return c.recordEnd(ctx, &sessionEnding{outcome: nexus.NoProgress, why: why}, nil)
+	return c.recordEnd(ctx, &sessionStretchEnd{outcome: nexus.NoProgress, why: why}, nil)
 }

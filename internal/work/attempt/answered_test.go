@@ -10,7 +10,7 @@ import (
 // TestWhatAnAuthorDidNotTouchIsNotFixed, whatever it says: it changed nothing since the
 // comment, or the comment is about no commit.
 func TestWhatAnAuthorDidNotTouchIsNotFixed(t *testing.T) {
-	j, c := returned(t, nil, one, nexus.Comment{ID: "c1", File: "one", Start: 1, Kind: nexus.MustComment, Body: "Make it ten."}, nexus.Comment{ID: "c2", Kind: nexus.ShouldComment, Body: "Say more."})
+	j, c := returned(t, nil, one, nexus.ReviewComment{ID: "c1", File: "one", Start: 1, Kind: nexus.MustComment, Body: "Make it ten."}, nexus.ReviewComment{ID: "c2", Kind: nexus.ShouldComment, Body: "Say more."})
 	j.view.Task.Comments[1].Commit = ""
 	c.turns[nexus.Coder] = []nextRole{{to: "Make it ten.", handin: map[string]any{"summary": "Done.", "status": "done", "answers": []map[string]string{
 		{"comment": "c1", "status": "fixed"}, {"comment": "c2", "status": "fixed"},
@@ -28,7 +28,7 @@ func TestTestsAloneAreProvedAsTheyAre(t *testing.T) {
 	j.view.Attempt.Strategy, j.view.Task.Kind = nexus.TDDSimple, ""
 	j.written(1, map[string]string{"new_test.go": "package m\n"})
 	facts, err := j.work()
-	if p := last[nexus.TestsProved](j); p.Proof != nexus.ProofGreen || p.Tree != j.view.Attempt.Snapshot.Tree || !slices.Equal(p.Files, []string{"new_test.go"}) {
+	if p := last[nexus.TestsRunWithoutWork](j); p.Proof != nexus.ProofGreen || p.Tree != j.view.Attempt.Snapshot.Tree || !slices.Equal(p.Files, []string{"new_test.go"}) {
 		t.Errorf("%+v: %+v, %v", p, facts, err)
 	}
 }

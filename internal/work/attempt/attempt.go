@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -27,25 +27,25 @@ import (
 type attemptWork struct {
 	Worker *worker.AttemptWorker
 	view   state.WorkerView
-	task   *state.Task
-	a      *state.Attempt // our own copy, updated with the facts that we record
+	task   *state.TaskState
+	a      *state.AttemptState // our own copy, updated with the facts that we record
 	desk   worker.AttemptRecorder
-	tree   *worktree.Tree
+	tree   *worktree.AttemptTree
 	// results of criteria's commands without the change, by gate and tree
-	ran map[string]nexus.Evidence
+	ran map[string]nexus.GateEvidence
 
 	baseTree string // tree of the commit that the attempt starts from
 
 	guided []string // people's guidance to the writers since this process started the attempt
 
-	again []nexus.Evidence // results of the tests on the base when they were run there once more
+	again []nexus.GateEvidence // results of the tests on the base when they were run there once more
 }
 
 // RunAttempt makes the attempt of the view, from its start or from where another process stopped,
 // and returns the fact that ends it.
 func RunAttempt(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
-	w := &attemptWork{Worker: s, view: v, task: &v.Task, a: v.Attempt, desk: d, ran: map[string]nexus.Evidence{}}
-	start, ended, err := w.findStart(ctx)
+	w := &attemptWork{Worker: s, view: v, task: &v.Task, a: v.Attempt, desk: d, ran: map[string]nexus.GateEvidence{}}
+	start, ended, err := w.findStartingCommit(ctx)
 	if err != nil || ended != nil {
 		return ended, err
 	}
@@ -66,7 +66,7 @@ func RunAttempt(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView
 		if err != nil {
 			return nil, err
 		}
-		step := repair.NextStepOf(w.task, w.a, v.Limits, facts)
+		step := repair.NextRepairStep(w.task, w.a, v.Limits, facts)
 		if over := w.timeoutReason(); over != "" && step.Move != repair.End {
 			step = repair.RepairStep{Move: repair.End, Outcome: nexus.Exhausted, Why: over}
 		}
@@ -121,14 +121,14 @@ func (w *attemptWork) recordFacts(ctx context.Context, facts ...nexus.Fact) erro
 	return nil
 }
 
-// syncingRecorder updates our copy of the attempt with the facts that others record for it.
-type syncingRecorder struct {
+// attemptSyncingRecorder updates our copy of the attempt with the facts that others record for it.
+type attemptSyncingRecorder struct {
 	worker.AttemptRecorder
 	w *attemptWork
 }
 
 // Record implements [worker.AttemptRecorder].
-func (d syncingRecorder) Record(ctx context.Context, facts ...nexus.Fact) error {
+func (d attemptSyncingRecorder) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.w.recordFacts(ctx, facts...)
 }
 
@@ -188,7 +188,7 @@ func (w *attemptWork) timeLeftFunc() func() time.Duration {
 		return nil
 	}
 	return func() time.Duration {
-		return limit - w.task.CountedTime() - w.Worker.Site.Now().Sub(w.a.ActiveSince()) + w.a.Rested
+		return limit - w.task.TimeCountedAgainstCap() - w.Worker.Site.Now().Sub(w.a.ActiveSince()) + w.a.Rested
 	}
 }
 
@@ -201,17 +201,17 @@ func (w *attemptWork) timeoutReason() string {
 }
 
 // changeFacts returns the facts about the attempt's changes so far.
-func (w *attemptWork) changeFacts(ctx context.Context) (repair.TreeFacts, error) {
+func (w *attemptWork) changeFacts(ctx context.Context) (repair.AttemptTreeFacts, error) {
 	at := cmp.Or(w.a.Snapshot.Commit, w.a.Start)
 	if at == "" {
-		return repair.TreeFacts{}, nil
+		return repair.AttemptTreeFacts{}, nil
 	}
 	changed, err := w.Worker.Trees.PrivateRepo().ChangedFiles(ctx, w.a.Base, at)
 	if err != nil {
-		return repair.TreeFacts{}, err
+		return repair.AttemptTreeFacts{}, err
 	}
-	tested := slices.ContainsFunc(changed, func(c worktree.TreeChange) bool { return stack.IsTest(c.Path) })
-	f := repair.TreeFacts{Tested: tested, Untouched: len(changed) == 0}
+	tested := slices.ContainsFunc(changed, func(c worktree.ChangedTreeFile) bool { return stack.IsTest(c.Path) })
+	f := repair.AttemptTreeFacts{Tested: tested, Untouched: len(changed) == 0}
 	f.Unchecked = w.Worker.Sessions.Checks == "always" && len(criteriaWithoutCheck(w.task.Task)) > 0 || w.Worker.Sessions.Checks == "auto" && isWorthCheckSession(w.task.Task)
 	if open, why := w.blockingCriteria(); len(open) > 0 {
 		f.Unshown, f.Unchecked = why, f.Unchecked || w.Worker.Sessions.TestersWriteChecks()
@@ -221,22 +221,22 @@ func (w *attemptWork) changeFacts(ctx context.Context) (repair.TreeFacts, error)
 	}
 	f.Due, f.DueSpare, f.Spare = w.nextEditStep()
 	f.Asked, f.Ready = len(w.guidanceTexts()), w.a.From != "" && w.view.Kept.Ready
-	f.Refused, f.Before = w.earlierRefusal(), w.wasUnclearOnBase(ctx)
+	f.Refused, f.Before = w.earlierTreeRefusal(), w.wasUnclearOnBase(ctx)
 	f.Claimed, f.Revised = w.pendingCheckSubmission() != "", w.view.Without != "" && w.Worker.Sessions.TestersWriteChecks()
 	if f.Meddled, f.Refuted, err = w.forbiddenTesterChange(ctx, at); err == nil {
-		f.Renamed, err = w.onlyRenames(ctx, at)
+		f.Renamed, err = w.hasOnlyRenames(ctx, at)
 	}
 	return f, err
 }
 
-// onlyRenames reports whether a commit only renames as the title says. It is computed only if the
+// hasOnlyRenames reports whether a commit only renames as the title says. It is computed only if the
 // task asks for no tests because of that.
-func (w *attemptWork) onlyRenames(ctx context.Context, at string) (bool, error) {
+func (w *attemptWork) hasOnlyRenames(ctx context.Context, at string) (bool, error) {
 	r, is := repair.RenamesOf(w.task.Task)
 	if !is || w.a.Strategy != nexus.NoTest {
 		return false, nil
 	}
-	return change.OnlyRenames(ctx, w.Worker.Trees.PrivateRepo(), w.a.Base, at, r.IsOnlyChange)
+	return changeeffects.HasOnlyAllowedChanges(ctx, w.Worker.Trees.PrivateRepo(), w.a.Base, at, r.IsOnlyChange)
 }
 
 // endAttempt closes the attempt. Accepted work is pinned by its last snapshot, the tree that the
@@ -247,7 +247,7 @@ func (w *attemptWork) endAttempt(ctx context.Context, step repair.RepairStep) ([
 		return nil, err
 	}
 	if step.Outcome == nexus.Accepted {
-		if err := w.recordRisk(ctx, snap); err != nil {
+		if err := w.recordRiskyFiles(ctx, snap); err != nil {
 			return nil, err
 		}
 	}

@@ -50,13 +50,13 @@ func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
 	return nil
 }
 
-func (d *desk) Known(_ context.Context, tree, name string) (nexus.Evidence, bool) {
+func (d *desk) Known(_ context.Context, tree, name string) (nexus.GateEvidence, bool) {
 	for _, f := range slices.Backward(d.facts) {
 		if f, ok := f.(nexus.GateJudged); ok && f.Evidence.Tree == tree && f.Evidence.Gate == name {
 			return f.Evidence, true
 		}
 	}
-	return nexus.Evidence{}, false
+	return nexus.GateEvidence{}, false
 }
 
 func (d *desk) Reserve(context.Context, nexus.BudgetReserved, ...nexus.Fact) ([]state.Guidance, error) {
@@ -88,7 +88,7 @@ type job struct {
 // newJob has files on the base besides the worker's.
 func newJob(t *testing.T, onBase map[string]string, gates ...gate.QualityGate) *job {
 	t.Helper()
-	s, base, user := workertest.New(t, gates...)
+	s, base, user := workertest.NewTestWorker(t, gates...)
 	j := &job{AttemptWorker: s, t: t, user: user, base: base, desk: &desk{}}
 	if len(onBase) > 0 {
 		j.base, _ = j.tree("base", base, onBase)
@@ -99,8 +99,8 @@ func newJob(t *testing.T, onBase map[string]string, gates ...gate.QualityGate) *
 	}
 	j.view = state.WorkerView{
 		Run: "r", Tip: j.base, Goal: nexus.GoalAccepted{Base: j.base}, Limits: nexus.Limits{Rounds: 5, Same: 3},
-		Task:    state.Task{Task: nexus.Task{ID: "T1", Title: "Write one", Kind: nexus.DocsTask}},
-		Attempt: &state.Attempt{ID: "T1.1", Task: "T1", Base: j.base, Strategy: nexus.NoTest},
+		Task:    state.TaskState{Task: nexus.Task{ID: "T1", Title: "Write one", Kind: nexus.DocsTask}},
+		Attempt: &state.AttemptState{ID: "T1.1", Task: "T1", Base: j.base, Strategy: nexus.NoTest},
 	}
 	return j
 }
@@ -108,7 +108,7 @@ func newJob(t *testing.T, onBase map[string]string, gates ...gate.QualityGate) *
 // tree returns a commit with files beside those of a commit, and its tree.
 func (j *job) tree(id nexus.AttemptID, from string, files map[string]string) (commit, hash string) {
 	j.t.Helper()
-	return workertest.Commit(j.t, j.AttemptWorker, id, from, files)
+	return workertest.CommitFiles(j.t, j.AttemptWorker, id, from, files)
 }
 
 // written lets the coder have submitted files in its n-th round.
@@ -119,7 +119,7 @@ func (j *job) written(n int, files map[string]string) {
 	if a.LastSession(nexus.Coder) == nil {
 		j.over(nexus.Coder, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
 	}
-	a.Rounds = append(a.Rounds, &state.Round{
+	a.Rounds = append(a.Rounds, &state.AttemptRound{
 		RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: n, Role: nexus.Coder, Session: "T1.1/coder.1"},
 		Base:         j.base, From: j.base, Commit: commit, Prompted: true,
 	})
@@ -135,7 +135,7 @@ func (j *job) over(role nexus.Role, n int, o nexus.Outcome, handin any) {
 		j.t.Fatal(err)
 	}
 	a := j.view.Attempt
-	a.Sessions = append(a.Sessions, &state.Session{
+	a.Sessions = append(a.Sessions, &state.AgentSessionState{
 		SessionStarted: nexus.SessionStarted{Session: nexus.SessionID(fmt.Sprintf("%s/%s.%d", a.ID, role, n)), Attempt: a.ID, Role: role},
 		Over:           true, Outcome: o, Result: result, Why: "why",
 	})
@@ -197,11 +197,11 @@ func TestWhatWasJudgedIsAccepted(t *testing.T) {
 	}
 	for _, f := range j.desk.facts {
 		switch f := f.(type) {
-		case nexus.VerdictGiven:
+		case nexus.GatesVerdictGiven:
 			if f.Tree != snap.Tree || f.Attempt != "T1.1" {
 				t.Errorf("%+v", f)
 			}
-		case nexus.ReviewGiven:
+		case nexus.ReviewerVerdictGiven:
 			if f.Tree != snap.Tree || f.Attempt != "T1.1" || f.SendsBack {
 				t.Errorf("%+v", f)
 			}
@@ -223,9 +223,9 @@ func TestATreeThatChangedAfterItWasJudgedIsNotAccepted(t *testing.T) {
 		name, file string
 		after      func(nexus.Fact) bool
 	}{
-		{"after the verdict", "late", func(f nexus.Fact) bool { _, ok := f.(nexus.VerdictGiven); return ok }},
-		{"after the review", "late", func(f nexus.Fact) bool { _, ok := f.(nexus.ReviewGiven); return ok }},
-		{"in a file that was judged", "one", func(f nexus.Fact) bool { _, ok := f.(nexus.ReviewGiven); return ok }},
+		{"after the verdict", "late", func(f nexus.Fact) bool { _, ok := f.(nexus.GatesVerdictGiven); return ok }},
+		{"after the review", "late", func(f nexus.Fact) bool { _, ok := f.(nexus.ReviewerVerdictGiven); return ok }},
+		{"in a file that was judged", "one", func(f nexus.Fact) bool { _, ok := f.(nexus.ReviewerVerdictGiven); return ok }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := newJob(t, nil, lint("test -e one"))
@@ -285,7 +285,7 @@ func TestAProcessThatDiedIsGoneOnFrom(t *testing.T) {
 			}
 			gittest.WriteFiles(t, left.Dir, map[string]string{"dirt": "", "bad": "half\n"})
 			if c.verdict {
-				a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+				a.Rounds[0].Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 			}
 			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 			f := j.ended()
@@ -332,8 +332,8 @@ func TestARedTreeGoesBackToItsWriter(t *testing.T) {
 		j.written(n+1, map[string]string{"one": fmt.Sprint(n)})
 		if n < 2 {
 			r := j.view.Attempt.LastRound()
-			r.Evidence = []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Tree: j.view.Attempt.Snapshot.Tree, Findings: found}}
-			r.Verdict = &nexus.VerdictGiven{Attempt: "T1.1", Tree: j.view.Attempt.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
+			r.Evidence = []nexus.GateEvidence{{Gate: "lint", State: nexus.Fail, Tree: j.view.Attempt.Snapshot.Tree, Findings: found}}
+			r.Verdict = &nexus.GatesVerdictGiven{Attempt: "T1.1", Tree: j.view.Attempt.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
 		}
 	}
 	if f := j.ended(); f.Outcome != nexus.NoProgress || f.Category != nexus.TestsFailing {
@@ -357,8 +357,8 @@ func TestOnlyOwnTestsAreRed(t *testing.T) {
 			j.view.Limits.Rounds = 1
 			j.written(1, map[string]string{"one": "", "new_test.go": "package m\n"})
 			j.ended()
-			i := slices.IndexFunc(j.desk.facts, func(f nexus.Fact) bool { _, ok := f.(nexus.VerdictGiven); return ok })
-			if i < 0 || j.desk.facts[i].(nexus.VerdictGiven).State != nexus.Fail || j.desk.facts[i].(nexus.VerdictGiven).Own != c.own {
+			i := slices.IndexFunc(j.desk.facts, func(f nexus.Fact) bool { _, ok := f.(nexus.GatesVerdictGiven); return ok })
+			if i < 0 || j.desk.facts[i].(nexus.GatesVerdictGiven).State != nexus.Fail || j.desk.facts[i].(nexus.GatesVerdictGiven).Own != c.own {
 				t.Errorf("%+v", j.desk.facts)
 			}
 		})
@@ -404,7 +404,7 @@ func TestATaskWhoseTimeIsOverEnds(t *testing.T) {
 	j.view.Limits.TaskTime, j.view.Attempt.Active = time.Hour, began
 	j.Site.Now = func() time.Time { return began.Add(over) }
 	j.desk.heard = func(f nexus.Fact) {
-		if _, ok := f.(nexus.ReviewGiven); ok {
+		if _, ok := f.(nexus.ReviewerVerdictGiven); ok {
 			over = 2 * time.Hour
 		}
 	}

@@ -16,14 +16,14 @@ func prints(format, file, green, red string) gate.QualityGate {
 }
 
 // shown works, and returns what the criterion of a task is shown by.
-func (j *job) shown(criterion string, files map[string]string) nexus.CriterionShown {
+func (j *job) shown(criterion string, files map[string]string) nexus.CriterionGateEvidence {
 	j.t.Helper()
 	j.view.Task.Criteria = []nexus.Criterion{{Text: criterion, Check: "test"}}
 	j.written(1, files)
 	j.over(nexus.Verifier, 1, nexus.Accepted, agrees("old_test.py", 1))
 	j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 	facts, err := j.work()
-	w := last[nexus.CriteriaWeighed](j)
+	w := last[nexus.CriteriaEvidenceRecorded](j)
 	if len(w.Criteria) != 1 {
 		j.t.Fatalf("%+v: %+v, %v", w, facts, err)
 	}
@@ -33,7 +33,7 @@ func (j *job) shown(criterion string, files map[string]string) nexus.CriterionSh
 // TestMorePassAndNobodySaysWhich: what failed before passes now, unless a test was
 // taken away, which may have been that one.
 func TestMorePassAndNobodySaysWhich(t *testing.T) {
-	for by, files := range map[nexus.EvidenceBearing]map[string]string{
+	for by, files := range map[nexus.EvidenceReason]map[string]string{
 		nexus.TurnedBearing: {"one": "1\n"},
 		"":                  {"one": "1\n", "old_test.py": "x = 1\n"},
 	} {
@@ -48,7 +48,7 @@ func TestMorePassAndNobodySaysWhich(t *testing.T) {
 // TestATestThatWasThereIsExtended, which is what was asked for: that shows it, and
 // a new file in which no test runs does not.
 func TestATestThatWasThereIsExtended(t *testing.T) {
-	for by, files := range map[nexus.EvidenceBearing]map[string]string{
+	for by, files := range map[nexus.EvidenceReason]map[string]string{
 		nexus.AskedBearing: {"old_test.sh": "test -e bad && test -e bad\n"},
 		"":                 {"new_test.sh": "test -e bad\n"},
 	} {
@@ -62,7 +62,7 @@ func TestATestThatWasThereIsExtended(t *testing.T) {
 // TestTestsThatLookAtNothing show nothing where they could only not be loaded
 // without the work.
 func TestTestsThatLookAtNothing(t *testing.T) {
-	for by, body := range map[nexus.EvidenceBearing]string{"": "Add()", nexus.NewBearing: "if Add() != 1 { t.Error() }"} {
+	for by, body := range map[nexus.EvidenceReason]string{"": "Add()", nexus.NewBearing: "if Add() != 1 { t.Error() }"} {
 		g := prints("go", "one", "--- PASS: TestNew (0.00s)\nPASS\nok\tm\t0.1s\n", "# m [m.test]\n./new_test.go:5:29: undefined: Add\nFAIL\tm [build failed]\nFAIL\n")
 		g.Args[2] = "test -e new_test.go || { printf -- '--- PASS: TestOld (0.00s)\\nPASS\\nok\\tm\\t0.1s\\n'; exit; }; " + g.Args[2]
 		j := newJob(t, map[string]string{"go.mod": "module m\n"}, g)

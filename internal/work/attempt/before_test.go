@@ -15,7 +15,7 @@ func TestWhatAChangeIsShownTo(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		role     nexus.Role
-		strategy nexus.Strategy
+		strategy nexus.WritingStrategy
 		from     bool // an earlier attempt; it starts where that left it
 		start    bool // it starts elsewhere than at the base
 		snapshot bool // work is there already

@@ -60,10 +60,10 @@ func isMatterOfTaste(text string) bool {
 	}, func(w string) bool { return strings.Contains(text, " "+w+" ") })
 }
 
-// askChecks asks a tester for a check of each criterion without evidence; it is empty if there
+// requestCriterionChecks asks a tester for a check of each criterion without evidence; it is empty if there
 // is none. Tried are the checks that were named before. Apart means that the work is green and
 // has its tests.
-func askChecks(t nexus.Task, open []int, tried []nexus.CriterionCheck, apart bool) string {
+func requestCriterionChecks(t nexus.Task, open []int, tried []nexus.CriterionTest, apart bool) string {
 	if len(open) == 0 {
 		return ""
 	}
@@ -102,9 +102,9 @@ const (
 	maxCheckText = 500
 )
 
-// readChecks returns a submission's checks of the open criteria of a task, each once. It skips
+// readCriterionChecks returns a submission's checks of the open criteria of a task, each once. It skips
 // checks that fit no criterion; a check that cannot be run has the reason in Why.
-func readChecks(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck {
+func readCriterionChecks(handin []byte, t nexus.Task, open []int) []nexus.CriterionTest {
 	var said struct {
 		Checks []struct {
 			Criterion                int
@@ -114,20 +114,20 @@ func readChecks(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck 
 	if len(handin) > maxHandin || json.Unmarshal(handin, &said) != nil {
 		return nil
 	}
-	var all []nexus.CriterionCheck
+	var all []nexus.CriterionTest
 	for _, n := range open {
 		for _, x := range said.Checks {
 			if x.Criterion != n {
 				continue
 			}
-			c := nexus.CriterionCheck{Number: n, Of: state.CriterionFingerprint(t, n), Test: oneLine(x.Test), File: strings.TrimPrefix(oneLine(x.File), "./"), Command: strings.TrimSpace(x.Command), Why: oneLine(x.Why)}
+			c := nexus.CriterionTest{Number: n, Of: state.CriterionFingerprint(t, n), Test: oneLine(x.Test), File: strings.TrimPrefix(oneLine(x.File), "./"), Command: strings.TrimSpace(x.Command), Why: oneLine(x.Why)}
 			switch {
 			case c.Command == "" && c.Why == "":
 				continue
 			case c.Command == "":
 				c.Test, c.File = "", ""
 			default:
-				c.Why = checkFault(c)
+				c.Why = invalidCheckReason(c)
 			}
 			all = append(all, c)
 			break
@@ -136,8 +136,8 @@ func readChecks(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck 
 	return all
 }
 
-// checkFault returns why a check is not valid, or "".
-func checkFault(c nexus.CriterionCheck) string {
+// invalidCheckReason returns why a check is not valid, or "".
+func invalidCheckReason(c nexus.CriterionTest) string {
 	switch err := shell.CheckSyntax(c.Command); {
 	case len(c.Command) > maxCheckText || oneLine(c.Command) != c.Command:
 		return fmt.Sprintf("its command is not one line of at most %d characters", maxCheckText)

@@ -17,7 +17,7 @@ func task() nexus.Task {
 
 func TestRead(t *testing.T) {
 	of := func(n int) string { return state.CriterionFingerprint(task(), n) }
-	for handin, want := range map[string][]nexus.CriterionCheck{
+	for handin, want := range map[string][]nexus.CriterionTest{
 		`{"summary":"x","status":"done"}`: nil,
 		`not json`:                        nil,
 		`{"checks":"no"}`:                 nil,
@@ -42,7 +42,7 @@ func TestRead(t *testing.T) {
 			{Number: 4, Of: of(4), File: "a_test.go", Command: "sh a_test.go\nrm -rf .", Why: "its command is not one line of at most 500 characters"},
 		},
 	} {
-		got := readChecks([]byte(handin), task(), criteriaWithoutCheck(task()))
+		got := readCriterionChecks([]byte(handin), task(), criteriaWithoutCheck(task()))
 		for i := range got {
 			got[i].Why, _, _ = strings.Cut(got[i].Why, "at character") // where that is, is not ours to say
 		}
@@ -53,21 +53,21 @@ func TestRead(t *testing.T) {
 }
 
 func TestAsk(t *testing.T) {
-	if text := askChecks(task(), criteriaWithoutCheck(task()), nil, false); !strings.Contains(text, "criterion 2, 3, 4 yet") {
+	if text := requestCriterionChecks(task(), criteriaWithoutCheck(task()), nil, false); !strings.Contains(text, "criterion 2, 3, 4 yet") {
 		t.Error(text)
 	}
-	if text := askChecks(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}, nil, nil, true); text != "" {
+	if text := requestCriterionChecks(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}, nil, nil, true); text != "" {
 		t.Error(text)
 	}
-	tried := []nexus.CriterionCheck{{Number: 3, Command: "sh a_test.sh", Why: "it passes without the work"}, {Number: 1, Command: "sh b_test.sh", Why: "x"}}
-	if text := askChecks(task(), criteriaWithoutCheck(task()), tried, false); !strings.Contains(text, "criterion 3 before, sh a_test.sh, does not count: it passes without the work") || strings.Contains(text, "b_test.sh") {
+	tried := []nexus.CriterionTest{{Number: 3, Command: "sh a_test.sh", Why: "it passes without the work"}, {Number: 1, Command: "sh b_test.sh", Why: "x"}}
+	if text := requestCriterionChecks(task(), criteriaWithoutCheck(task()), tried, false); !strings.Contains(text, "criterion 3 before, sh a_test.sh, does not count: it passes without the work") || strings.Contains(text, "b_test.sh") {
 		t.Errorf("asked %q", text)
 	}
 	gone := nexus.Task{Criteria: []nexus.Criterion{{Text: "it adds", Was: "sh add.sh", Tried: "nobody\nknows"}}}
-	if text := askChecks(gone, []int{1}, []nexus.CriterionCheck{{Number: 1, Why: "a person has to look"}}, false); !strings.Contains(text, "The check of criterion 1 was sh add.sh, which gives no result: nobody knows. Name one that does.") || strings.Contains(text, "does not count") || strings.Contains(text, "new files") {
+	if text := requestCriterionChecks(gone, []int{1}, []nexus.CriterionTest{{Number: 1, Why: "a person has to look"}}, false); !strings.Contains(text, "The check of criterion 1 was sh add.sh, which gives no result: nobody knows. Name one that does.") || strings.Contains(text, "does not count") || strings.Contains(text, "new files") {
 		t.Error(text)
 	}
-	if text := askChecks(nexus.Task{Criteria: []nexus.Criterion{{Text: "it adds", Check: "test"}}}, []int{1}, nil, true); !strings.Contains(text, "Gate test does not show criterion 1 (it adds)") {
+	if text := requestCriterionChecks(nexus.Task{Criteria: []nexus.Criterion{{Text: "it adds", Check: "test"}}}, []int{1}, nil, true); !strings.Contains(text, "Gate test does not show criterion 1 (it adds)") {
 		t.Error(text)
 	}
 }
@@ -105,7 +105,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"checks":[{"criterion":2,"test":"TestAdd","file":"add_test.go","command":"go test -run TestAdd ."}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		seen := map[int]bool{}
-		for _, c := range readChecks(data, task(), criteriaWithoutCheck(task())) {
+		for _, c := range readCriterionChecks(data, task(), criteriaWithoutCheck(task())) {
 			if c.Number < 2 || c.Number > 4 || seen[c.Number] || c.Proved || c.Command == "" && c.Why == "" {
 				t.Errorf("%+v", c)
 			}
@@ -116,9 +116,9 @@ func FuzzRead(f *testing.F) {
 
 // TestLinesThatWereFixed are named as ranges, and not all of them where there are many.
 func TestLinesThatWereFixed(t *testing.T) {
-	added := func(numbers ...int) (all []bounds.PatchLine) {
+	added := func(numbers ...int) (all []bounds.AddedPatchLine) {
 		for _, n := range numbers {
-			all = append(all, bounds.PatchLine{Number: n})
+			all = append(all, bounds.AddedPatchLine{Number: n})
 		}
 		return all
 	}

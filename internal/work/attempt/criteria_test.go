@@ -16,14 +16,14 @@ func criteria() (*attemptWork, nexus.Task) {
 	t := nexus.Task{ID: "T1", Title: "Add", Criteria: []nexus.Criterion{
 		{Text: "it adds"}, {Text: "it subtracts"}, {Text: "it divides", Check: "test"}, {Text: "it is fast", Check: "test"},
 	}}
-	return &attemptWork{task: &state.Task{Task: t}, a: &state.Attempt{ID: "T1.1"}}, t
+	return &attemptWork{task: &state.TaskState{Task: t}, a: &state.AttemptState{ID: "T1.1"}}, t
 }
 
 // TestUnprovedIsWhatNothingShows: a criterion in words, and one whose gate does
 // not bear on it, until a named test or a reason settles it.
 func TestUnprovedIsWhatNothingShows(t *testing.T) {
-	check := func(n int, task nexus.Task, proved bool, why string) nexus.CriterionCheck {
-		c := nexus.CriterionCheck{Number: n, Of: state.CriterionFingerprint(task, n), Proved: proved, Why: why}
+	check := func(n int, task nexus.Task, proved bool, why string) nexus.CriterionTest {
+		c := nexus.CriterionTest{Number: n, Of: state.CriterionFingerprint(task, n), Proved: proved, Why: why}
 		if proved {
 			c.Command = "go test"
 		}
@@ -32,18 +32,18 @@ func TestUnprovedIsWhatNothingShows(t *testing.T) {
 	w, task := criteria()
 	another := task
 	another.Title = "Add numbers"
-	w.a.Weighed.Criteria = []nexus.CriterionShown{{Number: 3}, {Number: 4, By: nexus.NewBearing}}
+	w.a.Weighed.Criteria = []nexus.CriterionGateEvidence{{Number: 3}, {Number: 4, By: nexus.NewBearing}}
 	for name, c := range map[string]struct {
-		checks []nexus.CriterionCheck
+		checks []nexus.CriterionTest
 		left   bool // no machine can show the third
 		want   []int
 	}{
 		"no check":                {nil, false, []int{1, 2, 3}},
 		"no machine can show one": {nil, true, []int{1, 2}},
-		"a test shows one":        {[]nexus.CriterionCheck{check(1, task, true, "")}, false, []int{2, 3}},
-		"nothing can show one":    {[]nexus.CriterionCheck{check(3, task, false, "it is a matter of taste")}, false, []int{1, 2}},
-		"a check without a word":  {[]nexus.CriterionCheck{check(3, task, false, "")}, false, []int{1, 2, 3}},
-		"of an older task":        {[]nexus.CriterionCheck{check(1, another, true, "")}, false, []int{1, 2, 3}},
+		"a test shows one":        {[]nexus.CriterionTest{check(1, task, true, "")}, false, []int{2, 3}},
+		"nothing can show one":    {[]nexus.CriterionTest{check(3, task, false, "it is a matter of taste")}, false, []int{1, 2}},
+		"a check without a word":  {[]nexus.CriterionTest{check(3, task, false, "")}, false, []int{1, 2, 3}},
+		"of an older task":        {[]nexus.CriterionTest{check(1, another, true, "")}, false, []int{1, 2, 3}},
 	} {
 		w.a.Checks.Checks, w.a.Weighed.Criteria[0].Left = c.checks, c.left
 		if got := w.unprovedCriteria(); !slices.Equal(got, c.want) {
@@ -55,11 +55,11 @@ func TestUnprovedIsWhatNothingShows(t *testing.T) {
 // TestCriteriaInWordsKeepATaskFromLanding once a tester was asked to show them.
 // One that the tester did not name is let through where tests show another.
 func TestCriteriaInWordsKeepATaskFromLanding(t *testing.T) {
-	named := []nexus.CriterionCheck{{Number: 2}}
+	named := []nexus.CriterionTest{{Number: 2}}
 	for name, c := range map[string]struct {
 		asked, handed bool
-		by            nexus.EvidenceBearing // of another criterion
-		named         []nexus.CriterionCheck
+		by            nexus.EvidenceReason // of another criterion
+		named         []nexus.CriterionTest
 		want          []int
 	}{
 		"nobody was asked":                      {},
@@ -75,16 +75,16 @@ func TestCriteriaInWordsKeepATaskFromLanding(t *testing.T) {
 	} {
 		w, task := criteria()
 		if c.asked {
-			w.a.Rounds = []*state.Round{{}, {RoundStarted: nexus.RoundStarted{Cause: repair.CriteriaGate}}}
+			w.a.Rounds = []*state.AttemptRound{{}, {RoundStarted: nexus.RoundStarted{Cause: repair.CriteriaGate}}}
 		}
 		if c.handed {
 			w.a.Checks.Handin = "blob"
 		}
 		w.a.Checks.Checks = c.named
 		var got []int
-		for _, s := range w.uncheckedCriteria([]nexus.CriterionShown{{Number: 3, By: c.by}}) {
+		for _, s := range w.uncheckedCriteria([]nexus.CriterionGateEvidence{{Number: 3, By: c.by}}) {
 			got = append(got, s.Number)
-			isNamed := slices.ContainsFunc(c.named, func(c nexus.CriterionCheck) bool { return c.Number == s.Number })
+			isNamed := slices.ContainsFunc(c.named, func(c nexus.CriterionTest) bool { return c.Number == s.Number })
 			if s.Of != state.CriterionFingerprint(task, s.Number) || strings.Contains(s.Why, "the tester named neither") == isNamed {
 				t.Errorf("%s: %+v", name, s)
 			}
@@ -103,25 +103,25 @@ func TestCriteriaInWordsKeepATaskFromLanding(t *testing.T) {
 // TestWhoSatThereBefore is known only of the very tree, and where no review came
 // of it.
 func TestWhoSatThereBefore(t *testing.T) {
-	safety := nexus.ChangeReader{Session: "T1.1/reviewer.1-safety", Persona: "safety"}
+	safety := nexus.ChangeReviewer{Session: "T1.1/reviewer.1-safety", Persona: "safety"}
 	for name, c := range map[string]struct {
-		review nexus.ReviewGiven
+		review nexus.ReviewerVerdictGiven
 		want   bool
 	}{
-		"the tree was not reviewed": {nexus.ReviewGiven{Tree: "now", Readers: []nexus.ChangeReader{{Persona: "speed"}, safety}}, true},
-		"it was reviewed":           {nexus.ReviewGiven{Tree: "now", Reviewed: true, Readers: []nexus.ChangeReader{safety}}, false},
-		"it was another tree":       {nexus.ReviewGiven{Tree: "before", Readers: []nexus.ChangeReader{safety}}, false},
-		"another sat there":         {nexus.ReviewGiven{Tree: "now", Readers: []nexus.ChangeReader{{Persona: "speed"}}}, false},
-		"it was a part of it":       {nexus.ReviewGiven{Tree: "now", Readers: []nexus.ChangeReader{{Persona: "safety", Part: 1, Parts: 2}}}, false},
+		"the tree was not reviewed": {nexus.ReviewerVerdictGiven{Tree: "now", Readers: []nexus.ChangeReviewer{{Persona: "speed"}, safety}}, true},
+		"it was reviewed":           {nexus.ReviewerVerdictGiven{Tree: "now", Reviewed: true, Readers: []nexus.ChangeReviewer{safety}}, false},
+		"it was another tree":       {nexus.ReviewerVerdictGiven{Tree: "before", Readers: []nexus.ChangeReviewer{safety}}, false},
+		"another sat there":         {nexus.ReviewerVerdictGiven{Tree: "now", Readers: []nexus.ChangeReviewer{{Persona: "speed"}}}, false},
+		"it was a part of it":       {nexus.ReviewerVerdictGiven{Tree: "now", Readers: []nexus.ChangeReviewer{{Persona: "safety", Part: 1, Parts: 2}}}, false},
 	} {
-		s := &readerSession{seat: review.DiffReader{ReviewPersona: review.ReviewPersona{Name: "safety"}}}
-		s.a = &state.Attempt{Snapshot: nexus.TreeSnapshotted{Tree: "now"}, Rounds: []*state.Round{{Reviews: []nexus.ReviewGiven{c.review}}}}
-		got, ok := s.previousReader(s.pastReviews())
+		s := &reviewerSession{seat: review.DiffReviewer{ReviewPersona: review.ReviewPersona{Name: "safety"}}}
+		s.a = &state.AttemptState{Snapshot: nexus.TreeSnapshotted{Tree: "now"}, Rounds: []*state.AttemptRound{{Reviews: []nexus.ReviewerVerdictGiven{c.review}}}}
+		got, ok := s.previousReviewer(s.pastReviews())
 		if ok != c.want || ok && got.Session != safety.Session {
 			t.Errorf("%s: %+v, %v", name, got, ok)
 		}
-		s.a.Rounds = append(s.a.Rounds, &state.Round{})
-		if got, ok := s.previousReader(s.pastReviews()); ok {
+		s.a.Rounds = append(s.a.Rounds, &state.AttemptRound{})
+		if got, ok := s.previousReviewer(s.pastReviews()); ok {
 			t.Errorf("%s, and a round since: %+v", name, got)
 		}
 	}

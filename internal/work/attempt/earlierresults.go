@@ -11,16 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// earlierRefusal returns the objections to the tree as it is from earlier attempts that count:
+// earlierTreeRefusal returns the objections to the tree as it is from earlier attempts that count:
 // not before a person gave the task another chance, or changed its criteria.
-func (w *attemptWork) earlierRefusal() repair.TreeRefusal {
+func (w *attemptWork) earlierTreeRefusal() repair.TreeObjection {
 	past := w.view.Past
 	from := max(w.task.Mercy, w.task.Revised)
-	return repair.RefusedBefore(past[min(from, len(past)):], w.a.Base, w.a.Snapshot.Tree)
+	return repair.FindEarlierRefusal(past[min(from, len(past)):], w.a.Base, w.a.Snapshot.Tree)
 }
 
 // lastJudgedRound returns the last round whose tree the gates judged, nil for none.
-func (w *attemptWork) lastJudgedRound() *state.Round {
+func (w *attemptWork) lastJudgedRound() *state.AttemptRound {
 	for _, r := range slices.Backward(w.a.Rounds) {
 		if r.Verdict != nil {
 			return r
@@ -36,7 +36,7 @@ func (w *attemptWork) wasUnclearOnBase(ctx context.Context) bool {
 	if r == nil || r.Verdict == nil || r.Verdict.State.IsRed() || r.Verdict.State == nexus.Pass || w.Worker.Judge.Bases == nil {
 		return false
 	}
-	base := nexus.EvidenceOf(w.Worker.Judge.Bases.Known(ctx, w.a.Base), r.Verdict.Gate)
+	base := nexus.EvidenceOfGate(w.Worker.Judge.Bases.Known(ctx, w.a.Base), r.Verdict.Gate)
 	return base.State == r.Verdict.State
 }
 
@@ -45,7 +45,7 @@ func (w *attemptWork) wasUnclearOnBase(ctx context.Context) bool {
 func (w *attemptWork) unprovedCriteriaFindings() []nexus.Finding {
 	var all []nexus.Finding
 	add := func(n int, why string) {
-		if i := slices.IndexFunc(w.a.Checks.Checks, func(c nexus.CriterionCheck) bool { return c.Number == n && c.Command != "" && !c.Proved }); i >= 0 {
+		if i := slices.IndexFunc(w.a.Checks.Checks, func(c nexus.CriterionTest) bool { return c.Number == n && c.Command != "" && !c.Proved }); i >= 0 {
 			c := w.a.Checks.Checks[i]
 			why += fmt.Sprintf("; the check %s does not count: %s", c.Command, c.Why)
 		}
@@ -54,7 +54,7 @@ func (w *attemptWork) unprovedCriteriaFindings() []nexus.Finding {
 	}
 	weighed := w.a.Weighed.Criteria
 	for _, n := range w.unprovedCriteria() {
-		i := slices.IndexFunc(weighed, func(s nexus.CriterionShown) bool { return s.Number == n })
+		i := slices.IndexFunc(weighed, func(s nexus.CriterionGateEvidence) bool { return s.Number == n })
 		switch {
 		case slices.Contains(w.view.Waived, n):
 		case i >= 0:

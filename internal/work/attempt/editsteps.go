@@ -14,7 +14,7 @@ import (
 func (w *attemptWork) nextEditStep() (next string, nextSpare, spare bool) {
 	steps := w.Worker.Judge.EditSteps(w.task.Task)
 	for _, s := range steps {
-		begun := slices.ContainsFunc(w.a.Rounds, func(r *state.Round) bool { return r.Cause == nexus.StepCause+s.Name })
+		begun := slices.ContainsFunc(w.a.Rounds, func(r *state.AttemptRound) bool { return r.Cause == nexus.StepCause+s.Name })
 		if !begun && next == "" {
 			next, nextSpare = s.Name, s.Optional
 		}
@@ -25,15 +25,15 @@ func (w *attemptWork) nextEditStep() (next string, nextSpare, spare bool) {
 
 // currentStep returns the step of the last round. It returns false for a step that is no longer
 // configured; such a step has to succeed.
-func (w *attemptWork) currentStep(steps []config.NamedStep) (config.NamedStep, bool) {
+func (w *attemptWork) currentStep(steps []config.NamedPipelineStep) (config.NamedPipelineStep, bool) {
 	r := w.a.LastRound()
 	if r == nil {
-		return config.NamedStep{}, false
+		return config.NamedPipelineStep{}, false
 	}
 	name, is := strings.CutPrefix(r.Cause, nexus.StepCause)
-	i := slices.IndexFunc(steps, func(s config.NamedStep) bool { return s.Name == name })
+	i := slices.IndexFunc(steps, func(s config.NamedPipelineStep) bool { return s.Name == name })
 	if !is || i < 0 {
-		return config.NamedStep{}, false
+		return config.NamedPipelineStep{}, false
 	}
 	return steps[i], true
 }
@@ -45,7 +45,7 @@ func (w *attemptWork) editorRole() nexus.Role {
 }
 
 // countEditorRounds counts the rounds in which editors did steps.
-func countEditorRounds(a *state.Attempt) (n int) {
+func countEditorRounds(a *state.AttemptState) (n int) {
 	for _, r := range a.Rounds {
 		if r.Role == nexus.Editor {
 			n++

@@ -15,11 +15,11 @@ import (
 // steps sets up what editors do with work that is green: tidy it, and then, if that
 // succeeds, shorten it.
 func (j *job) steps() {
-	j.Judge.Steps = []config.NamedStep{
-		{Name: "tidy", PipelineStep: config.PipelineStep{Edit: "Tidy it."}},
-		{Name: "code", PipelineStep: config.PipelineStep{Edit: "Never for words.", Types: []string{"code"}}},
-		{Name: "short", PipelineStep: config.PipelineStep{Edit: "Shorten it.", Optional: true}},
-		{Name: "speed", PipelineStep: config.PipelineStep{Run: "test -e one"}},
+	j.Judge.Steps = []config.NamedPipelineStep{
+		{Name: "tidy", PipelineStepSettings: config.PipelineStepSettings{Edit: "Tidy it."}},
+		{Name: "code", PipelineStepSettings: config.PipelineStepSettings{Edit: "Never for words.", Types: []string{"code"}}},
+		{Name: "short", PipelineStepSettings: config.PipelineStepSettings{Edit: "Shorten it.", Optional: true}},
+		{Name: "speed", PipelineStepSettings: config.PipelineStepSettings{Run: "test -e one"}},
 	}
 }
 
@@ -76,7 +76,7 @@ func TestAnEditorGoesOn(t *testing.T) {
 		t.Errorf("%s, %v", u.Session, err)
 	}
 	a := j.view.Attempt
-	a.Rounds, a.Sessions = a.Rounds[:2], slices.DeleteFunc(a.Sessions, func(s *state.Session) bool { return s.Session == "T1.1/editor.2" })
+	a.Rounds, a.Sessions = a.Rounds[:2], slices.DeleteFunc(a.Sessions, func(s *state.AgentSessionState) bool { return s.Session == "T1.1/editor.2" })
 	a.Rounds[1].Verdict = nil // the gates come next
 	if u := j.next(nexus.Editor); u.Session != "T1.1/editor.2" || u.Why != "brief" {
 		t.Errorf("%s: %q", u.Session, u.Why)
@@ -91,9 +91,9 @@ func TestAStepThatIsNoLongerSetUp(t *testing.T) {
 	j.steps()
 	j.written(1, one)
 	a := j.view.Attempt
-	a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+	a.Rounds[0].Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 	for _, s := range []struct{ cause, says string }{{"step: old", "The step  is no longer set up. Change nothing"}, {"step: short", "Shorten it."}} {
-		a.Rounds = append(a.Rounds[:1:1], &state.Round{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Editor, Cause: s.cause, Session: "T1.1/editor.1"}, Base: a.Base, From: a.Snapshot.Commit, Commit: a.Snapshot.Commit})
+		a.Rounds = append(a.Rounds[:1:1], &state.AttemptRound{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Editor, Cause: s.cause, Session: "T1.1/editor.1"}, Base: a.Base, From: a.Snapshot.Commit, Commit: a.Snapshot.Commit})
 		if u := j.next(""); u.Role != nexus.Editor || u.Session != "T1.1/editor.1" {
 			t.Errorf("%s in %s", u.Role, u.Session)
 		} else {
@@ -104,7 +104,7 @@ func TestAStepThatIsNoLongerSetUp(t *testing.T) {
 	if facts, err := j.work(); err == nil || !strings.Contains(err.Error(), "the editor has no turn for") || !strings.Contains(c.told[1], "Tidy it.") {
 		t.Errorf("%+v, %v: %q", facts, err, c.told)
 	}
-	a.Rounds, a.Sessions = append(a.Rounds[:1:1], &state.Round{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Editor, Cause: "step: old", Session: "T1.1/editor.1"}, Base: a.Base, From: a.Snapshot.Commit, Commit: a.Snapshot.Commit}), a.Sessions[:1]
+	a.Rounds, a.Sessions = append(a.Rounds[:1:1], &state.AttemptRound{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Editor, Cause: "step: old", Session: "T1.1/editor.1"}, Base: a.Base, From: a.Snapshot.Commit, Commit: a.Snapshot.Commit}), a.Sessions[:1]
 	c.turns[nexus.Editor] = []nextRole{{to: "no longer set up", handin: map[string]string{"summary": "I cannot.", "status": "blocked", "reason": "It is short."}}}
 	if f := j.ended(); f.Outcome != nexus.GaveUp {
 		t.Errorf("%+v: %s", f, j.desk.told())

@@ -50,13 +50,13 @@ func TestTestsOfAnEarlierAttemptAreProvedWithoutItsWork(t *testing.T) {
 			files, want, beside = map[string]string{"side": "1\n", "new_test.go": "package m\n"}, "bad go.mod new_test.go side", "side"
 			commit, hash := j.tree("T1.1", j.base, files)
 			j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
-			a.Rounds = []*state.Round{{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 1, Role: nexus.Tester, Session: "T1.1/tester.1"}, Base: j.base, From: j.base, Commit: commit, Prompted: true}}
+			a.Rounds = []*state.AttemptRound{{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 1, Role: nexus.Tester, Session: "T1.1/tester.1"}, Base: j.base, From: j.base, Commit: commit, Prompted: true}}
 			a.Snapshot = nexus.TreeSnapshotted{Attempt: a.ID, Commit: commit, Tree: hash}
 		}
 		if facts, err := j.work(); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || !strings.Contains(err.Error(), "coder") {
 			t.Error(facts, err)
 		}
-		if p := last[nexus.TestsProved](j); p.Proof != nexus.ProofRed || j.files(p.Tree) != want || strings.Join(p.Beside, " ") != beside || !slices.Equal(p.Files, []string{"new_test.go"}) {
+		if p := last[nexus.TestsRunWithoutWork](j); p.Proof != nexus.ProofRed || j.files(p.Tree) != want || strings.Join(p.Beside, " ") != beside || !slices.Equal(p.Files, []string{"new_test.go"}) {
 			t.Errorf("earlier %v: %+v on %s", earlier, p, j.files(p.Tree))
 		}
 	}
@@ -67,7 +67,7 @@ func TestTestsOfAnEarlierAttemptAreProvedWithoutItsWork(t *testing.T) {
 func TestNewTestsShowACriterionWhereTheyAreRedWithoutTheWork(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
-		by    nexus.EvidenceBearing
+		by    nexus.EvidenceReason
 	}{
 		"a test with the work": {map[string]string{"one": "1\n", "new_test.go": "package m\n"}, nexus.NewBearing},
 		"no test":              {map[string]string{"one": "1\n"}, ""},
@@ -82,7 +82,7 @@ func TestNewTestsShowACriterionWhereTheyAreRedWithoutTheWork(t *testing.T) {
 			if landed := len(facts) == 1 && facts[0].(nexus.AttemptEnded).Outcome == nexus.Accepted; landed != (c.by != "") || told == landed {
 				t.Errorf("%+v, %v", facts, err)
 			}
-			f := last[nexus.CriteriaWeighed](j)
+			f := last[nexus.CriteriaEvidenceRecorded](j)
 			if f.Tree != j.view.Attempt.Snapshot.Tree || len(f.Criteria) != 1 || f.Criteria[0].By != c.by {
 				t.Errorf("%+v", f)
 			}
@@ -99,7 +99,7 @@ func tested(t *testing.T, check, file string, more map[string]string) *job {
 	j.Sessions.Checks, a.Strategy = "auto", nexus.TestAfter
 	j.view.Task.Kind, j.view.Task.Criteria = "", []nexus.Criterion{{Text: "it adds"}}
 	j.written(1, one)
-	a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+	a.Rounds[0].Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 	j.over(nexus.Tester, 1, nexus.Accepted, map[string]any{"summary": "Done.", "status": "done", "checks": []map[string]any{
 		{"criterion": 1, "test": "adds", "file": file, "command": "sh " + file},
 	}})
@@ -108,7 +108,7 @@ func tested(t *testing.T, check, file string, more map[string]string) *job {
 		files[name] = text
 	}
 	commit, hash := j.tree("T1.1", j.base, files)
-	a.Rounds = append(a.Rounds, &state.Round{
+	a.Rounds = append(a.Rounds, &state.AttemptRound{
 		RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Tester, Cause: repair.CriteriaGate, Session: "T1.1/tester.1"},
 		Base:         j.base, From: a.Snapshot.Commit, Commit: commit, Prompted: true,
 	})
@@ -135,7 +135,7 @@ func TestACheckThatATesterNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := tested(t, c.check, c.file, nil)
 			facts, err := j.work()
-			f := last[nexus.ChecksProved](j)
+			f := last[nexus.CriterionTestsFound](j)
 			if len(f.Checks) != 1 || f.Tree != j.view.Attempt.Snapshot.Tree || f.Attempt != "T1.1" {
 				t.Fatalf("%+v", f)
 			}
@@ -172,12 +172,12 @@ func TestChecksStandInTheOrderOfTheirCriteria(t *testing.T) {
 	if s.Result, err = j.Site.Blobs.Put(handin); err != nil {
 		t.Fatal(err)
 	}
-	check := nexus.CriterionCheck{Number: 1, Of: state.CriterionFingerprint(task.Task, 1), Test: "adds", File: "add_test.sh", Command: "sh add_test.sh", Proved: true}
-	j.view.Attempt.Checks = nexus.ChecksProved{Attempt: "T1.1", Handin: "earlier", Checks: []nexus.CriterionCheck{check}}
+	check := nexus.CriterionTest{Number: 1, Of: state.CriterionFingerprint(task.Task, 1), Test: "adds", File: "add_test.sh", Command: "sh add_test.sh", Proved: true}
+	j.view.Attempt.Checks = nexus.CriterionTestsFound{Attempt: "T1.1", Handin: "earlier", Checks: []nexus.CriterionTest{check}}
 	if facts, err := j.work(); err != nil {
 		t.Fatal(facts, err)
 	}
-	f := last[nexus.ChecksProved](j)
+	f := last[nexus.CriterionTestsFound](j)
 	if len(f.Checks) != 2 || f.Checks[0].Number != 1 || !f.Checks[0].Proved || f.Checks[1].Why != "only a person can tell" {
 		t.Errorf("%+v", f.Checks)
 	}
@@ -193,7 +193,7 @@ func TestWhatATesterOfCriteriaChangedIsTakenBack(t *testing.T) {
 	if snap := last[nexus.TreeSnapshotted](j); snap.Tree != green {
 		t.Errorf("%s is left, want %s", j.files(snap.Tree), j.files(green))
 	}
-	if f := last[nexus.ChecksProved](j); f.Tree != green || len(f.Checks) != 1 || f.Checks[0].Proved || !strings.Contains(f.Checks[0].Why, "a change of bad") {
+	if f := last[nexus.CriterionTestsFound](j); f.Tree != green || len(f.Checks) != 1 || f.Checks[0].Proved || !strings.Contains(f.Checks[0].Why, "a change of bad") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -206,10 +206,10 @@ func TestWhatATesterOfCriteriaFindsMissing(t *testing.T) {
 	j.view.Task.Kind, j.view.Task.Criteria = "", []nexus.Criterion{{Text: "it adds"}}
 	j.written(1, map[string]string{"two": "2\n"})
 	green := a.Snapshot
-	a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: green.Tree, State: nexus.Pass}
+	a.Rounds[0].Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: green.Tree, State: nexus.Pass}
 	j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
 	commit, hash := j.tree("T1.1", j.base, map[string]string{"two": "2\n", "new_test.go": "package m\n"})
-	a.Rounds = append(a.Rounds, &state.Round{
+	a.Rounds = append(a.Rounds, &state.AttemptRound{
 		RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Tester, Cause: repair.CriteriaGate, Session: "T1.1/tester.1"},
 		Base:         j.base, From: green.Commit, Commit: commit, Prompted: true,
 	})
@@ -228,8 +228,8 @@ func TestWhatIsTakenAwayIsAgreedToByName(t *testing.T) {
 		j := newJob(t, nil, lint("exit 0"))
 		j.written(1, one)
 		a := j.view.Attempt
-		a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
-		a.Rounds[0].Evidence = []nexus.Evidence{{Gate: nexus.DonePrefix + nexus.DeletionBound, State: nexus.Pass, Tree: a.Snapshot.Tree, Findings: []nexus.Finding{{Name: "old", Explained: "it is dead"}}}}
+		a.Rounds[0].Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+		a.Rounds[0].Evidence = []nexus.GateEvidence{{Gate: nexus.DonePrefix + nexus.DeletionBound, State: nexus.Pass, Tree: a.Snapshot.Tree, Findings: []nexus.Finding{{Name: "old", Explained: "it is dead"}}}}
 		says := approved()
 		if agreed {
 			says["agreed"] = []string{"old"}
@@ -238,7 +238,7 @@ func TestWhatIsTakenAwayIsAgreedToByName(t *testing.T) {
 		if facts, err := j.work(); agreed != (err == nil) {
 			t.Error(facts, err)
 		}
-		if f := last[nexus.ReviewGiven](j); f.Approved != agreed || f.SendsBack == agreed || agreed != (len(f.Findings) == 0) {
+		if f := last[nexus.ReviewerVerdictGiven](j); f.Approved != agreed || f.SendsBack == agreed || agreed != (len(f.Findings) == 0) {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -246,7 +246,7 @@ func TestWhatIsTakenAwayIsAgreedToByName(t *testing.T) {
 
 // TestACommandIsNotRunAgainWhereItWasTried on that very tree, and told anything.
 func TestACommandIsNotRunAgainWhereItWasTried(t *testing.T) {
-	runs := func(change func(*nexus.Evidence)) (int, nexus.CriterionShown) {
+	runs := func(change func(*nexus.GateEvidence)) (int, nexus.CriterionGateEvidence) {
 		j := newJob(t, nil, lint("exit 0"))
 		log := filepath.Join(t.TempDir(), "log")
 		line := "echo ran >> " + log + "; test -e one"
@@ -255,9 +255,9 @@ func TestACommandIsNotRunAgainWhereItWasTried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := nexus.Evidence{Gate: nexus.AcceptGate + line, Command: line, Tree: tree, State: nexus.Fail}
+		e := nexus.GateEvidence{Gate: nexus.AcceptGate + line, Command: line, Tree: tree, State: nexus.Fail}
 		change(&e)
-		j.view.Tried = []nexus.Evidence{e}
+		j.view.Tried = []nexus.GateEvidence{e}
 		j.written(1, one)
 		j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 		if _, err := j.work(); err != nil {
@@ -267,16 +267,16 @@ func TestACommandIsNotRunAgainWhereItWasTried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return strings.Count(string(text), "ran"), last[nexus.CriteriaWeighed](j).Criteria[0]
+		return strings.Count(string(text), "ran"), last[nexus.CriteriaEvidenceRecorded](j).Criteria[0]
 	}
-	known, shown := runs(func(*nexus.Evidence) {})
+	known, shown := runs(func(*nexus.GateEvidence) {})
 	if shown.By != nexus.TurnedBearing {
 		t.Errorf("%+v", shown)
 	}
-	for name, change := range map[string]func(*nexus.Evidence){
-		"another tree":    func(e *nexus.Evidence) { e.Tree, e.State = "other", nexus.Pass },
-		"another command": func(e *nexus.Evidence) { e.Command, e.State = "true", nexus.Pass },
-		"it did not run":  func(e *nexus.Evidence) { e.State = nexus.NotRun },
+	for name, change := range map[string]func(*nexus.GateEvidence){
+		"another tree":    func(e *nexus.GateEvidence) { e.Tree, e.State = "other", nexus.Pass },
+		"another command": func(e *nexus.GateEvidence) { e.Command, e.State = "true", nexus.Pass },
+		"it did not run":  func(e *nexus.GateEvidence) { e.State = nexus.NotRun },
 	} {
 		if n, shown := runs(change); n <= known || shown.By != nexus.TurnedBearing {
 			t.Errorf("%s: %d runs, and %d where it was tried: %+v", name, n, known, shown)
@@ -298,12 +298,12 @@ func TestACheckOfWorkThatLandedBefore(t *testing.T) {
 		}
 		j.base = a.Base
 		j.written(1, map[string]string{"note": "1\n"})
-		a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+		a.Rounds[0].Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 		j.over(nexus.Tester, 1, nexus.Accepted, map[string]any{"summary": "Done.", "status": "done", "checks": []map[string]any{
 			{"criterion": 1, "test": "adds", "file": "add_test.sh", "command": "sh add_test.sh"},
 		}})
 		commit, hash := j.tree("T1.1", j.base, map[string]string{"note": "1\n", "add_test.sh": "test -e one\n"})
-		a.Rounds = append(a.Rounds, &state.Round{
+		a.Rounds = append(a.Rounds, &state.AttemptRound{
 			RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Tester, Cause: repair.CriteriaGate, Session: "T1.1/tester.1"},
 			Base:         j.base, From: a.Snapshot.Commit, Commit: commit, Prompted: true,
 		})
@@ -312,7 +312,7 @@ func TestACheckOfWorkThatLandedBefore(t *testing.T) {
 		if facts, err := j.work(); err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) {
 			t.Fatal(facts, err)
 		}
-		if f := last[nexus.ChecksProved](j); len(f.Checks) != 1 || f.Checks[0].Proved != revised || revised == (f.Checks[0].Why == "it passes without the work") {
+		if f := last[nexus.CriterionTestsFound](j); len(f.Checks) != 1 || f.Checks[0].Proved != revised || revised == (f.Checks[0].Why == "it passes without the work") {
 			t.Errorf("revised %v: %+v", revised, f.Checks)
 		}
 	}

@@ -30,7 +30,7 @@ func TestFaultsAreTriedInWorkThatTheGatesLetThrough(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
-			j.Judge.Faults, j.view.Task.Kind = mutate.MutationCheck{Mode: c.mode, Sample: 1, Time: time.Minute}, ""
+			j.Judge.Faults, j.view.Task.Kind = mutate.MutationCheckSettings{Mode: c.mode, Sample: 1, Time: time.Minute}, ""
 			j.view.Attempt.Strategy = nexus.TDDStrict
 			files := map[string]string{"new_test.go": "package m\n", "add.go": "package m\n\nfunc Add(a, b int) int { return a + b }\n"}
 			for name, text := range c.files {
@@ -38,7 +38,7 @@ func TestFaultsAreTriedInWorkThatTheGatesLetThrough(t *testing.T) {
 			}
 			j.written(1, files)
 			j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
-			j.view.Attempt.Proof = &nexus.TestsProved{Proof: nexus.ProofRed, Tree: j.view.Attempt.Snapshot.Tree}
+			j.view.Attempt.Proof = &nexus.TestsRunWithoutWork{Proof: nexus.ProofRed, Tree: j.view.Attempt.Snapshot.Tree}
 			if facts, err := j.work(); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(facts) > 0 {
 				t.Error(facts, err)
 			}
@@ -85,13 +85,13 @@ func TestWhatIsTakenAwayIsExplained(t *testing.T) {
 		"a round before": {func(j *job) {
 			j.written(1, map[string]string{"bad": ""})
 			r := j.view.Attempt.LastRound()
-			r.Verdict = &nexus.VerdictGiven{Attempt: "T1.1", Tree: j.view.Attempt.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
-			r.Evidence = []nexus.Evidence{{Gate: nexus.DonePrefix + nexus.DeletionBound, Findings: []nexus.Finding{{Name: "bad", Explained: "it was said"}}}}
+			r.Verdict = &nexus.GatesVerdictGiven{Attempt: "T1.1", Tree: j.view.Attempt.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
+			r.Evidence = []nexus.GateEvidence{{Gate: nexus.DonePrefix + nexus.DeletionBound, Findings: []nexus.Finding{{Name: "bad", Explained: "it was said"}}}}
 		}, "it was said"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := newJob(t, nil, lint("exit 0"))
-			j.Judge.Meter = &measure.ChangeMeter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
+			j.Judge.Meter = &measure.ChangeMeasurer{Rules: nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
 			c.set(j)
 			j.written(len(j.view.Attempt.Rounds)+1, map[string]string{"bad": "", "one": "1\n"})
 			if facts, err := j.work(); err == nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/updates"
+	"github.com/nexus-ai-builder/nexus/internal/decide/landingupdates"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -44,7 +44,7 @@ func (w *attemptWork) collectGuidance(f nexus.Fact) error {
 		return fmt.Errorf("read what a person said: %w", err)
 	}
 	for _, m := range said {
-		if text := updates.ParseGuidance(m.Text(), sent.Why); text != "" {
+		if text := landingupdates.ParseGuidance(m.Text(), sent.Why); text != "" {
 			w.guided = append(w.guided, text)
 		}
 	}

@@ -34,8 +34,8 @@ const maxTestText = 64 << 10
 //go:embed reproduce.json
 var reproduceSchema []byte
 
-// reproduceHandin returns the JSON Schema of a reproducer's submission.
-func reproduceHandin() json.RawMessage {
+// independentTestsSchema returns the JSON Schema of a reproducer's submission.
+func independentTestsSchema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, reproduceSchema) != nil { // a test parses it
 		return reproduceSchema
@@ -46,7 +46,7 @@ func reproduceHandin() json.RawMessage {
 // criteriaForIndependentChecks returns the numbers of the criteria that need an independent check.
 func (w *attemptWork) criteriaForIndependentChecks(ctx context.Context) ([]int, error) {
 	r := w.a.LastRound()
-	own := func(s nexus.CriterionShown) bool { return s.Own }
+	own := func(s nexus.CriterionGateEvidence) bool { return s.Own }
 	if r == nil || r.Verdict == nil || r.Verdict.Tree != w.a.Weighed.Tree || !slices.ContainsFunc(w.a.Weighed.Criteria, own) {
 		return nil, nil
 	}
@@ -54,15 +54,15 @@ func (w *attemptWork) criteriaForIndependentChecks(ctx context.Context) ([]int, 
 	if err != nil {
 		return nil, err
 	}
-	edits := slices.ContainsFunc(changed, func(c worktree.TreeChange) bool {
+	edits := slices.ContainsFunc(changed, func(c worktree.ChangedTreeFile) bool {
 		return c.Status == "M" && !stack.ServesTests(c.Path) && !stack.IsProse(c.Path)
 	})
 	return repair.CriteriaNeedingIndependentCheck(w.Worker.Sessions.Independent, w.task.Task, w.a.Weighed.Criteria, edits), nil
 }
 
-// independentTest is a check of a criterion by an agent that did not see the change.
-type independentTest struct {
-	nexus.CriterionCheck
+// independentCheckTest is a check of a criterion by an agent that did not see the change.
+type independentCheckTest struct {
+	nexus.CriterionTest
 	Text string `json:"text,omitzero"` // text of its file
 }
 
@@ -71,16 +71,16 @@ type independentTest struct {
 // as it is. In later rounds the existing checks run again.
 func (w *attemptWork) runIndependentChecks(ctx context.Context) error {
 	tree := w.a.Snapshot.Tree
-	f := nexus.ChecksReproduced{Attempt: w.a.ID, Round: len(w.a.Rounds), Tree: tree}
+	f := nexus.IndependentChecksRun{Attempt: w.a.ID, Round: len(w.a.Rounds), Tree: tree}
 	if w.a.Reproduced != nil {
 		f.Handin = w.a.Reproduced.Handin
 	}
-	var tests []independentTest
+	var tests []independentCheckTest
 	err := worker.RunInterruptible(ctx, w.desk, false, func(ctx context.Context) (err error) {
 		if f.Handin == "" {
 			tests, f.Handin, err = w.reproducerTests(ctx)
 		} else {
-			tests, err = w.knownTests(f.Handin)
+			tests, err = w.loadIndependentTests(f.Handin)
 		}
 		for i := 0; i < len(tests) && err == nil; i++ {
 			err = w.runCheckOnChange(ctx, &tests[i], tree)
@@ -94,10 +94,10 @@ func (w *attemptWork) runIndependentChecks(ctx context.Context) error {
 		return fmt.Errorf("check %s independently: %w", w.a.ID, err)
 	}
 	for _, one := range tests {
-		f.Checks = append(f.Checks, one.CriterionCheck)
+		f.Checks = append(f.Checks, one.CriterionTest)
 	}
 	weighed := w.a.Weighed
-	weighed.Criteria = accept.ShowIndependently(weighed.Criteria, f)
+	weighed.Criteria = accept.AddIndependentResults(weighed.Criteria, f)
 	facts := []nexus.Fact{f, weighed}
 	if doubt := repair.DoubtedFindings(w.a, f); len(doubt) > 0 {
 		facts = append(facts, nexus.TamperSuspected{Attempt: w.a.ID, Tree: tree, Findings: append(slices.Clone(w.suspectFindings()), doubt...)})
@@ -107,7 +107,7 @@ func (w *attemptWork) runIndependentChecks(ctx context.Context) error {
 
 // reproducerTests has checks written on the base, without the change, and stores them. A check
 // that does not fail there as it should is requested once more.
-func (w *attemptWork) reproducerTests(ctx context.Context) (tests []independentTest, handin string, err error) {
+func (w *attemptWork) reproducerTests(ctx context.Context) (tests []independentCheckTest, handin string, err error) {
 	open, err := w.criteriaForIndependentChecks(ctx)
 	if err != nil {
 		return nil, "", err
@@ -122,9 +122,9 @@ func (w *attemptWork) reproducerTests(ctx context.Context) (tests []independentT
 				return nil, "", err
 			}
 		}
-		tests = append(slices.DeleteFunc(tests, func(t independentTest) bool { return slices.Contains(open, t.Number) }), said...)
+		tests = append(slices.DeleteFunc(tests, func(t independentCheckTest) bool { return slices.Contains(open, t.Number) }), said...)
 		open = slices.DeleteFunc(open, func(number int) bool {
-			return slices.ContainsFunc(said, func(t independentTest) bool { return t.Number == number && (t.Why == "" || t.Command == "") })
+			return slices.ContainsFunc(said, func(t independentCheckTest) bool { return t.Number == number && (t.Why == "" || t.Command == "") })
 		})
 	}
 	data, err := json.Marshal(tests)
@@ -135,8 +135,8 @@ func (w *attemptWork) reproducerTests(ctx context.Context) (tests []independentT
 	return tests, handin, err
 }
 
-// knownTests returns stored checks.
-func (w *attemptWork) knownTests(handin string) (tests []independentTest, err error) {
+// loadIndependentTests returns stored checks.
+func (w *attemptWork) loadIndependentTests(handin string) (tests []independentCheckTest, err error) {
 	data, err := w.Worker.Site.Blobs.Get(handin)
 	if err == nil {
 		err = json.Unmarshal(data, &tests)
@@ -146,27 +146,27 @@ func (w *attemptWork) knownTests(handin string) (tests []independentTest, err er
 
 // askReproducer has the n-th conversation about checks of open criteria. Tried are the checks
 // of the conversation before.
-func (w *attemptWork) askReproducer(ctx context.Context, n int, open []int, tried []independentTest) ([]independentTest, error) {
+func (w *attemptWork) askReproducer(ctx context.Context, n int, open []int, tried []independentCheckTest) ([]independentCheckTest, error) {
 	id := nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, nexus.Reproducer, n))
 	old := w.a.SessionByID(id)
 	if old == nil || !old.Over {
 		if err := w.tree.ResetExactly(ctx, w.baseTree); err != nil {
 			return nil, err
 		}
-		b := prompt.TaskBrief{Session: id, Task: w.task.Task, Base: w.a.Base, Order: reproduceOrder(open, tried)}
+		b := prompt.TaskBrief{Session: id, Task: w.task.Task, Base: w.a.Base, Order: requestIndependentTests(open, tried)}
 		b.Task.Files = nil // they may be the files of the change
 		next := ""
-		var parts []prompt.SentPart
+		var parts []prompt.SentPromptSection
 		if old == nil || len(old.Messages) == 0 {
 			next, parts = b.Text(), b.Parts()
 		}
-		_, err := w.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
+		_, err := w.Worker.Sessions.ContinueConversation(ctx, worker.ConversationStretchRequest{
 			Attempt: w.a, Session: id, Task: w.task.Task, Role: nexus.Reproducer, Tier: w.a.Tier, Author: w.a.ModelOf(nexus.Coder), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
-			Next: next, Why: "brief", Parts: parts, Handin: reproduceHandin(), Limits: w.view.Limits, Record: w.recordFacts,
+			Next: next, Why: "brief", Parts: parts, Handin: independentTestsSchema(), Limits: w.view.Limits, Record: w.recordFacts,
 		}, w.desk)
 		// the work is finished and does not depend on this answer
-		if e, ok := errors.AsType[*llm.Error](err); ok && ctx.Err() == nil {
-			return missingTests(w.task.Task, open, nil, "its author could not be asked: "+e.Error()), nil
+		if e, ok := errors.AsType[*llm.ModelCallError](err); ok && ctx.Err() == nil {
+			return addMissingTestReasons(w.task.Task, open, nil, "its author could not be asked: "+e.Error()), nil
 		}
 		if err != nil {
 			return nil, err
@@ -175,20 +175,20 @@ func (w *attemptWork) askReproducer(ctx context.Context, n int, open []int, trie
 	}
 	switch {
 	case old.Outcome == nexus.Refused:
-		return nil, worker.BudgetExceeded(old.Why)
+		return nil, worker.BudgetExceededError(old.Why)
 	case old.Outcome != nexus.Accepted || old.Result == "":
-		return missingTests(w.task.Task, open, nil, "its author did not finish: "+cmp.Or(old.Why, string(old.Outcome))), nil
+		return addMissingTestReasons(w.task.Task, open, nil, "its author did not finish: "+cmp.Or(old.Why, string(old.Outcome))), nil
 	}
 	data, err := w.Worker.Site.Blobs.Get(old.Result)
 	if err != nil {
 		return nil, err
 	}
-	return missingTests(w.task.Task, open, readTests(data, w.task.Task, open), "its author named none"), nil
+	return addMissingTestReasons(w.task.Task, open, readIndependentTests(data, w.task.Task, open), "its author named none"), nil
 }
 
-// reproduceOrder returns the request for checks of the open criteria, with the problems of the
+// requestIndependentTests returns the request for checks of the open criteria, with the problems of the
 // checks before.
-func reproduceOrder(open []int, tried []independentTest) string {
+func requestIndependentTests(open []int, tried []independentCheckTest) string {
 	names := make([]string, len(open))
 	for i, n := range open {
 		names[i] = fmt.Sprint(n)
@@ -202,32 +202,32 @@ func reproduceOrder(open []int, tried []independentTest) string {
 	return text
 }
 
-// missingTests adds an entry to tests for each open criterion without one, with the reason.
-func missingTests(t nexus.Task, open []int, tests []independentTest, why string) []independentTest {
+// addMissingTestReasons adds an entry to tests for each open criterion without one, with the reason.
+func addMissingTestReasons(t nexus.Task, open []int, tests []independentCheckTest, why string) []independentCheckTest {
 	for _, n := range open {
-		if !slices.ContainsFunc(tests, func(one independentTest) bool { return one.Number == n }) {
-			tests = append(tests, independentTest{CriterionCheck: nexus.CriterionCheck{Number: n, Of: state.CriterionFingerprint(t, n), Why: why}})
+		if !slices.ContainsFunc(tests, func(one independentCheckTest) bool { return one.Number == n }) {
+			tests = append(tests, independentCheckTest{CriterionTest: nexus.CriterionTest{Number: n, Of: state.CriterionFingerprint(t, n), Why: why}})
 		}
 	}
 	return tests
 }
 
-// readTests returns a submission's tests for open criteria. A test that cannot be run has the
+// readIndependentTests returns a submission's tests for open criteria. A test that cannot be run has the
 // reason in Why.
-func readTests(handin []byte, t nexus.Task, open []int) []independentTest {
+func readIndependentTests(handin []byte, t nexus.Task, open []int) []independentCheckTest {
 	var said struct {
 		Checks []struct {
 			Criterion int
 			Text      string
 		}
 	}
-	checks := readChecks(handin, t, open)
+	checks := readCriterionChecks(handin, t, open)
 	if len(handin) > maxHandin || json.Unmarshal(handin, &said) != nil {
 		return nil
 	}
-	tests := make([]independentTest, 0, len(checks))
+	tests := make([]independentCheckTest, 0, len(checks))
 	for _, c := range checks {
-		one := independentTest{CriterionCheck: c}
+		one := independentCheckTest{CriterionTest: c}
 		for _, x := range said.Checks {
 			if x.Criterion == c.Number {
 				one.Text = x.Text
@@ -249,11 +249,11 @@ func readTests(handin []byte, t nexus.Task, open []int) []independentTest {
 	return tests
 }
 
-// runTest runs a check on a tree after adding its file.
-func (w *attemptWork) runTest(ctx context.Context, t *independentTest, tree string) (nexus.Evidence, error) {
+// runIndependentTest runs a check on a tree after adding its file.
+func (w *attemptWork) runIndependentTest(ctx context.Context, t *independentCheckTest, tree string) (nexus.GateEvidence, error) {
 	with, err := w.Worker.Trees.PrivateRepo().TreeWithFiles(ctx, filepath.Dir(w.tree.Dir), tree, map[string][]byte{t.File: []byte(t.Text)})
 	if err != nil {
-		return nexus.Evidence{}, fmt.Errorf("add the check %s: %w", t.File, err)
+		return nexus.GateEvidence{}, fmt.Errorf("add the check %s: %w", t.File, err)
 	}
 	// never the name of a gate, see checkFault
 	g, _ := detect.CriterionGate(nexus.Criterion{Check: t.Command})
@@ -263,15 +263,15 @@ func (w *attemptWork) runTest(ctx context.Context, t *independentTest, tree stri
 // failsOnBase runs a check without the change. It must fail, and for the reason that the task
 // reports: a check that merely does not load, for undeclared names, demands more than the task
 // says.
-func (w *attemptWork) failsOnBase(ctx context.Context, t *independentTest) error {
+func (w *attemptWork) failsOnBase(ctx context.Context, t *independentCheckTest) error {
 	if t.Command == "" || t.Why != "" {
 		return nil
 	}
-	e, err := w.runTest(ctx, t, w.baseTree)
+	e, err := w.runIndependentTest(ctx, t, w.baseTree)
 	if err != nil {
 		return err
 	}
-	switch p := repair.ProveTests([]string{t.File}, nil, []nexus.Evidence{e}); {
+	switch p := repair.ProveTests([]string{t.File}, nil, []nexus.GateEvidence{e}); {
 	case e.Passed(), p.Proof == nexus.ProofGreen:
 		t.Why = "it passes without the change"
 	case p.Proof != nexus.ProofRed:
@@ -284,7 +284,7 @@ func (w *attemptWork) failsOnBase(ctx context.Context, t *independentTest) error
 // was written for those, and tests of the change may use its names, or set its environment. If
 // it is inconclusive there, since those tests do not fit the change, it runs on the tree as it
 // is.
-func (w *attemptWork) runCheckOnChange(ctx context.Context, t *independentTest, tree string) error {
+func (w *attemptWork) runCheckOnChange(ctx context.Context, t *independentCheckTest, tree string) error {
 	if t.Command == "" || t.Why != "" {
 		return nil
 	}
@@ -297,7 +297,7 @@ func (w *attemptWork) runCheckOnChange(ctx context.Context, t *independentTest, 
 		return err
 	}
 	for _, on := range []string{among, tree} {
-		e, err := w.runTest(ctx, t, on)
+		e, err := w.runIndependentTest(ctx, t, on)
 		if err != nil {
 			return err
 		}
@@ -305,7 +305,7 @@ func (w *attemptWork) runCheckOnChange(ctx context.Context, t *independentTest, 
 			t.Why = ""
 			return nil
 		}
-		t.Red = repair.ProveTests([]string{t.File}, nil, []nexus.Evidence{e}).Proof == nexus.ProofRed
+		t.Red = repair.ProveTests([]string{t.File}, nil, []nexus.GateEvidence{e}).Proof == nexus.ProofRed
 		if t.Why = firstFindingText(e, cmp.Or(e.Why, string(e.State))); t.Red || among == tree {
 			return nil
 		}
@@ -314,7 +314,7 @@ func (w *attemptWork) runCheckOnChange(ctx context.Context, t *independentTest, 
 }
 
 // firstFindingText returns the first finding of a gate, or otherwise.
-func firstFindingText(e nexus.Evidence, otherwise string) string {
+func firstFindingText(e nexus.GateEvidence, otherwise string) string {
 	if len(e.Findings) == 0 {
 		return oneLine(otherwise)
 	}
@@ -324,13 +324,13 @@ func firstFindingText(e nexus.Evidence, otherwise string) string {
 // failingCheckTexts returns the files of independent checks that fail with the work, for the writer
 // who must fix them.
 func (w *attemptWork) failingCheckTexts() string {
-	tests, err := w.knownTests(w.a.Reproduced.Handin)
+	tests, err := w.loadIndependentTests(w.a.Reproduced.Handin)
 	if err != nil {
 		return "" // the findings are enough
 	}
 	var b strings.Builder
 	for _, t := range tests {
-		if slices.ContainsFunc(w.a.Reproduced.Checks, func(c nexus.CriterionCheck) bool { return c.Number == t.Number && c.Red }) {
+		if slices.ContainsFunc(w.a.Reproduced.Checks, func(c nexus.CriterionTest) bool { return c.Number == t.Number && c.Red }) {
 			fmt.Fprintf(&b, "%s:\n%s\n", t.File, t.Text)
 		}
 	}

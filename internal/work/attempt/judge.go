@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
@@ -21,7 +21,7 @@ import (
 func (w *attemptWork) judgeTree(ctx context.Context) error {
 	snap, err := w.recordSnapshot(ctx)
 	if err == nil {
-		snap, err = w.autoFix(ctx, snap)
+		snap, err = w.applyAutoFixes(ctx, snap)
 	}
 	if err == nil {
 		err = w.markLastRound()
@@ -37,7 +37,7 @@ func (w *attemptWork) judgeTree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sum, err := w.judgeMutations(ctx, snap, evidence, repair.SumVerdict(w.a.ID, w.task.Task, snap.Tree, evidence))
+	sum, err := w.judgeMutations(ctx, snap, evidence, repair.CombineVerdict(w.a.ID, w.task.Task, snap.Tree, evidence))
 	if err != nil {
 		return err
 	}
@@ -54,11 +54,11 @@ func (w *attemptWork) judgeTree(ctx context.Context) error {
 		if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed && w.a.Strategy.UsesSeparateSessions() {
 			red = p.Tree
 		}
-		found, err := change.FindSuspects(ctx, w.Worker.Trees.PrivateRepo(), w.a.Base, red, snap.Commit)
+		found, err := changeeffects.FindSuspects(ctx, w.Worker.Trees.PrivateRepo(), w.a.Base, red, snap.Commit)
 		if err != nil {
 			return fmt.Errorf("look for tampering: %w", err)
 		}
-		found = append(found, change.FewerTests(evidence)...)
+		found = append(found, changeeffects.FindTestsNoLongerRun(evidence)...)
 		if len(found) > 0 {
 			return w.recordFacts(ctx, nexus.TamperSuspected{Attempt: w.a.ID, Tree: snap.Tree, Findings: found}, sum)
 		}
@@ -68,13 +68,13 @@ func (w *attemptWork) judgeTree(ctx context.Context) error {
 
 // runGates runs the gates on the tree. An inconclusive check of a criterion is withdrawn, and the
 // gates that have no result yet run without it.
-func (w *attemptWork) runGates(ctx context.Context, snap nexus.TreeSnapshotted, said []nexus.RemovalExplanation) ([]nexus.Evidence, error) {
+func (w *attemptWork) runGates(ctx context.Context, snap nexus.TreeSnapshotted, said []nexus.RemovalExplanation) ([]nexus.GateEvidence, error) {
 	for {
-		c := worker.JudgeRequest{
+		c := worker.TreeJudgeRequest{
 			Tree: w.tree, Hash: snap.Tree, Base: w.a.Base, Task: w.task.Task, Some: true, Goal: w.view.Goal.Goal.Text, Said: said,
 			Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = w.a.ID; return f },
 		}
-		evidence, err := w.Worker.Judge.RunGates(ctx, c, syncingRecorder{w.desk, w})
+		evidence, err := w.Worker.Judge.RunGates(ctx, c, attemptSyncingRecorder{w.desk, w})
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (w *attemptWork) runGates(ctx context.Context, snap nexus.TreeSnapshotted, 
 
 // onlyOwnTestsFail reports whether the only red gates are tests that came with the work, and checks of
 // criteria, which fail without it: the work breaks nothing.
-func (w *attemptWork) onlyOwnTestsFail(ctx context.Context, snap nexus.TreeSnapshotted, evidence []nexus.Evidence) (bool, error) {
+func (w *attemptWork) onlyOwnTestsFail(ctx context.Context, snap nexus.TreeSnapshotted, evidence []nexus.GateEvidence) (bool, error) {
 	tests, _, err := w.splitChangedFiles(ctx, w.a.Base, snap.Commit)
 	if err != nil {
 		return false, err
@@ -115,10 +115,10 @@ func (w *attemptWork) onlyOwnTestsFail(ctx context.Context, snap nexus.TreeSnaps
 // mostFixes is the last round in which formatters and linters fix the agent's files.
 const mostFixes = 10
 
-// autoFix lets the project's formatters and linters fix the changed files before they report
+// applyAutoFixes lets the project's formatters and linters fix the changed files before they report
 // problems. It returns the resulting tree. Tests that judge the work of another agent are not
 // changed.
-func (w *attemptWork) autoFix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeSnapshotted, error) {
+func (w *attemptWork) applyAutoFixes(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeSnapshotted, error) {
 	if !w.Worker.Judge.Autofix || len(w.a.Rounds) > mostFixes {
 		return snap, nil
 	}
@@ -126,12 +126,12 @@ func (w *attemptWork) autoFix(ctx context.Context, snap nexus.TreeSnapshotted) (
 	if err != nil {
 		return snap, err
 	}
-	var files []gate.ChangedFile
+	var files []gate.FixedChangeFile
 	for _, c := range changed {
 		if c.Status == "D" || w.a.Strategy.UsesSeparateSessions() && stack.ServesTests(c.Path) {
 			continue
 		}
-		files = append(files, gate.ChangedFile{Path: c.Path, New: c.Status == "A"})
+		files = append(files, gate.FixedChangeFile{Path: c.Path, New: c.Status == "A"})
 	}
 	gates, err := w.Worker.Judge.Gates(w.tree.Dir)
 	if err != nil {
@@ -143,7 +143,7 @@ func (w *attemptWork) autoFix(ctx context.Context, snap nexus.TreeSnapshotted) (
 	}
 	var done gate.AutoFixResult
 	err = worker.RunInterruptible(ctx, w.desk, false, func(ctx context.Context) (err error) {
-		done, err = gate.AutoFix(ctx, r, gate.CheckedTree{Dir: w.tree.Dir, Hash: snap.Tree}, gates, files)
+		done, err = gate.ApplyAutoFixes(ctx, r, gate.JudgedTreeDir{Dir: w.tree.Dir, Hash: snap.Tree}, gates, files)
 		return err
 	})
 	if err != nil || len(done.Files) == 0 {

@@ -25,15 +25,15 @@ func TestWhatAReaderCouldHaveSaidBefore(t *testing.T) {
 		if n == 3 {
 			break
 		}
-		r.Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
-		r.Reviews = []nexus.ReviewGiven{{Attempt: a.ID, Tree: a.Snapshot.Tree, Reviewed: n < 2, SendsBack: n < 2, Findings: []nexus.Finding{{Gate: review.Gate, Severity: nexus.Major, File: "one", Line: 1, Message: "no"}}}}
+		r.Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+		r.Reviews = []nexus.ReviewerVerdictGiven{{Attempt: a.ID, Tree: a.Snapshot.Tree, Reviewed: n < 2, SendsBack: n < 2, Findings: []nexus.Finding{{Gate: review.Gate, Severity: nexus.Major, File: "one", Line: 1, Message: "no"}}}}
 	}
 	says := approved()
 	says["findings"] = []any{minor(2, "second"), minor(3, "third"), minor(4, "fourth"), minor(5, "last")}
 	j.view.Limits.Rounds, j.view.Limits.ReviewRounds = 9, 9
 	j.over(nexus.Reviewer, 4, nexus.Accepted, says)
 	j.ended()
-	g := last[nexus.ReviewGiven](j)
+	g := last[nexus.ReviewerVerdictGiven](j)
 	if len(g.Findings) != 4 {
 		t.Fatalf("%+v", g)
 	}

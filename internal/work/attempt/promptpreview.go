@@ -20,9 +20,9 @@ type PromptPreview struct {
 	Role    nexus.Role
 	Session nexus.SessionID
 	Why     string // brief, repair; empty if a conversation continues
-	Offer   worker.SessionPreview
-	Said    []prompt.SentPart // the conversation so far; only unanswered messages have a text
-	Parts   []prompt.SentPart // the next message; none if the conversation continues
+	Offer   worker.SessionPromptPreview
+	Said    []prompt.SentPromptSection // the conversation so far; only unanswered messages have a text
+	Parts   []prompt.SentPromptSection // the next message; none if the conversation continues
 }
 
 // PreviewPrompt returns the text that an attempt would send to a role now, or, for an empty
@@ -34,20 +34,20 @@ func PreviewPrompt(ctx context.Context, s *worker.AttemptWorker, v state.WorkerV
 	if err != nil {
 		return PromptPreview{}, err
 	}
-	step := repair.NextStepOf(w.task, w.a, v.Limits, facts)
+	step := repair.NextRepairStep(w.task, w.a, v.Limits, facts)
 	if role == "" {
 		if role = nextRole(step); role == "" {
-			return PromptPreview{}, noPromptError(v.Task.ID, "the gates run next, and they ask no model")
+			return PromptPreview{}, promptUnavailableError(v.Task.ID, "the gates run next, and they ask no model")
 		}
 	}
 	u := PromptPreview{Role: role}
-	t := worker.ConversationRequest{Attempt: w.a, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.RaisedTier(w.a), Base: v.Goal.Base, Goal: v.Goal.Goal.Text, Limits: v.Limits, Readers: v.Readers}
+	t := worker.ConversationStretchRequest{Attempt: w.a, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.RaisedTier(w.a), Base: v.Goal.Base, Goal: v.Goal.Goal.Text, Limits: v.Limits, Readers: v.Readers}
 	switch role {
 	case nexus.Coder, nexus.Tester, nexus.Editor:
 		err = w.previewWriter(ctx, &u, step)
 	case nexus.Verifier, nexus.Reviewer:
 		t.Author = w.authorModel()
-		t.Handin, err = w.previewReader(ctx, &u)
+		t.Handin, err = w.previewReviewer(ctx, &u)
 	default:
 		if _, ok := s.Sessions.Roles[role]; !ok {
 			return u, &nexus.Error{
@@ -89,7 +89,7 @@ func nextRole(step repair.RepairStep) nexus.Role {
 	}
 }
 
-func noPromptError(task nexus.TaskID, why string) error {
+func promptUnavailableError(task nexus.TaskID, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing would be sent for %s now: %s", task, why),
 		Hint: "--role ROLE prints what that role would be sent; nexus status " + string(task) + " lists what was sent.",
@@ -104,7 +104,7 @@ func (w *attemptWork) previewWriter(ctx context.Context, u *PromptPreview, step 
 		if due, _, _ := w.nextEditStep(); due != "" && u.Role == nexus.Editor {
 			step.Cause = nexus.StepCause + due
 		} else if u.Role == nexus.Editor {
-			return noPromptError(w.task.ID, "no step of the pipeline is left for an editor")
+			return promptUnavailableError(w.task.ID, "no step of the pipeline is left for an editor")
 		}
 	}
 	u.Session = w.writerSession(step)
@@ -127,19 +127,19 @@ func (w *attemptWork) previewWriter(ctx context.Context, u *PromptPreview, step 
 	return nil
 }
 
-// previewReader fills in the message to a reader. Of several readers of a review it is the
+// previewReviewer fills in the message to a reader. Of several readers of a review it is the
 // first.
-func (w *attemptWork) previewReader(ctx context.Context, u *PromptPreview) (handin json.RawMessage, err error) {
+func (w *attemptWork) previewReviewer(ctx context.Context, u *PromptPreview) (handin json.RawMessage, err error) {
 	if w.a.Snapshot.Commit == "" || w.a.LastRound() == nil {
-		return nil, noPromptError(w.task.ID, "there is no change yet that the "+string(u.Role)+" could read")
+		return nil, promptUnavailableError(w.task.ID, "there is no change yet that the "+string(u.Role)+" could read")
 	}
 	u.Why = "brief"
 	b, handin := prompt.TaskBrief{}, review.HandinSchema()
 	if u.Role == nexus.Verifier {
 		handin = review.VerdictSchema()
-		b, err = w.verifierNext(ctx)
+		b, err = w.nextVerifierBrief(ctx)
 	} else {
-		b, err = w.reviewerNext(ctx)
+		b, err = w.nextReviewerBrief(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -151,24 +151,24 @@ func (w *attemptWork) previewReader(ctx context.Context, u *PromptPreview) (hand
 	return handin, err
 }
 
-func (w *attemptWork) verifierNext(ctx context.Context) (prompt.TaskBrief, error) {
+func (w *attemptWork) nextVerifierBrief(ctx context.Context) (prompt.TaskBrief, error) {
 	n, b := w.verifierBrief()
 	b.Session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, nexus.Verifier, n))
 	err := w.addChangeToBrief(ctx, &b)
 	return b, err
 }
 
-func (w *attemptWork) reviewerNext(ctx context.Context) (prompt.TaskBrief, error) {
+func (w *attemptWork) nextReviewerBrief(ctx context.Context) (prompt.TaskBrief, error) {
 	earlier := w.pastReviews()
 	diff, err := w.Worker.Trees.PrivateRepo().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
 	if err != nil {
 		return prompt.TaskBrief{}, err
 	}
-	seats := review.AssignReaders(w.reviewPersonas(), diff)
+	seats := review.AssignReviewers(w.reviewPersonas(), diff)
 	if len(seats) == 0 {
-		return prompt.TaskBrief{}, noPromptError(w.task.ID, "the change is too large to be read")
+		return prompt.TaskBrief{}, promptUnavailableError(w.task.ID, "the change is too large to be read")
 	}
-	c := &readerSession{attemptWork: *w, seat: seats[0], session: seats[0].SessionID(w.a.ID, len(earlier)+1)}
+	c := &reviewerSession{attemptWork: *w, seat: seats[0], session: seats[0].SessionID(w.a.ID, len(earlier)+1)}
 	return c.reviewBrief(earlier)
 }
 
@@ -187,11 +187,11 @@ func (w *attemptWork) addTranscript(u *PromptPreview) error {
 		open--
 	}
 	if open > 0 {
-		u.Said = []prompt.SentPart{{Title: fmt.Sprintf("messages so far: %d", open), Tokens: estimateMessageTokens(said[:open])}}
+		u.Said = []prompt.SentPromptSection{{Title: fmt.Sprintf("messages so far: %d", open), Tokens: estimateMessageTokens(said[:open])}}
 	}
 	for _, m := range said[open:] {
 		for _, p := range m.Parts {
-			one := prompt.SentPart{Title: "Not answered yet", Text: p.Text, Tokens: estimateMessageTokens([]llm.Message{{Parts: []llm.MessagePart{p}}})}
+			one := prompt.SentPromptSection{Title: "Not answered yet", Text: p.Text, Tokens: estimateMessageTokens([]llm.Message{{Parts: []llm.MessagePart{p}}})}
 			if p.Result != nil {
 				one.Title, one.Text = "Result of a tool", p.Result.Text
 			}

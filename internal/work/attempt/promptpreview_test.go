@@ -74,7 +74,7 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 			if len(j.desk.facts) > 0 || len(j.view.Attempt.Rounds) != rounds || len(j.view.Attempt.Sessions) != sessions {
 				t.Errorf("it left a trace: %+v", j.desk.facts)
 			}
-			if here := len(u.Offer.Here) > 0 && slices.ContainsFunc(u.Parts, func(p prompt.SentPart) bool { return p.Title == u.Offer.Here[0].Title }); here != (c.why == "brief" && len(u.Offer.Here) > 0) {
+			if here := len(u.Offer.Here) > 0 && slices.ContainsFunc(u.Parts, func(p prompt.SentPromptSection) bool { return p.Title == u.Offer.Here[0].Title }); here != (c.why == "brief" && len(u.Offer.Here) > 0) {
 				t.Errorf("where it works is said: %v, with %q", here, c.why)
 			}
 			git.unread(j, c.role)
@@ -86,22 +86,22 @@ func TestNextIsWhatWouldBeSent(t *testing.T) {
 // TestWhatWasToldBefore is said to be, whoever found it then.
 func TestWhatWasToldBefore(t *testing.T) {
 	f := nexus.Finding{Gate: "lint", File: "one", Line: 1, Severity: nexus.Major, Message: "it is not good"}
-	for name, found := range map[string]func(*state.Round){
-		"nobody":      func(*state.Round) {},
-		"a gate":      func(r *state.Round) { r.Evidence = []nexus.Evidence{{Findings: []nexus.Finding{f}}} },
-		"a review":    func(r *state.Round) { r.Reviews = []nexus.ReviewGiven{{Findings: []nexus.Finding{f}}} },
-		"the proof":   func(r *state.Round) { r.Proof = &nexus.TestsProved{Findings: []nexus.Finding{f}} },
-		"a verifier":  func(r *state.Round) { r.Verified = &nexus.WorkVerified{Findings: []nexus.Finding{f}} },
-		"the landing": func(r *state.Round) { r.Handed = []nexus.Finding{f} },
+	for name, found := range map[string]func(*state.AttemptRound){
+		"nobody":      func(*state.AttemptRound) {},
+		"a gate":      func(r *state.AttemptRound) { r.Evidence = []nexus.GateEvidence{{Findings: []nexus.Finding{f}}} },
+		"a review":    func(r *state.AttemptRound) { r.Reviews = []nexus.ReviewerVerdictGiven{{Findings: []nexus.Finding{f}}} },
+		"the proof":   func(r *state.AttemptRound) { r.Proof = &nexus.TestsRunWithoutWork{Findings: []nexus.Finding{f}} },
+		"a verifier":  func(r *state.AttemptRound) { r.Verified = &nexus.VerifierVerdictGiven{Findings: []nexus.Finding{f}} },
+		"the landing": func(r *state.AttemptRound) { r.Handed = []nexus.Finding{f} },
 	} {
 		j := newJob(t, nil, lint("exit 0"))
 		j.written(1, nil)
 		a := j.view.Attempt
-		a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+		a.Rounds[0].Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 		found(a.Rounds[0])
 		j.written(2, one)
-		a.Rounds[1].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
-		a.Rounds[1].Evidence = []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Tree: a.Snapshot.Tree, Findings: []nexus.Finding{f}}}
+		a.Rounds[1].Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
+		a.Rounds[1].Evidence = []nexus.GateEvidence{{Gate: "lint", State: nexus.Fail, Tree: a.Snapshot.Tree, Findings: []nexus.Finding{f}}}
 		if name == "nobody" {
 			has(t, text(j.next(nexus.Coder)), []string{"Must be fixed, new (1)"}, "told before")
 		} else {
@@ -171,7 +171,7 @@ func (b broken) unread(j *job, role nexus.Role) {
 			j.t.Fatal(err)
 		}
 		b.fails(n)
-		u, err := attempt.PreviewPrompt(j.t.Context(), worker.New(*j.Site, trees, *j.Judge, *j.Sessions), j.view, role)
+		u, err := attempt.PreviewPrompt(j.t.Context(), worker.NewAttemptWorker(*j.Site, trees, *j.Judge, *j.Sessions), j.view, role)
 		if err := trees.Close(); err != nil {
 			j.t.Error(err)
 		}
@@ -236,7 +236,7 @@ func TestNextOfAConversation(t *testing.T) {
 	for _, m := range []llm.Message{
 		llm.UserMessage("Begin."),
 		{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &call}}},
-		{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.Result{ID: "c1", Text: "what the file holds"}}, {Text: "And more."}}},
+		{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.ToolResult{ID: "c1", Text: "what the file holds"}}, {Text: "And more."}}},
 	} {
 		data, err := json.Marshal(m)
 		if err != nil {
@@ -249,7 +249,7 @@ func TestNextOfAConversation(t *testing.T) {
 		s.Messages = append(s.Messages, blob)
 	}
 	u := j.next(nexus.Coder)
-	want := []prompt.SentPart{{Title: "messages so far: 2"}, {Title: "Result of a tool", Text: "what the file holds"}, {Title: "Not answered yet", Text: "And more."}}
+	want := []prompt.SentPromptSection{{Title: "messages so far: 2"}, {Title: "Result of a tool", Text: "what the file holds"}, {Title: "Not answered yet", Text: "And more."}}
 	if len(u.Said) != len(want) || u.Why != "" || len(u.Parts) > 0 {
 		t.Fatalf("%q: %+v, %+v", u.Why, u.Said, u.Parts)
 	}

@@ -19,7 +19,7 @@ func criteriaWithoutCheck(j *job, checks, criterion string) {
 	j.written(1, map[string]string{"one": "1\n", "new_test.go": "package m\n"})
 	a := j.view.Attempt
 	j.Sessions.Checks, a.Strategy, j.view.Task.Kind, j.view.Task.Criteria = checks, nexus.TestAfter, "", []nexus.Criterion{{Text: criterion}}
-	a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+	a.Rounds[0].Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 }
 
 // question is what an attempt is asked for: what it would send to a role now.
@@ -32,7 +32,7 @@ type question struct {
 	says []string
 	not  []string
 	once string
-	err  nexus.Code
+	err  nexus.ErrorCode
 }
 
 func questions() []question {
@@ -40,8 +40,8 @@ func questions() []question {
 		j.written(n, one)
 		a := j.view.Attempt
 		r := a.LastRound()
-		r.Evidence = []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Command: "run-the-lint", Exit: 3, Tree: a.Snapshot.Tree, Findings: []nexus.Finding{{Gate: "lint", File: "one", Line: 1, Severity: nexus.Major, Message: fmt.Sprintf("fault %d", n)}}}}
-		r.Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
+		r.Evidence = []nexus.GateEvidence{{Gate: "lint", State: nexus.Fail, Command: "run-the-lint", Exit: 3, Tree: a.Snapshot.Tree, Findings: []nexus.Finding{{Gate: "lint", File: "one", Line: 1, Severity: nexus.Major, Message: fmt.Sprintf("fault %d", n)}}}}
+		r.Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
 	}
 	return []question{
 		{name: "a coder begins", set: func(*job) {}, want: nexus.Coder, why: "brief", says: []string{"Task: T1 Write one", "T1.1/coder.1"}, not: []string{"## Change"}},
@@ -63,7 +63,7 @@ func questions() []question {
 			set: func(j *job) {
 				red(j, 1)
 				j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds", Check: "lint"}, {Text: "it subtracts", Check: "lint"}}
-				j.view.Attempt.Weighed.Criteria = []nexus.CriterionShown{
+				j.view.Attempt.Weighed.Criteria = []nexus.CriterionGateEvidence{
 					{Number: 1, By: nexus.NewBearing}, {Number: 2, By: nexus.NewBearing, Own: true, Tests: []string{"TestSub", "TestSubTwo"}}, {Number: 9, Own: true},
 				}
 			},
@@ -103,21 +103,21 @@ func questions() []question {
 			name: "a verifier once more", role: nexus.Verifier, want: nexus.Verifier, why: "brief",
 			set: func(j *job) {
 				red(j, 1)
-				j.view.Attempt.Rounds[0].Verified = &nexus.WorkVerified{Attempt: "T1.1", Read: true, Category: nexus.TestsFailing, Why: "it is half done", Findings: []nexus.Finding{{Gate: "verify", Message: "the other half"}}}
+				j.view.Attempt.Rounds[0].Verified = &nexus.VerifierVerdictGiven{Attempt: "T1.1", Read: true, Category: nexus.TestsFailing, Why: "it is half done", Findings: []nexus.Finding{{Gate: "verify", Message: "the other half"}}}
 				red(j, 2)
 				j.view.Attempt.Rounds[1].Suspect = &nexus.TamperSuspected{Attempt: "T1.1", Findings: []nexus.Finding{{Code: "tamper.deleted", Message: "a test went"}}}
-				j.view.Task.Refused = []state.Refusal{{Attempt: "T1.0", Why: "an older reason"}, {Attempt: "T1.1", Why: "its own, which the rounds say"}}
+				j.view.Task.Refused = []state.VerifierRejection{{Attempt: "T1.0", Why: "an older reason"}, {Attempt: "T1.1", Why: "its own, which the rounds say"}}
 			},
 			says: []string{"T1.1/verifier.2", "the other half", "it is half done", "an older reason", "To be explained", "a test went"}, not: []string{"its own, which"},
 		},
 		{
 			name: "a verifier after one that agreed", role: nexus.Verifier, want: nexus.Verifier, why: "brief",
 			set: func(j *job) {
-				j.view.Task.Refused = []state.Refusal{{Attempt: "T1.0", Why: "an older reason"}}
+				j.view.Task.Refused = []state.VerifierRejection{{Attempt: "T1.0", Why: "an older reason"}}
 				red(j, 1)
-				j.view.Attempt.Rounds[0].Verified = &nexus.WorkVerified{Attempt: "T1.1", Read: true}
+				j.view.Attempt.Rounds[0].Verified = &nexus.VerifierVerdictGiven{Attempt: "T1.1", Read: true}
 				red(j, 2)
-				j.view.Attempt.Rounds[1].Verified = &nexus.WorkVerified{Attempt: "T1.1", Category: nexus.TestsFailing, Why: "it did not finish"}
+				j.view.Attempt.Rounds[1].Verified = &nexus.VerifierVerdictGiven{Attempt: "T1.1", Category: nexus.TestsFailing, Why: "it did not finish"}
 			},
 			says: []string{"T1.1/verifier.3"}, not: []string{"an older reason", "Refused before", "did not finish"},
 		},
@@ -148,8 +148,8 @@ func questions() []question {
 				j.written(1, one)
 				a := j.view.Attempt
 				j.Sessions.Checks, a.Strategy, j.view.Task.Criteria = "auto", nexus.TestAfter, []nexus.Criterion{{Text: "it adds"}}
-				a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
-				a.Rounds = append(a.Rounds, &state.Round{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Tester, Cause: repair.CriteriaGate, Session: "T1.1/tester.1"}, Base: j.base, From: a.Snapshot.Commit})
+				a.Rounds[0].Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+				a.Rounds = append(a.Rounds, &state.AttemptRound{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Tester, Cause: repair.CriteriaGate, Session: "T1.1/tester.1"}, Base: j.base, From: a.Snapshot.Commit})
 			},
 			says: []string{"There is no check for criterion 1 yet", "write your tests in new files"},
 		},
@@ -197,7 +197,7 @@ func questions() []question {
 		{
 			name: "what was red before", want: nexus.Coder, why: "brief",
 			set: func(j *job) {
-				j.view.Attempt.Seen = &nexus.RedSeen{Attempt: "T1.1", Meant: []string{"TestAdd fails"}, Green: []string{"TestSub passes"}, Aside: []string{"TestOld"}}
+				j.view.Attempt.Seen = &nexus.BaseFailuresCompared{Attempt: "T1.1", Meant: []string{"TestAdd fails"}, Green: []string{"TestSub passes"}, Aside: []string{"TestOld"}}
 			},
 			says: []string{"must pass when you are done:\n- TestAdd fails", "it does not fail now, so it cannot show that the task is done", "TestSub passes", "Leave this alone:\n- TestOld"},
 		},
@@ -207,7 +207,7 @@ func questions() []question {
 				j.over(nexus.Coder, 1, nexus.Accepted, map[string]string{"summary": "Zero is none.", "status": "done"})
 				a := j.view.Attempt
 				made, _ := j.tree("T0.1", j.base, map[string]string{"zero.go": "package m\n\nfunc Zero() int { return 0 }\n", "bad": "good\n"})
-				j.view.Needs = []state.NeededTask{{Task: nexus.Task{ID: "T0", Title: "Write zero"}, Landed: nexus.TrainLanded{Commit: made, Parent: j.base}, Said: a.Sessions[0].Result}}
+				j.view.Needs = []state.NeededTaskResult{{Task: nexus.Task{ID: "T0", Title: "Write zero"}, Landed: nexus.LandingCompleted{Commit: made, Parent: j.base}, Said: a.Sessions[0].Result}}
 				a.Sessions = nil
 			},
 			says: []string{"T0", "Write zero", "Zero is none.", "zero.go", "added", "3 func Zero() int", "bad", "changed"},
@@ -236,12 +236,12 @@ func questions() []question {
 			set: func(j *job) {
 				j.written(1, one)
 				was := j.view.Attempt
-				was.ID, j.view.Past = "T1.0", []*state.Attempt{was}
-				j.view.Attempt = &state.Attempt{ID: "T1.1", Task: "T1", Base: j.base, Strategy: nexus.NoTest}
+				was.ID, j.view.Past = "T1.0", []*state.AttemptState{was}
+				j.view.Attempt = &state.AttemptState{ID: "T1.1", Task: "T1", Base: j.base, Strategy: nexus.NoTest}
 			},
 			says: []string{"T1.0"},
 		},
-		{name: "nothing was red before", want: nexus.Coder, why: "brief", set: func(j *job) { j.view.Attempt.Seen = &nexus.RedSeen{} }, not: []string{"This fails now", "The task names this", "Leave this alone"}},
+		{name: "nothing was red before", want: nexus.Coder, why: "brief", set: func(j *job) { j.view.Attempt.Seen = &nexus.BaseFailuresCompared{} }, not: []string{"This fails now", "The task names this", "Leave this alone"}},
 		{
 			name: "a tester whose test stops the coder", want: nexus.Tester, why: "repair",
 			set: func(j *job) {
@@ -252,7 +252,7 @@ func questions() []question {
 				a.Sessions[1].Why = "the fixture of the test cannot be read"
 				for n, role := range []nexus.Role{nexus.Tester, nexus.Coder} {
 					id := nexus.SessionID(fmt.Sprintf("T1.1/%s.1", role))
-					a.Rounds = append(a.Rounds, &state.Round{RoundStarted: nexus.RoundStarted{Attempt: "T1.1", Round: n + 1, Role: role, Session: id}, Base: j.base, From: j.base, Prompted: true})
+					a.Rounds = append(a.Rounds, &state.AttemptRound{RoundStarted: nexus.RoundStarted{Attempt: "T1.1", Round: n + 1, Role: role, Session: id}, Base: j.base, From: j.base, Prompted: true})
 				}
 			},
 			says: []string{"the fixture of the test cannot be read"},
@@ -273,11 +273,11 @@ func questions() []question {
 		{
 			name: "a coder of a task like earlier ones", want: nexus.Coder, why: "brief",
 			set: func(j *job) {
-				j.Sessions.Maps = &codemap.RepositoryMaps{}
+				j.Sessions.Maps = &codemap.RepositoryMapper{}
 				j.view.Task.Files = []string{"cmd/main.go"}
 				j.view.Goal.Routing.Lessons = &nexus.RunLessons{
-					Touched: []nexus.FileLearned{{Of: "cmd/main.go", File: "bad", Cases: 3, Tasks: 4}, {Of: "cmd/main.go", File: "gone", Cases: 4, Tasks: 4}},
-					Read:    []nexus.FileLearned{{Of: "cmd/", File: "bad", Cases: 2, Tasks: 5}, {Of: "lib/", File: "bad", Cases: 5, Tasks: 5}},
+					Touched: []nexus.RelatedFileLesson{{Of: "cmd/main.go", File: "bad", Cases: 3, Tasks: 4}, {Of: "cmd/main.go", File: "gone", Cases: 4, Tasks: 4}},
+					Read:    []nexus.RelatedFileLesson{{Of: "cmd/", File: "bad", Cases: 2, Tasks: 5}, {Of: "lib/", File: "bad", Cases: 5, Tasks: 5}},
 				}
 			},
 			says: []string{"From earlier tasks", "- `bad`: changed by 3 of 4 tasks that declare `cmd/main.go`\n- `bad`: read first by 2 of 5 tasks that declare `cmd/`"}, not: []string{"gone", "lib/"},
@@ -295,7 +295,7 @@ func questions() []question {
 				if err != nil {
 					j.t.Fatal(err)
 				}
-				j.view.Needs = []state.NeededTask{{Task: nexus.Task{ID: "T0", Title: "Add two"}, Landed: nexus.TrainLanded{Commit: made, Parent: had}}}
+				j.view.Needs = []state.NeededTaskResult{{Task: nexus.Task{ID: "T0", Title: "Add two"}, Landed: nexus.LandingCompleted{Commit: made, Parent: had}}}
 			},
 			says: []string{"gone.go", "deleted", "m.go", "changed", "3 func Add(a, b int) int (before: func Add(a int) int)", "gone: func Old()"}, not: []string{"gone: func Gone"},
 		},
@@ -307,10 +307,10 @@ func questions() []question {
 					j.written(n+1, map[string]string{"one": fmt.Sprint(n)})
 					a := j.view.Attempt
 					r := a.LastRound()
-					r.Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+					r.Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 				}
 				a := j.view.Attempt
-				a.Rounds[0].Reviews = []nexus.ReviewGiven{{Attempt: a.ID, Tree: a.Snapshot.Tree, Reviewed: true, SendsBack: true, Findings: []nexus.Finding{stands}}}
+				a.Rounds[0].Reviews = []nexus.ReviewerVerdictGiven{{Attempt: a.ID, Tree: a.Snapshot.Tree, Reviewed: true, SendsBack: true, Findings: []nexus.Finding{stands}}}
 				a.Rounds[1].Cause, a.Rounds[1].Answers = repair.ReviewCause, []nexus.FindingAnswer{{Finding: 1, Status: nexus.Contested, Why: "it is closed"}}
 			},
 			says: []string{"it leaks", "coder: disputed: it is closed"},
@@ -320,7 +320,7 @@ func questions() []question {
 			set: func(j *job) {
 				j.written(1, one)
 				a := j.view.Attempt
-				a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+				a.Rounds[0].Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 				a.Rounds[0].Suspect = &nexus.TamperSuspected{Attempt: a.ID, Tree: a.Snapshot.Tree, Findings: []nexus.Finding{{Code: "tamper.deleted", Message: "a test went"}}}
 			},
 			says: []string{"a test went"},
@@ -341,5 +341,5 @@ func renames(j *job, files map[string]string) {
 	j.view.Task.Title, j.view.Task.Kind = "Rename bad to worse", ""
 	j.written(1, files)
 	a := j.view.Attempt
-	a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+	a.Rounds[0].Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 }

@@ -24,7 +24,7 @@ func (w *attemptWork) recordReplan(ctx context.Context, step repair.RepairStep) 
 	if err != nil {
 		return step, err
 	}
-	d, next := replan.NextStep(w.task, w.a, w.view.Limits, replan.WorkerFacts{Worked: w.countedWorkTime(), Beside: beside, Divisible: w.view.Divisible}, step)
+	d, next := replan.DecideReplanStep(w.task, w.a, w.view.Limits, replan.WorkerTaskFacts{Worked: w.countedWorkTime(), Beside: beside, Divisible: w.view.Divisible}, step)
 	if d == nil {
 		return next, nil
 	}
@@ -34,7 +34,7 @@ func (w *attemptWork) recordReplan(ctx context.Context, step repair.RepairStep) 
 
 // countedWorkTime returns the time spent on the task that counts against its limit.
 func (w *attemptWork) countedWorkTime() time.Duration {
-	return w.task.CountedTime() + w.Worker.Site.Now().Sub(w.a.ActiveSince()) - w.a.Rested
+	return w.task.TimeCountedAgainstCap() + w.Worker.Site.Now().Sub(w.a.ActiveSince()) - w.a.Rested
 }
 
 // undeclaredFiles returns the files that the work changes and the task does not declare,
@@ -50,7 +50,7 @@ func (w *attemptWork) undeclaredFiles(ctx context.Context) ([]string, error) {
 	}
 	var all []string
 	for _, c := range changed {
-		if !stack.IsTest(c.Path) && !graph.CoversFile(w.task.Files, c.Path) {
+		if !stack.IsTest(c.Path) && !graph.DeclaresFile(w.task.Files, c.Path) {
 			all = append(all, c.Path)
 		}
 	}
@@ -59,7 +59,7 @@ func (w *attemptWork) undeclaredFiles(ctx context.Context) ([]string, error) {
 
 // continuedTimeLimitReason returns the time limit of an attempt that this one continues, or "" if it continues
 // none.
-func continuedTimeLimitReason(t *state.Task, a *state.Attempt) string {
+func continuedTimeLimitReason(t *state.TaskState, a *state.AttemptState) string {
 	for _, d := range slices.Backward(t.Replans) {
 		if d.Anew && d.Attempt == a.From {
 			return d.Crossed[0].Why

@@ -34,7 +34,7 @@ type retelling struct {
 func newRetelling(t *testing.T) *retelling {
 	t.Helper()
 	j := newJob(t, map[string]string{"dur/dur.go": "package dur\n\n// Parse reads a duration.\nfunc Parse(s string) (int, error) { return 0, nil }\n"})
-	p := &retelling{job: j, s: state.New("r"), ids: map[string]string{}}
+	p := &retelling{job: j, s: state.NewState("r"), ids: map[string]string{}}
 	p.ids[j.base] = "BASE"
 	task := nexus.Task{
 		ID: "T1", Title: "Read weeks", Brief: "Parse reads 2w as 14 days, and everything that String writes.", Files: []string{"dur/dur.go", "dur/dur_test.go"},
@@ -43,7 +43,7 @@ func newRetelling(t *testing.T) *retelling {
 	limits := nexus.Limits{Rounds: 50, Same: 3, ReviewRounds: 2, MajorsBlock: 1, PerTier: map[nexus.Tier]int{nexus.Fast: 2, nexus.Balanced: 2}}
 	p.fold(
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Durations have weeks"}, Base: j.base, Limits: limits}, nexus.RunStarted{},
-		nexus.PlanSought{Attempt: "plan.1"}, nexus.PlanProposed{Tasks: 2}, nexus.TaskPlanned{Task: task},
+		nexus.PlanningStarted{Attempt: "plan.1"}, nexus.PlanProposed{Tasks: 2}, nexus.TaskPlanned{Task: task},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T2", Title: "Write days", Criteria: []nexus.Criterion{{Text: "It is there", Check: "test"}}}}, nexus.PlanApproved{By: "none"},
 	)
 	return p
@@ -87,8 +87,8 @@ func (p *retelling) wrote(id nexus.AttemptID, cause string, files map[string]str
 	if summary == "" {
 		said := llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Text: "I split Parse into a scanner and a table of units.\nThe scanner works; the table has no weeks yet."}}}
 		p.fold(
-			nexus.TurnTaken{Session: session, Turn: 1, Message: p.blob(llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Text: "I look around."}}})},
-			nexus.TurnTaken{Session: session, Turn: 2, Message: p.blob(said)}, snap, nexus.SessionEnded{Session: session, Outcome: nexus.Exhausted, Why: "the task's time limit of 1h0m0s is reached"},
+			nexus.ModelTurnRecorded{Session: session, Turn: 1, Message: p.blob(llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Text: "I look around."}}})},
+			nexus.ModelTurnRecorded{Session: session, Turn: 2, Message: p.blob(said)}, snap, nexus.SessionEnded{Session: session, Outcome: nexus.Exhausted, Why: "the task's time limit of 1h0m0s is reached"},
 		)
 		return snap
 	}
@@ -117,11 +117,11 @@ func (p *retelling) red(snap nexus.TreeSnapshotted, gate string, found ...nexus.
 		found[i].Gate = gate
 	}
 	if gate != "build" {
-		p.fold(nexus.GateJudged{Attempt: snap.Attempt, Evidence: nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: snap.Tree, Command: "go build ./..."}})
+		p.fold(nexus.GateJudged{Attempt: snap.Attempt, Evidence: nexus.GateEvidence{Gate: "build", State: nexus.Pass, Tree: snap.Tree, Command: "go build ./..."}})
 	}
 	p.fold(
-		nexus.GateJudged{Attempt: snap.Attempt, Evidence: nexus.Evidence{Gate: gate, State: nexus.Fail, Tree: snap.Tree, Command: "go " + gate + " ./...", Exit: 1, Findings: found, Output: p.blob("--- FAIL")}},
-		nexus.VerdictGiven{Attempt: snap.Attempt, Tree: snap.Tree, State: nexus.Fail, Gate: gate, Why: fmt.Sprintf("%d findings", len(found))},
+		nexus.GateJudged{Attempt: snap.Attempt, Evidence: nexus.GateEvidence{Gate: gate, State: nexus.Fail, Tree: snap.Tree, Command: "go " + gate + " ./...", Exit: 1, Findings: found, Output: p.blob("--- FAIL")}},
+		nexus.GatesVerdictGiven{Attempt: snap.Attempt, Tree: snap.Tree, State: nexus.Fail, Gate: gate, Why: fmt.Sprintf("%d findings", len(found))},
 	)
 }
 
@@ -129,9 +129,9 @@ func (p *retelling) red(snap nexus.TreeSnapshotted, gate string, found ...nexus.
 func (p *retelling) green(snap nexus.TreeSnapshotted) {
 	p.t.Helper()
 	for _, gate := range []string{"build", "test", "accept: go test ./dur -run Weeks"} {
-		p.fold(nexus.GateJudged{Attempt: snap.Attempt, Evidence: nexus.Evidence{Gate: gate, State: nexus.Pass, Tree: snap.Tree, Command: "go " + gate}})
+		p.fold(nexus.GateJudged{Attempt: snap.Attempt, Evidence: nexus.GateEvidence{Gate: gate, State: nexus.Pass, Tree: snap.Tree, Command: "go " + gate}})
 	}
-	p.fold(nexus.VerdictGiven{Attempt: snap.Attempt, Tree: snap.Tree, State: nexus.Pass})
+	p.fold(nexus.GatesVerdictGiven{Attempt: snap.Attempt, Tree: snap.Tree, State: nexus.Pass})
 }
 
 func (p *retelling) ended(id nexus.AttemptID, o nexus.Outcome, why string) {
@@ -155,7 +155,7 @@ func (p *retelling) asks(r nexus.Request) int64 {
 
 // opening returns the message that the next attempt begins with, with names
 // that are the same on every machine.
-func (p *retelling) opening() []prompt.SentPart {
+func (p *retelling) opening() []prompt.SentPromptSection {
 	p.t.Helper()
 	p.plays(nil)
 	p.view, _ = schedule.UpcomingView(p.s, p.s.TaskByID("T1"))
@@ -163,7 +163,7 @@ func (p *retelling) opening() []prompt.SentPart {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	var parts []prompt.SentPart
+	var parts []prompt.SentPromptSection
 	for _, part := range u.Parts {
 		if strings.HasPrefix(part.Title, "Worktree") || part.Title == "Map" {
 			continue
@@ -207,30 +207,30 @@ var retold = []struct {
 		lost := nexus.Finding{Gate: "review", File: "dur/dur.go", Line: 5, Severity: nexus.Major, Message: "the error names no unit", Advice: "name the unit in it"}
 		snap := p.wrote("T1.1", "", parse(`units["w"] = 7; return read(s, units)`), "Weeks are added to the table of units.")
 		p.green(snap)
-		p.fold(nexus.ReviewGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, SendsBack: true, Summary: "It races, and errors say nothing.", Findings: []nexus.Finding{race, lost}})
+		p.fold(nexus.ReviewerVerdictGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, SendsBack: true, Summary: "It races, and errors say nothing.", Findings: []nexus.Finding{race, lost}})
 		snap = p.wrote("T1.1", "review", parse(`units["w"] = 7; return readNamed(s, units)`), "Errors name the unit.", nexus.FindingAnswer{Finding: 1, Status: nexus.Contested, Why: "Parse is called by one goroutine"}, nexus.FindingAnswer{Finding: 2, Status: nexus.Fixed})
 		p.green(snap)
-		p.fold(nexus.ReviewGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, SendsBack: true, Summary: "It still races.", Findings: []nexus.Finding{race}})
+		p.fold(nexus.ReviewerVerdictGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, SendsBack: true, Summary: "It still races.", Findings: []nexus.Finding{race}})
 		p.ended("T1.1", nexus.Exhausted, "rejected by review 2 times: It still races.")
 	}},
 	{"merge-conflict", "The change was accepted, but does not merge with what landed meanwhile.", func(p *retelling) {
 		p.start("T1.1")
 		snap := p.wrote("T1.1", "", parse(`return read(s, map[string]int{"d": 1, "w": 7})`), "Parse reads units from a table.")
 		p.green(snap)
-		p.fold(nexus.ReviewGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, Approved: true, Summary: "Fine."})
+		p.fold(nexus.ReviewerVerdictGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, Approved: true, Summary: "Fine."})
 		p.ended("T1.1", nexus.Accepted, "Fine.")
 		tip, tree := p.tree("T2.1", p.base, parse(`return days(s)`))
 		p.ids[tip] = "TIP"
 		p.fold(
 			nexus.AttemptStarted{Attempt: "T2.1", Task: "T2", Tier: nexus.Fast, Strategy: nexus.TestAfter, Base: p.base},
 			nexus.AttemptEnded{Attempt: "T2.1", Outcome: nexus.Accepted, Commit: tip, Tree: tree},
-			nexus.TrainBoarded{Task: "T2", Attempt: "T2.1"}, nexus.TrainDeparted{Task: "T2", Attempt: "T2.1", Onto: p.base},
-			nexus.TrainLanded{Task: "T2", Attempt: "T2.1", Commit: tip, Tree: tree, Parent: p.base},
-			nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: tip},
-			nexus.TrainRefused{Task: "T1", Attempt: "T1.1", Conflict: true, Onto: tip, Why: "it conflicts with T2 in dur/dur.go, and nobody could merge it"},
+			nexus.LandingQueued{Task: "T2", Attempt: "T2.1"}, nexus.LandingStarted{Task: "T2", Attempt: "T2.1", Onto: p.base},
+			nexus.LandingCompleted{Task: "T2", Attempt: "T2.1", Commit: tip, Tree: tree, Parent: p.base},
+			nexus.LandingQueued{Task: "T1", Attempt: "T1.1"}, nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: tip},
+			nexus.LandingRejected{Task: "T1", Attempt: "T1.1", Conflict: true, Onto: tip, Why: "it conflicts with T2 in dur/dur.go, and nobody could merge it"},
 		)
 		p.start("T1.2")
-		p.fold(nexus.StartForgone{Attempt: "T1.2", Why: "it does not merge with what landed since: dur/dur.go"})
+		p.fold(nexus.StartingTreeRejected{Attempt: "T1.2", Why: "it does not merge with what landed since: dur/dur.go"})
 	}},
 	{"tier-escalated", "Two attempts failed, each in its own way; the next one has a stronger model.", func(p *retelling) {
 		p.start("T1.1")
@@ -299,7 +299,7 @@ func TestWhatANextAttemptIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&table, "| %s | %d | %d | %d | %d |\n", c.name, len(was), prompt.EstimateTokens(string(was)), len(now), prompt.EstimateTokens(now))
-		fmt.Fprintf(&texts, "\n## %s\n\n%s\n\nBefore:\n\n%s\n\nNow:\n\n%s\n", c.name, c.what, sanitize.FenceText("text", history(string(was))), sanitize.FenceText("text", history(now)))
+		fmt.Fprintf(&texts, "\n## %s\n\n%s\n\nBefore:\n\n%s\n\nNow:\n\n%s\n", c.name, c.what, sanitize.FenceUntrustedText("text", history(string(was))), sanitize.FenceUntrustedText("text", history(now)))
 	}
 	recorded(t, filepath.Join("..", "..", "..", "docs", "evidence", "retold.md"), fmt.Sprintf(page, table.String(), texts.String()))
 }
@@ -315,8 +315,8 @@ func TestWhatIsLostIsNotTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.fold(
-		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.Evidence{Gate: "test", State: nexus.Fail, Tree: snap.Tree, Output: out, Why: "exit 2"}},
-		nexus.VerdictGiven{Attempt: "T1.1", Tree: snap.Tree, State: nexus.Fail, Gate: "test", Why: "exit 2"},
+		nexus.GateJudged{Attempt: "T1.1", Evidence: nexus.GateEvidence{Gate: "test", State: nexus.Fail, Tree: snap.Tree, Output: out, Why: "exit 2"}},
+		nexus.GatesVerdictGiven{Attempt: "T1.1", Tree: snap.Tree, State: nexus.Fail, Gate: "test", Why: "exit 2"},
 	)
 	p.ended("T1.1", nexus.NoProgress, "the same test failure 3 times")
 	said := func() string {
@@ -334,7 +334,7 @@ func TestWhatIsLostIsNotTold(t *testing.T) {
 
 // TestAFindingThatWasDisputedStands, which its author is told.
 func TestAFindingThatWasDisputedStands(t *testing.T) {
-	for _, status := range []nexus.AnswerStatus{nexus.Contested, nexus.Fixed} {
+	for _, status := range []nexus.FindingAnswerStatus{nexus.Contested, nexus.Fixed} {
 		p := newRetelling(t)
 		p.start("T1.1")
 		race := nexus.Finding{Gate: "review", File: "dur/dur.go", Line: 4, Severity: nexus.Major, Message: "two calls at once race"}
@@ -345,7 +345,7 @@ func TestAFindingThatWasDisputedStands(t *testing.T) {
 			}
 			snap := p.wrote("T1.1", cause, parse(fmt.Sprint("return ", n)), "Weeks are added.", answers...)
 			p.green(snap)
-			p.fold(nexus.ReviewGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, SendsBack: true, Summary: "It races.", Findings: []nexus.Finding{race}})
+			p.fold(nexus.ReviewerVerdictGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, SendsBack: true, Summary: "It races.", Findings: []nexus.Finding{race}})
 		}
 		p.view.Attempt, p.view.Limits.ReviewRounds = p.s.AttemptByID("T1.1"), 5
 		p.view.Task.Task = p.s.TaskByID("T1").Task

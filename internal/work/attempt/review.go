@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
@@ -24,9 +24,9 @@ func (w *attemptWork) reviewDiff(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	given := nexus.ReviewGiven{Summary: fmt.Sprintf("the change has %d bytes, the maximum is %d", len(diff), review.MaxParts*review.PartBytes)}
-	if seats := review.AssignReaders(w.reviewPersonas(), diff); len(seats) > 0 {
-		if given, err = w.runReaders(ctx, seats, earlier); err != nil {
+	given := nexus.ReviewerVerdictGiven{Summary: fmt.Sprintf("the change has %d bytes, the maximum is %d", len(diff), review.MaxParts*review.PartBytes)}
+	if seats := review.AssignReviewers(w.reviewPersonas(), diff); len(seats) > 0 {
+		if given, err = w.runReviewers(ctx, seats, earlier); err != nil {
 			return err
 		}
 		objections, err := w.Worker.AskReviewPlugins(ctx, w.tree, w.a.Base, w.a.Snapshot.Commit, plugin.ReviewerInput{
@@ -44,8 +44,8 @@ func (w *attemptWork) reviewDiff(ctx context.Context) error {
 }
 
 // pastReviews returns the reviews of the attempt so far.
-func (w *attemptWork) pastReviews() []nexus.ReviewGiven {
-	var all []nexus.ReviewGiven
+func (w *attemptWork) pastReviews() []nexus.ReviewerVerdictGiven {
+	var all []nexus.ReviewerVerdictGiven
 	for _, r := range w.a.Rounds {
 		all = append(all, r.Reviews...)
 	}
@@ -59,21 +59,21 @@ func (w *attemptWork) reviewPersonas() []review.ReviewPersona {
 	if len(all) == 0 {
 		all = []review.ReviewPersona{{}}
 	}
-	return slices.Concat(all, w.Worker.Judge.StepReaders(w.task.Task))
+	return slices.Concat(all, w.Worker.Judge.StepReviewers(w.task.Task))
 }
 
-// runReaders runs every reader in its own copy of the attempt, and merges the copies when all
+// runReviewers runs every reader in its own copy of the attempt, and merges the copies when all
 // have finished.
-func (w *attemptWork) runReaders(ctx context.Context, seats []review.DiffReader, earlier []nexus.ReviewGiven) (nexus.ReviewGiven, error) {
-	copies := make([]*readerSession, len(seats))
+func (w *attemptWork) runReviewers(ctx context.Context, seats []review.DiffReviewer, earlier []nexus.ReviewerVerdictGiven) (nexus.ReviewerVerdictGiven, error) {
+	copies := make([]*reviewerSession, len(seats))
 	for i, s := range seats {
-		copies[i] = &readerSession{attemptWork: *w, seat: s}
+		copies[i] = &reviewerSession{attemptWork: *w, seat: s}
 		copies[i].a = w.a.Clone()
 	}
 	known := len(w.a.Network)
-	given, err := review.RunReaders(ctx, seats, w.view.Limits.MajorsBlock, func(ctx context.Context, s review.DiffReader) (review.ReaderOpinion, error) {
-		i := slices.IndexFunc(copies, func(c *readerSession) bool { return c.seat.Name == s.Name && c.seat.Part == s.Part })
-		return copies[i].readPart(ctx, earlier)
+	given, err := review.RunReviewers(ctx, seats, w.view.Limits.MajorsBlock, func(ctx context.Context, s review.DiffReviewer) (review.ReaderOpinion, error) {
+		i := slices.IndexFunc(copies, func(c *reviewerSession) bool { return c.seat.Name == s.Name && c.seat.Part == s.Part })
+		return copies[i].reviewPart(ctx, earlier)
 	})
 	for _, c := range copies {
 		w.a.JoinSession(c.a, c.session, known)
@@ -81,28 +81,28 @@ func (w *attemptWork) runReaders(ctx context.Context, seats []review.DiffReader,
 	return given, err
 }
 
-// readerSession is one reader's session. One goroutine owns it.
-type readerSession struct {
+// reviewerSession is one reader's session. One goroutine owns it.
+type reviewerSession struct {
 	attemptWork
-	seat    review.DiffReader
+	seat    review.DiffReviewer
 	session nexus.SessionID
 }
 
-// readPart returns the reader's opinion of its part. An opinion from an earlier review of the same
+// reviewPart returns the reader's opinion of its part. An opinion from an earlier review of the same
 // tree, in which another reader failed, is still valid; a reader that failed is replaced by
 // another model.
-func (c *readerSession) readPart(ctx context.Context, earlier []nexus.ReviewGiven) (review.ReaderOpinion, error) {
+func (c *reviewerSession) reviewPart(ctx context.Context, earlier []nexus.ReviewerVerdictGiven) (review.ReaderOpinion, error) {
 	c.session = c.seat.SessionID(c.a.ID, len(earlier)+1)
 	failed := ""
-	if before, ok := c.previousReader(earlier); ok && before.Reviewed {
+	if before, ok := c.previousReviewer(earlier); ok && before.Reviewed {
 		c.session = before.Session
 	} else if ok {
 		failed = before.Model
 	}
-	o := review.ReaderOpinion{Reader: nexus.ChangeReader{Session: c.session}}
+	o := review.ReaderOpinion{Reader: nexus.ChangeReviewer{Session: c.session}}
 	if old := c.a.SessionByID(c.session); old == nil || !old.Over {
 		next := ""
-		var parts []prompt.SentPart
+		var parts []prompt.SentPromptSection
 		if old == nil || len(old.Messages) == 0 {
 			b, err := c.reviewBrief(earlier)
 			if err != nil {
@@ -110,7 +110,7 @@ func (c *readerSession) readPart(ctx context.Context, earlier []nexus.ReviewGive
 			}
 			next, parts = b.Text(), b.Parts()
 		}
-		if _, err := c.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
+		if _, err := c.Worker.Sessions.ContinueConversation(ctx, worker.ConversationStretchRequest{
 			Attempt: c.a, Session: c.session, Task: c.task.Task, Role: nexus.Reviewer, As: c.seat.Role, Tier: c.a.Tier, Least: c.task.RaisedTier(c.a), Author: c.authorModel(), Failed: failed,
 			Readers: c.view.Readers, Tree: c.tree, Base: c.view.Goal.Base, Goal: c.view.Goal.Goal.Text, Next: next, Why: "brief", Parts: parts, Handin: review.HandinSchema(), Limits: c.view.Limits, Record: c.recordFacts,
 		}, c.desk); err != nil {
@@ -125,7 +125,7 @@ func (c *readerSession) readPart(ctx context.Context, earlier []nexus.ReviewGive
 }
 
 // reviewBrief returns the reader's brief.
-func (c *readerSession) reviewBrief(earlier []nexus.ReviewGiven) (prompt.TaskBrief, error) {
+func (c *reviewerSession) reviewBrief(earlier []nexus.ReviewerVerdictGiven) (prompt.TaskBrief, error) {
 	submitted, err := c.Worker.Judge.ReadSubmission(c.view.AuthorSession(c.a))
 	before := c.findingsToRecheck(earlier)
 	return prompt.TaskBrief{
@@ -136,21 +136,21 @@ func (c *readerSession) reviewBrief(earlier []nexus.ReviewGiven) (prompt.TaskBri
 	}, err
 }
 
-// previousReader returns the reader of this part when the review of the same tree failed.
-func (c *readerSession) previousReader(earlier []nexus.ReviewGiven) (nexus.ChangeReader, bool) {
+// previousReviewer returns the reader of this part when the review of the same tree failed.
+func (c *reviewerSession) previousReviewer(earlier []nexus.ReviewerVerdictGiven) (nexus.ChangeReviewer, bool) {
 	if len(c.a.LastRound().Reviews) == 0 {
-		return nexus.ChangeReader{}, false
+		return nexus.ChangeReviewer{}, false
 	}
 	last := earlier[len(earlier)-1]
-	i := slices.IndexFunc(last.Readers, c.seat.IsReader)
+	i := slices.IndexFunc(last.Readers, c.seat.IsReviewer)
 	if i < 0 || last.Reviewed || last.Tree != c.a.Snapshot.Tree {
-		return nexus.ChangeReader{}, false
+		return nexus.ChangeReviewer{}, false
 	}
 	return last.Readers[i], true
 }
 
 // findingsToRecheck returns the findings of the last review that the reader should check again.
-func (c *readerSession) findingsToRecheck(earlier []nexus.ReviewGiven) []nexus.Finding {
+func (c *reviewerSession) findingsToRecheck(earlier []nexus.ReviewerVerdictGiven) []nexus.Finding {
 	for _, r := range slices.Backward(earlier) {
 		if !r.Reviewed {
 			continue
@@ -164,14 +164,14 @@ func (c *readerSession) findingsToRecheck(earlier []nexus.ReviewGiven) []nexus.F
 
 // reviewedLineFunc returns a function that reports whether a line as it is now was in the file
 // when the last review was given.
-func (w *attemptWork) reviewedLineFunc(ctx context.Context, earlier []nexus.ReviewGiven) func(file string, line int) bool {
+func (w *attemptWork) reviewedLineFunc(ctx context.Context, earlier []nexus.ReviewerVerdictGiven) func(file string, line int) bool {
 	tree := ""
 	for _, r := range earlier {
 		if r.Reviewed {
 			tree = r.Tree
 		}
 	}
-	text := change.FileVersions(ctx, w.Worker.Trees.PrivateRepo(), w.tree.Dir, tree)
+	text := changeeffects.FileVersionsReader(ctx, w.Worker.Trees.PrivateRepo(), w.tree.Dir, tree)
 	return func(file string, line int) bool {
 		now, before, _ := text(file)
 		return tree != "" && line <= len(now) && slices.Contains(before, now[line-1])

@@ -24,7 +24,7 @@ func TestAReview(t *testing.T) {
 	if got, want := j.desk.told(), "gate lint pass, verdict pass, review false, round 2 coder review"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if i := slices.IndexFunc(j.desk.facts, func(f nexus.Fact) bool { r, ok := f.(nexus.ReviewGiven); return ok && r.SendsBack }); i < 0 {
+	if i := slices.IndexFunc(j.desk.facts, func(f nexus.Fact) bool { r, ok := f.(nexus.ReviewerVerdictGiven); return ok && r.SendsBack }); i < 0 {
 		t.Error("no review says that it sends the work back")
 	}
 
@@ -74,7 +74,7 @@ func TestWhatTakesTheTestersTestsAwayIsSuspected(t *testing.T) {
 	test := "package m\n\nimport \"testing\"\n\nfunc TestNew(t *testing.T) { t.Error() }\n"
 	for _, c := range []struct {
 		name   string
-		proof  nexus.TestProof
+		proof  nexus.TestProofResult
 		coder  string // what is left of the tests
 		tamper bool
 	}{
@@ -87,7 +87,7 @@ func TestWhatTakesTheTestersTestsAwayIsSuspected(t *testing.T) {
 		a.Strategy, j.view.Task.Kind = nexus.TDDStrict, ""
 		j.written(1, map[string]string{"new_test.go": test})
 		j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
-		p := &nexus.TestsProved{Attempt: a.ID, Proof: c.proof, Tree: a.Snapshot.Tree, Tests: []string{"new_test.go"}}
+		p := &nexus.TestsRunWithoutWork{Attempt: a.ID, Proof: c.proof, Tree: a.Snapshot.Tree, Tests: []string{"new_test.go"}}
 		a.Rounds[0].Role, a.Rounds[0].Session, a.Rounds[0].Proof, a.Proof = nexus.Tester, "T1.1/tester.1", p, p
 		j.written(2, map[string]string{"one": "1\n", "new_test.go": c.coder})
 		_, err := j.work()
@@ -110,7 +110,7 @@ func TestAVerifier(t *testing.T) {
 		outcome nexus.Outcome
 		handin  any
 		want    nexus.Outcome // empty: it does not end
-		code    nexus.Code
+		code    nexus.ErrorCode
 	}{
 		{"right", nexus.Accepted, says(true), nexus.Accepted, ""},
 		{"wrong", nexus.Accepted, says(false), "", nexus.CodeNoKey}, // the coder's next round
@@ -131,14 +131,14 @@ func TestAVerifier(t *testing.T) {
 			} else if err != nil || len(facts) != 1 || facts[0].(nexus.AttemptEnded).Outcome != c.want {
 				t.Errorf("%+v, %v: %s", facts, err, j.desk.told())
 			}
-			i := slices.IndexFunc(j.desk.facts, func(f nexus.Fact) bool { _, ok := f.(nexus.WorkVerified); return ok })
+			i := slices.IndexFunc(j.desk.facts, func(f nexus.Fact) bool { _, ok := f.(nexus.VerifierVerdictGiven); return ok })
 			if c.code == nexus.CodeBudget {
 				if i >= 0 {
 					t.Error("a verifier without money gave a verdict")
 				}
 				return
 			}
-			if i < 0 || j.desk.facts[i].(nexus.WorkVerified).Tree != j.view.Attempt.Snapshot.Tree || j.desk.facts[i].(nexus.WorkVerified).Attempt != "T1.1" {
+			if i < 0 || j.desk.facts[i].(nexus.VerifierVerdictGiven).Tree != j.view.Attempt.Snapshot.Tree || j.desk.facts[i].(nexus.VerifierVerdictGiven).Attempt != "T1.1" {
 				t.Errorf("%+v", j.desk.facts)
 			}
 		})

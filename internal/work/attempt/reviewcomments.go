@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/landingupdates"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/updates"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 )
 
 // commentsPrompt returns the message to the author of a change in a round that answers
@@ -26,7 +26,7 @@ func (w *attemptWork) commentsPrompt(cause string) (text, why string, told state
 	if len(all) == 0 { // a process that died had sent it
 		return "A person reviewed your change, and said it above. " + diffreview.AnswerRules, "review", told
 	}
-	text, why = updates.UpdateMessage(all[0])
+	text, why = landingupdates.UpdateMessage(all[0])
 	return text, why, all[0]
 }
 
@@ -39,7 +39,7 @@ func (w *attemptWork) recordCommentAnswers(ctx context.Context) error {
 	r, commit := w.a.LastRound(), w.a.Snapshot.Commit
 	f := nexus.CommentsAnswered{Task: w.task.ID, Attempt: w.a.ID, Session: r.Session, Round: r.Round, Commit: commit}
 	for _, claim := range w.a.Claims {
-		one := nexus.CommentAnswer{Comment: claim.Comment, Reply: nexus.CommentReply(claim.Status), Why: claim.Why}
+		one := nexus.CommentAnswer{Comment: claim.Comment, Reply: nexus.CommentReplyKind(claim.Status), Why: claim.Why}
 		c, known := w.findComment(claim.Comment)
 		if !known {
 			continue // an agent invented it
@@ -54,18 +54,18 @@ func (w *attemptWork) recordCommentAnswers(ctx context.Context) error {
 }
 
 // findComment returns the comment with that ID that the author received.
-func (w *attemptWork) findComment(id string) (nexus.Comment, bool) {
+func (w *attemptWork) findComment(id string) (nexus.ReviewComment, bool) {
 	for _, c := range w.a.Open {
 		if c.ID == id {
 			return c, true
 		}
 	}
 	c, ok := w.task.CommentByID(id)
-	return c.Comment, ok
+	return c.ReviewComment, ok
 }
 
 // changedSince reports whether the lines of a comment changed up to a commit.
-func (w *attemptWork) changedSince(ctx context.Context, c nexus.Comment, commit string) (bool, error) {
+func (w *attemptWork) changedSince(ctx context.Context, c nexus.ReviewComment, commit string) (bool, error) {
 	if c.Commit == "" || commit == "" || c.Commit == commit {
 		return false, nil
 	}
@@ -73,11 +73,11 @@ func (w *attemptWork) changedSince(ctx context.Context, c nexus.Comment, commit 
 	if err != nil {
 		return false, fmt.Errorf("compare with what %s was about: %w", c.ID, err)
 	}
-	return diffreview.TouchesComment(diffreview.ParseDiff(patch), c), nil
+	return diffreview.ChangesCommentSubject(diffreview.ParseDiff(patch), c), nil
 }
 
-// recordRisk records which files of accepted work are risky, if those need a person's review.
-func (w *attemptWork) recordRisk(ctx context.Context, snap nexus.TreeSnapshotted) error {
+// recordRiskyFiles records which files of accepted work are risky, if those need a person's review.
+func (w *attemptWork) recordRiskyFiles(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	if w.view.Limits.Review.People != nexus.ReviewRisky {
 		return nil
 	}
@@ -85,11 +85,11 @@ func (w *attemptWork) recordRisk(ctx context.Context, snap nexus.TreeSnapshotted
 	if err != nil {
 		return err
 	}
-	weaker, err := change.FindSuspects(ctx, w.Worker.Trees.PrivateRepo(), w.a.Base, w.a.Base, snap.Commit)
+	weaker, err := changeeffects.FindSuspects(ctx, w.Worker.Trees.PrivateRepo(), w.a.Base, w.a.Base, snap.Commit)
 	if err != nil {
 		return err
 	}
-	return w.recordFacts(ctx, nexus.ChangeWeighed{Attempt: w.a.ID, Tree: snap.Tree, Risky: diffreview.RiskyFiles(patch, weaker)})
+	return w.recordFacts(ctx, nexus.ChangeRiskRated{Attempt: w.a.ID, Tree: snap.Tree, Risky: diffreview.RiskyFiles(patch, weaker)})
 }
 
 // applySuggestions applies people's suggestions, in a round without an agent. After a crash,
@@ -101,7 +101,7 @@ func (w *attemptWork) applySuggestions(ctx context.Context, step repair.RepairSt
 			return err
 		}
 	}
-	f := nexus.CommentsApplied{Task: w.task.ID, Attempt: w.a.ID}
+	f := nexus.SuggestionsApplied{Task: w.task.ID, Attempt: w.a.ID}
 	from := w.a.Snapshot.Commit
 	if err := w.tree.Restore(ctx, from); err != nil { // a process may have died in the middle
 		return fmt.Errorf("restore the worktree of %s: %w", w.a.ID, err)
@@ -113,7 +113,7 @@ func (w *attemptWork) applySuggestions(ctx context.Context, step repair.RepairSt
 			return err
 		}
 		if why != "" {
-			f.Refused = append(f.Refused, nexus.CommentRefused{Comment: c.ID, Why: why})
+			f.Refused = append(f.Refused, nexus.RefusedReplacement{Comment: c.ID, Why: why})
 			continue
 		}
 		f.Applied = append(f.Applied, c.ID)
@@ -136,7 +136,7 @@ const maxReplaced = 8 << 20
 
 // applySuggestion replaces the lines of a suggestion, as they are now, and returns why that
 // cannot be done, or "".
-func (w *attemptWork) applySuggestion(ctx context.Context, c nexus.Comment, at string) (why string, err error) {
+func (w *attemptWork) applySuggestion(ctx context.Context, c nexus.ReviewComment, at string) (why string, err error) {
 	start := c.Start
 	if c.Commit != at {
 		patch, err := w.Worker.Trees.PrivateRepo().Diff(ctx, c.Commit, at)

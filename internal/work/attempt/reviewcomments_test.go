@@ -15,7 +15,7 @@ import (
 
 // returned is work that was accepted and that a person sent back with comments, of which
 // those with a replacement are to be done without an agent. A reviewer approves of it again.
-func returned(t *testing.T, onBase, files map[string]string, comments ...nexus.Comment) (*job, *cast) {
+func returned(t *testing.T, onBase, files map[string]string, comments ...nexus.ReviewComment) (*job, *cast) {
 	t.Helper()
 	j := newJob(t, onBase, lint("exit 0"))
 	c := j.plays(map[nexus.Role][]nextRole{nexus.Coder: {{files: files}}, nexus.Reviewer: {{handin: approved()}}})
@@ -24,12 +24,12 @@ func returned(t *testing.T, onBase, files map[string]string, comments ...nexus.C
 	}
 	c.turns[nexus.Reviewer], c.told, j.desk.facts = []nextRole{{handin: approved()}}, nil, nil
 	a := j.view.Attempt
-	a.Sent = &nexus.WorkReturned{Task: "T1", Attempt: a.ID, Why: "a person reviewed it"}
+	a.Sent = &nexus.WorkReturnedToAuthor{Task: "T1", Attempt: a.ID, Why: "a person reviewed it"}
 	for _, c := range comments {
 		if c.Commit == "" {
 			c.Commit = a.Snapshot.Commit
 		}
-		j.view.Task.Comments = append(j.view.Task.Comments, state.TaskComment{Comment: c, Seq: 7, By: "ann"})
+		j.view.Task.Comments = append(j.view.Task.Comments, state.TaskComment{ReviewComment: c, Seq: 7, By: "ann"})
 		if c.Replace != nil && c.Replace.Apply {
 			a.Sent.Apply = append(a.Sent.Apply, c)
 		} else {
@@ -40,8 +40,8 @@ func returned(t *testing.T, onBase, files map[string]string, comments ...nexus.C
 }
 
 // instead is a comment that wants other lines in a file.
-func instead(id, file string, start, end int, text string) nexus.Comment {
-	return nexus.Comment{ID: id, File: file, Start: start, End: end, Kind: nexus.MustComment, Replace: &nexus.SuggestedReplacement{Text: text, Apply: true}}
+func instead(id, file string, start, end int, text string) nexus.ReviewComment {
+	return nexus.ReviewComment{ID: id, File: file, Start: start, End: end, Kind: nexus.MustComment, Replace: &nexus.SuggestedReplacement{Text: text, Apply: true}}
 }
 
 // one returns the file one of a commit.
@@ -72,7 +72,7 @@ func TestWhatAPersonSuggestedIsDone(t *testing.T) {
 	if text := j.one(f.Commit); text != "A\nAA\nb\nC\n" {
 		t.Errorf("%q", text)
 	}
-	did := last[nexus.CommentsApplied](j)
+	did := last[nexus.SuggestionsApplied](j)
 	if did.Task != "T1" || did.Attempt != "T1.1" || did.Commit != f.Commit || did.Commit == was.Commit || !slices.Equal(did.Applied, []string{"c1", "c2"}) {
 		t.Errorf("%+v", did)
 	}
@@ -112,10 +112,10 @@ func TestWhereALineWentIsFollowed(t *testing.T) {
 	if a.Snapshot.Commit, a.Snapshot.Tree, err = w.Snapshot(t.Context(), "renamed"); err != nil {
 		t.Fatal(err)
 	}
-	a.Sent.Apply = []nexus.Comment{c, gone}
+	a.Sent.Apply = []nexus.ReviewComment{c, gone}
 	f := j.ended()
-	did := last[nexus.CommentsApplied](j)
-	if one := j.one(f.Commit); one != "0\na\nB\n" || len(did.Refused) != 1 || did.Refused[0] != (nexus.CommentRefused{Comment: "c2", Why: "the lines have changed since"}) {
+	did := last[nexus.SuggestionsApplied](j)
+	if one := j.one(f.Commit); one != "0\na\nB\n" || len(did.Refused) != 1 || did.Refused[0] != (nexus.RefusedReplacement{Comment: "c2", Why: "the lines have changed since"}) {
 		t.Errorf("%q, %+v", one, did)
 	}
 }
@@ -124,17 +124,17 @@ func TestWhereALineWentIsFollowed(t *testing.T) {
 // undone, and no round begins anew. A later suggestion has a round of its own.
 func TestASuggestionIsDoneOnce(t *testing.T) {
 	for name, c := range map[string]struct {
-		begun func(*state.Round)
+		begun func(*state.AttemptRound)
 		told  string
 	}{
-		"the round had begun":           {func(*state.Round) {}, "snapshot, gate lint pass, verdict pass, review true"},
-		"an earlier one is over":        {func(r *state.Round) { r.Verdict = &nexus.VerdictGiven{State: nexus.Pass} }, "round 3 person suggestion, snapshot, gate lint pass, verdict pass, review true"},
-		"an agent wrote the last round": {func(r *state.Round) { r.Role = nexus.Coder }, "round 3 person suggestion, snapshot, gate lint pass, verdict pass, review true"},
+		"the round had begun":           {func(*state.AttemptRound) {}, "snapshot, gate lint pass, verdict pass, review true"},
+		"an earlier one is over":        {func(r *state.AttemptRound) { r.Verdict = &nexus.GatesVerdictGiven{State: nexus.Pass} }, "round 3 person suggestion, snapshot, gate lint pass, verdict pass, review true"},
+		"an agent wrote the last round": {func(r *state.AttemptRound) { r.Role = nexus.Coder }, "round 3 person suggestion, snapshot, gate lint pass, verdict pass, review true"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j, _ := returned(t, nil, one, instead("c1", "one", 1, 1, "2\n"))
 			a := j.view.Attempt
-			r := &state.Round{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Reviser, Cause: nexus.ApplyCause}, Base: a.Base, From: a.Snapshot.Commit, Commit: a.Snapshot.Commit}
+			r := &state.AttemptRound{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Reviser, Cause: nexus.ApplyCause}, Base: a.Base, From: a.Snapshot.Commit, Commit: a.Snapshot.Commit}
 			c.begun(r)
 			a.Rounds = append(a.Rounds, r)
 			w, err := j.Trees.AddTree(t.Context(), "r", a.ID, a.Snapshot.Commit)
@@ -157,13 +157,13 @@ func TestASuggestionIsDoneOnce(t *testing.T) {
 // change. Who does not answer is asked once more, and no comment counts that nobody made.
 func TestWhatAPersonSaidIsAnswered(t *testing.T) {
 	j, c := returned(t, nil, map[string]string{"one": "1\n2\n3\n", "two": "2\n"},
-		nexus.Comment{ID: "c1", File: "one", Start: 1, Kind: nexus.MustComment, Body: "Make it ten."},
-		nexus.Comment{ID: "c2", File: "two", Start: 1, Kind: nexus.QuestionComment, Body: "Why two?"},
-		nexus.Comment{ID: "c3", Kind: nexus.ShouldComment, Body: "Say more."},
-		nexus.Comment{ID: "c4", File: "one", Start: 3, Kind: nexus.ShouldComment, Body: "And this?"},
+		nexus.ReviewComment{ID: "c1", File: "one", Start: 1, Kind: nexus.MustComment, Body: "Make it ten."},
+		nexus.ReviewComment{ID: "c2", File: "two", Start: 1, Kind: nexus.QuestionComment, Body: "Why two?"},
+		nexus.ReviewComment{ID: "c3", Kind: nexus.ShouldComment, Body: "Say more."},
+		nexus.ReviewComment{ID: "c4", File: "one", Start: 3, Kind: nexus.ShouldComment, Body: "And this?"},
 	)
 	a := j.view.Attempt
-	a.Open = []nexus.Comment{{ID: "c5", File: "two", Kind: nexus.MustComment, Commit: j.base}} // that only the attempt knows of yet
+	a.Open = []nexus.ReviewComment{{ID: "c5", File: "two", Kind: nexus.MustComment, Commit: j.base}} // that only the attempt knows of yet
 	answer := func(id, status, why string) map[string]string {
 		return map[string]string{"comment": id, "status": status, "why": why}
 	}
@@ -206,7 +206,7 @@ func TestWhatAPersonSaidIsAnswered(t *testing.T) {
 
 // TestWhatAPersonSaidIsNotSaidTwice where a process died that had said it.
 func TestWhatAPersonSaidIsNotSaidTwice(t *testing.T) {
-	j, c := returned(t, nil, one, nexus.Comment{ID: "c1", Kind: nexus.MustComment, Body: "Make it ten."})
+	j, c := returned(t, nil, one, nexus.ReviewComment{ID: "c1", Kind: nexus.MustComment, Body: "Make it ten."})
 	j.view.Task.Comments[0].Told = j.view.Attempt.ID
 	c.turns[nexus.Coder] = []nextRole{{to: "said it above"}}
 	if f := j.ended(); f.Outcome != nexus.Accepted || strings.Contains(c.all(nexus.Coder)[0], "Make it ten.") {
@@ -220,15 +220,15 @@ func TestWhatAPersonSaidIsNotSaidTwice(t *testing.T) {
 // TestWhatIsRiskyIsNamed where risky changes wait for a person, and only there.
 func TestWhatIsRiskyIsNamed(t *testing.T) {
 	test := "package m\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Error() }\n"
-	for level, files := range map[nexus.ReviewRequirement]map[string]string{
+	for level, files := range map[nexus.PersonReviewRequirement]map[string]string{
 		nexus.ReviewNone: {"data.sql": "DROP TABLE x;\n"}, nexus.ReviewRisky: {"data.sql": "DROP TABLE x;\n", "old_test.go": "package m\n"},
 	} {
 		j := newJob(t, map[string]string{"old_test.go": test}, lint("exit 0"))
 		j.view.Limits.Review.People = level
 		j.plays(map[nexus.Role][]nextRole{nexus.Coder: {{files: files}}, nexus.Verifier: {{handin: agrees("old_test.go")}}, nexus.Reviewer: {{handin: approved()}}})
 		f := j.ended()
-		weighed := facts[nexus.ChangeWeighed](j)
-		if f.Outcome != nexus.Accepted || len(weighed) != map[nexus.ReviewRequirement]int{nexus.ReviewNone: 0, nexus.ReviewRisky: 1}[level] {
+		weighed := facts[nexus.ChangeRiskRated](j)
+		if f.Outcome != nexus.Accepted || len(weighed) != map[nexus.PersonReviewRequirement]int{nexus.ReviewNone: 0, nexus.ReviewRisky: 1}[level] {
 			t.Fatalf("%s: %+v, %+v", level, f, weighed)
 		}
 		if level == nexus.ReviewNone {
@@ -241,7 +241,7 @@ func TestWhatIsRiskyIsNamed(t *testing.T) {
 	j := newJob(t, nil, lint("grep -q bad bad"))
 	j.view.Limits.Review.People, j.view.Limits.Rounds = nexus.ReviewRisky, 1
 	j.written(1, map[string]string{"bad": "x\n"})
-	if f := j.ended(); f.Outcome == nexus.Accepted || len(facts[nexus.ChangeWeighed](j)) > 0 {
+	if f := j.ended(); f.Outcome == nexus.Accepted || len(facts[nexus.ChangeRiskRated](j)) > 0 {
 		t.Errorf("%+v: %s", f, j.desk.told())
 	}
 }
@@ -251,7 +251,7 @@ func TestWhatIsRiskyIsNamed(t *testing.T) {
 func reviewed() story {
 	return story{"what a person said about it", func(t *testing.T) *job {
 		t.Helper()
-		j, c := returned(t, nil, map[string]string{"one": "1\n2\n"}, instead("c1", "one", 2, 2, "two\n"), nexus.Comment{ID: "c2", File: "one", Start: 1, Kind: nexus.MustComment, Body: "Make it ten."})
+		j, c := returned(t, nil, map[string]string{"one": "1\n2\n"}, instead("c1", "one", 2, 2, "two\n"), nexus.ReviewComment{ID: "c2", File: "one", Start: 1, Kind: nexus.MustComment, Body: "Make it ten."})
 		first := &j.view.Attempt.Sent.Apply[0]
 		first.Commit, _ = j.tree("before", j.base, map[string]string{"one": "2\n"})
 		first.Start, first.End = 1, 1

@@ -20,7 +20,7 @@ func (w *attemptWork) similarTaskFiles(ctx context.Context) (string, error) {
 	if l == nil {
 		return "", nil
 	}
-	changed, read := lessons.FilesBeside(l.Touched, w.task.Files), lessons.FilesBeside(l.Read, w.task.Files)
+	changed, read := lessons.CompanionFilesOf(l.Touched, w.task.Files), lessons.CompanionFilesOf(l.Read, w.task.Files)
 	var files []string
 	for _, f := range slices.Concat(changed, read) {
 		files = append(files, f.File)
@@ -30,7 +30,7 @@ func (w *attemptWork) similarTaskFiles(ctx context.Context) (string, error) {
 		return "", err
 	}
 	var lines []string
-	say := func(all []nexus.FileLearned, did string) {
+	say := func(all []nexus.RelatedFileLesson, did string) {
 		for _, f := range all {
 			if slices.Contains(there, f.File) {
 				lines = append(lines, fmt.Sprintf("- %s: %s by %d of %d tasks that declare %s", prompt.InlineCode(f.File), did, f.Cases, f.Tasks, prompt.InlineCode(f.Of)))

@@ -25,15 +25,15 @@ func (d *desk) told() string {
 			if f.Attempt != "" {
 				all = append(all, fmt.Sprintf("gate %s %s", f.Evidence.Gate, f.Evidence.State))
 			}
-		case nexus.VerdictGiven:
+		case nexus.GatesVerdictGiven:
 			all = append(all, "verdict "+string(f.State))
 		case nexus.RoundStarted:
 			all = append(all, fmt.Sprintf("round %d %s %s", f.Round, f.Role, f.Cause))
 		case nexus.TreeSnapshotted:
 			all = append(all, "snapshot")
-		case nexus.ReviewGiven:
+		case nexus.ReviewerVerdictGiven:
 			all = append(all, fmt.Sprintf("review %v", f.Approved))
-		case nexus.StartForgone:
+		case nexus.StartingTreeRejected:
 			all = append(all, "forgone")
 		case nexus.TamperSuspected:
 			all = append(all, "tamper")
@@ -51,19 +51,19 @@ func moment(f nexus.Fact) string {
 		if f.Attempt != "" {
 			return "a gate says " + string(f.Evidence.State)
 		}
-	case nexus.VerdictGiven:
+	case nexus.GatesVerdictGiven:
 		return "the verdict"
-	case nexus.CriteriaWeighed:
+	case nexus.CriteriaEvidenceRecorded:
 		return "criteria are weighed"
-	case nexus.TestsProved:
+	case nexus.TestsRunWithoutWork:
 		return "tests are proved"
-	case nexus.ChecksProved:
+	case nexus.CriterionTestsFound:
 		return "checks are proved"
 	case nexus.RoundStarted:
 		return "a round of the " + string(f.Role)
 	case nexus.TamperSuspected:
 		return "tampering is suspected"
-	case nexus.StartForgone:
+	case nexus.StartingTreeRejected:
 		return "earlier work is put aside"
 	default:
 	}
@@ -170,7 +170,7 @@ func TestWorkStopsWhereGitFailsOnce(t *testing.T) {
 			make := func() *job {
 				git.fails(0)
 				j := c.make(t)
-				j.Judge.Faults = mutate.MutationCheck{} // they may read less and try less
+				j.Judge.Faults = mutate.MutationCheckSettings{} // they may read less and try less
 				return j
 			}
 			j := make()
@@ -206,7 +206,7 @@ func TestWorkStopsWhereGitFailsOnce(t *testing.T) {
 
 // TestARoundThatCannotBeNamed stops the attempt before anybody judges it.
 func TestARoundThatCannotBeNamed(t *testing.T) {
-	for name, strategy := range map[string]nexus.Strategy{"the gates come next": nexus.NoTest, "its tests are proved next": nexus.TDDStrict} {
+	for name, strategy := range map[string]nexus.WritingStrategy{"the gates come next": nexus.NoTest, "its tests are proved next": nexus.TDDStrict} {
 		t.Run(name, func(t *testing.T) {
 			j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
 			j.written(1, map[string]string{"new_test.go": "package m\n"})

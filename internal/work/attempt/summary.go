@@ -63,8 +63,8 @@ func failureOutput(s *worker.AttemptWorker, blob string) string {
 
 // agentSummary returns an agent's summary: the one that it submitted, or its last text. A lost
 // text is empty: the work does not need it.
-func agentSummary(s *worker.AttemptWorker, w attempthistory.AuthorText) string {
-	submitted, err := s.Judge.ReadSubmission(&state.Session{Result: w.Result})
+func agentSummary(s *worker.AttemptWorker, w attempthistory.AuthorTextRefs) string {
+	submitted, err := s.Judge.ReadSubmission(&state.AgentSessionState{Result: w.Result})
 	if err == nil && strings.TrimSpace(submitted.Summary) != "" {
 		return submitted.Summary
 	}

@@ -44,7 +44,7 @@ type cast struct {
 // have in a run.
 func (j *job) plays(turns map[nexus.Role][]nextRole) *cast {
 	j.t.Helper()
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		j.t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ type player struct {
 }
 
 // Stream implements [llm.Model].
-func (p player) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (p player) Stream(_ context.Context, r llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.asked != nil {
@@ -95,7 +95,7 @@ func (p player) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm
 	p.sizes = append(p.sizes, len(r.Messages))
 	i := slices.IndexFunc(p.turns[p.role], func(t nextRole) bool { return strings.Contains(text, t.to) })
 	if i < 0 {
-		return llm.Response{}, &llm.Error{Class: llm.Fatal, Cause: fmt.Errorf("the %s has no turn for: %s", p.role, text)}
+		return llm.Response{}, &llm.ModelCallError{Class: llm.Fatal, Cause: fmt.Errorf("the %s has no turn for: %s", p.role, text)}
 	}
 	t := p.turns[p.role][i]
 	p.turns[p.role] = slices.Delete(p.turns[p.role], i, i+1)
@@ -210,7 +210,7 @@ func TestAReaderThatHasReadIsNotPaidTwice(t *testing.T) {
 		return c.model(role, "toy/one"), "the only one", nil
 	}
 	f := j.ended()
-	g := last[nexus.ReviewGiven](j)
+	g := last[nexus.ReviewerVerdictGiven](j)
 	if f.Outcome != nexus.Accepted || !g.Approved || len(g.Readers) != 2 || len(g.Findings) != 1 {
 		t.Fatalf("%+v: %+v, %q", f, g, c.told)
 	}
@@ -218,7 +218,7 @@ func TestAReaderThatHasReadIsNotPaidTwice(t *testing.T) {
 		t.Errorf("failed models: %v", failed)
 	}
 	for _, r := range g.Readers {
-		want := map[string]nexus.ChangeReader{
+		want := map[string]nexus.ChangeReviewer{
 			"safety": {Session: "T1.1/reviewer.2-safety", Model: "toy/other"},
 			"speed":  {Session: "T1.1/reviewer.1-speed", Model: "toy/one"},
 		}[r.Persona]
@@ -243,11 +243,11 @@ func TestAReaderHearsOfItsOwnFindings(t *testing.T) {
 	j := newJob(t, nil, lint("exit 0"))
 	j.written(1, one)
 	a := j.view.Attempt
-	pass := func() *nexus.VerdictGiven {
-		return &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
+	pass := func() *nexus.GatesVerdictGiven {
+		return &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 	}
 	a.Rounds[0].Verdict = pass()
-	a.Rounds[0].Reviews = []nexus.ReviewGiven{
+	a.Rounds[0].Reviews = []nexus.ReviewerVerdictGiven{
 		{Attempt: a.ID, Tree: a.Snapshot.Tree, Reviewed: true, SendsBack: true, Findings: []nexus.Finding{
 			{Gate: "review", Severity: nexus.Major, Persona: "safety", Message: "harm is done"},
 			{Gate: "review", Severity: nexus.Major, Persona: "speed", Message: "time is lost"},
@@ -280,7 +280,7 @@ func TestFixersPutTheWorkRight(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		off      bool
-		strategy nexus.Strategy
+		strategy nexus.WritingStrategy
 		rounds   int
 		want     string // the lines that were fixed
 		test     string // what the test holds
@@ -299,13 +299,13 @@ func TestFixersPutTheWorkRight(t *testing.T) {
 			j.view.Attempt.Strategy, j.view.Limits.Rounds = c.strategy, 20
 			for n := range c.rounds {
 				j.written(n+1, map[string]string{"new": fmt.Sprint(n)})
-				j.view.Attempt.LastRound().Verdict = &nexus.VerdictGiven{Attempt: "T1.1", State: nexus.Fail, Gate: "lint", Tree: fmt.Sprint(n)}
+				j.view.Attempt.LastRound().Verdict = &nexus.GatesVerdictGiven{Attempt: "T1.1", State: nexus.Fail, Gate: "lint", Tree: fmt.Sprint(n)}
 			}
 			j.written(c.rounds+1, map[string]string{"new": "a\nb\nC\nd\n", "new_test.go": "t\n"})
 			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 			if c.strategy == nexus.TDDStrict {
 				j.over(nexus.Tester, 1, nexus.Accepted, approved())
-				j.view.Attempt.Proof = &nexus.TestsProved{Proof: nexus.ProofRed, Tree: j.view.Attempt.Snapshot.Tree}
+				j.view.Attempt.Proof = &nexus.TestsRunWithoutWork{Proof: nexus.ProofRed, Tree: j.view.Attempt.Snapshot.Tree}
 			}
 			was := j.view.Attempt.Snapshot
 			if facts, err := j.work(); err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) {
@@ -322,7 +322,7 @@ func TestFixersPutTheWorkRight(t *testing.T) {
 			if test, err := j.Trees.PrivateRepo().Run(t.Context(), "cat-file", "blob", snap.Tree+":new_test.go"); err != nil || test != c.test+"\n" {
 				t.Errorf("the test holds %q, want %q, %v", test, c.test, err)
 			}
-			if v := last[nexus.VerdictGiven](j); v.Tree != snap.Tree {
+			if v := last[nexus.GatesVerdictGiven](j); v.Tree != snap.Tree {
 				t.Errorf("the gates judged %s, and the work is %s", v.Tree, snap.Tree)
 			}
 		})

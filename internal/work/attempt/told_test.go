@@ -58,8 +58,8 @@ func TestWhatStandsAroundFindings(t *testing.T) {
 			for n := range 10 {
 				j.written(n+1, files)
 				r := a.LastRound()
-				r.Evidence = []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Tree: a.Snapshot.Tree, Findings: c.found}}
-				r.Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
+				r.Evidence = []nexus.GateEvidence{{Gate: "lint", State: nexus.Fail, Tree: a.Snapshot.Tree, Findings: c.found}}
+				r.Verdict = &nexus.GatesVerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Fail, Gate: "lint"}
 			}
 			var got []string
 			for line := range strings.Lines(text(j.next(nexus.Coder))) {
@@ -125,7 +125,7 @@ func TestPluginsReviewAChange(t *testing.T) {
 				t.Errorf("it does not answer: %+v, %v", facts, err)
 			}
 		default:
-			if !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || !strings.HasSuffix(j.desk.told(), want) || !last[nexus.ReviewGiven](j).SendsBack {
+			if !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || !strings.HasSuffix(j.desk.told(), want) || !last[nexus.ReviewerVerdictGiven](j).SendsBack {
 				t.Errorf("%+v, %v: %s", facts, err, j.desk.told())
 			}
 		}
@@ -140,7 +140,7 @@ func TestACoderThatItsTestsBlock(t *testing.T) {
 	j.written(1, map[string]string{"new_test.go": "package m\n"})
 	a.Rounds[0].Role, a.Rounds[0].Session, a.Sessions = nexus.Tester, "T1.1/tester.1", nil
 	j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
-	p := &nexus.TestsProved{Attempt: a.ID, Proof: nexus.ProofRed, Tree: a.Snapshot.Tree, Files: []string{"new_test.go"}}
+	p := &nexus.TestsRunWithoutWork{Attempt: a.ID, Proof: nexus.ProofRed, Tree: a.Snapshot.Tree, Files: []string{"new_test.go"}}
 	a.Rounds[0].Proof, a.Proof = p, p
 	j.over(nexus.Coder, 1, nexus.GaveUp, nil)
 	a.Sessions[1].Why = "TestNew contradicts the task"

@@ -37,13 +37,13 @@ func TestWhatIsRedBeforeAnybodyWorks(t *testing.T) {
 	j.view.Task.Criteria = []nexus.Criterion{{Text: "one is there", Check: "test -e one"}, {Text: "bad is better", Check: "test -e bad"}}
 	c := j.plays(map[nexus.Role][]nextRole{nexus.Coder: {{files: one}, {to: "does not show what the task asks for"}}, nexus.Reviewer: {{handin: approved()}}})
 	f := j.ended() // it is unknown whether bad is better
-	seen := facts[nexus.RedSeen](j)
+	seen := facts[nexus.BaseFailuresCompared](j)
 	base, err := j.Trees.PrivateRepo().TreeID(t.Context(), j.base)
 	if err != nil || len(seen) != 1 || seen[0].Attempt != "T1.1" || seen[0].Tree != base || !slices.Equal(seen[0].Meant, []string{"test -e one"}) || !slices.Equal(seen[0].Green, []string{"test -e bad"}) {
 		t.Fatalf("%+v, %+v, %v", f, seen, err)
 	}
 	has(t, c.all(nexus.Coder)[0], []string{"This fails now and must pass when you are done:\n- test -e one", "it does not fail now", "- test -e bad"})
-	w := last[nexus.CriteriaWeighed](j)
+	w := last[nexus.CriteriaEvidenceRecorded](j)
 	if len(w.Criteria) != 2 || w.Criteria[0].Number != 1 || w.Criteria[0].By != nexus.TurnedBearing || w.Criteria[1].Number != 2 || w.Criteria[1].By != "" {
 		t.Errorf("%+v", w.Criteria)
 	}
@@ -52,8 +52,8 @@ func TestWhatIsRedBeforeAnybodyWorks(t *testing.T) {
 	j.view.Attempt.Rounds, j.view.Attempt.Snapshot, j.view.Attempt.Sessions = nil, nexus.TreeSnapshotted{}, nil
 	j.desk.facts = nil
 	c.turns = map[nexus.Role][]nextRole{nexus.Coder: {{files: one}, {to: "does not show what the task asks for"}}, nexus.Reviewer: {{handin: approved()}}}
-	if f := j.ended(); len(facts[nexus.RedSeen](j)) > 0 {
-		t.Errorf("%+v, %+v", f, facts[nexus.RedSeen](j))
+	if f := j.ended(); len(facts[nexus.BaseFailuresCompared](j)) > 0 {
+		t.Errorf("%+v, %+v", f, facts[nexus.BaseFailuresCompared](j))
 	}
 }
 
@@ -74,7 +74,7 @@ func TestWhatATaskQuotesIsLookedFor(t *testing.T) {
 				t.Fatal(facts, err)
 			}
 			var meant []string
-			for _, f := range facts[nexus.RedSeen](j) {
+			for _, f := range facts[nexus.BaseFailuresCompared](j) {
 				meant = append(meant, f.Meant...)
 			}
 			linted := slices.ContainsFunc(facts[nexus.GateJudged](j), func(f nexus.GateJudged) bool { return f.Evidence.Gate == "lint" })
@@ -91,7 +91,7 @@ func TestACommandThatPassesOnTheBase(t *testing.T) {
 	for name, c := range map[string]struct {
 		check string
 		files map[string]string
-		by    nexus.EvidenceBearing
+		by    nexus.EvidenceReason
 		own   bool
 		gate  bool // a gate runs the very command, and knows what it says about the base
 	}{
@@ -114,17 +114,17 @@ func TestACommandThatPassesOnTheBase(t *testing.T) {
 			j.view.Task.Criteria = []nexus.Criterion{{Text: "it works better", Check: c.check}}
 			commit, hash := j.tree("T1.1", a.Base, c.files)
 			j.over(nexus.Coder, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
-			a.Rounds = []*state.Round{{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 1, Role: nexus.Coder, Session: "T1.1/coder.1"}, Base: a.Base, From: a.Base, Commit: commit, Prompted: true}}
+			a.Rounds = []*state.AttemptRound{{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 1, Role: nexus.Coder, Session: "T1.1/coder.1"}, Base: a.Base, From: a.Base, Commit: commit, Prompted: true}}
 			a.Snapshot = nexus.TreeSnapshotted{Attempt: a.ID, Commit: commit, Tree: hash}
 			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 			if _, err := j.work(); err != nil {
 				t.Fatal(err)
 			}
-			w := last[nexus.CriteriaWeighed](j)
+			w := last[nexus.CriteriaEvidenceRecorded](j)
 			if len(w.Criteria) != 1 || w.Criteria[0].By != c.by || w.Criteria[0].Own != c.own || w.Tree != hash {
 				t.Errorf("%+v", w)
 			}
-			if v := last[nexus.VerdictGiven](j); v.Tree != hash {
+			if v := last[nexus.GatesVerdictGiven](j); v.Tree != hash {
 				t.Errorf("%s was judged, and the work is %s", v.Tree, hash)
 			}
 		})
@@ -141,7 +141,7 @@ func TestCriteriaAreWeighedInTheirOrder(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	var got []string
-	for _, s := range last[nexus.CriteriaWeighed](j).Criteria {
+	for _, s := range last[nexus.CriteriaEvidenceRecorded](j).Criteria {
 		got = append(got, fmt.Sprint(s.Number, " ", s.By))
 	}
 	if want := []string{"1 turned", "2 new", "3 turned"}; !slices.Equal(got, want) {
@@ -153,7 +153,7 @@ func TestCriteriaAreWeighedInTheirOrder(t *testing.T) {
 func TestWhatFailedByAccidentShowsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		again string // what the base says when it is asked again
-		by    nexus.EvidenceBearing
+		by    nexus.EvidenceReason
 	}{"red again": {"false", nexus.TurnedBearing}, "green then": {"true", ""}} {
 		t.Run(name, func(t *testing.T) {
 			log := filepath.Join(t.TempDir(), "log")
@@ -166,7 +166,7 @@ func TestWhatFailedByAccidentShowsNothing(t *testing.T) {
 			if _, err := j.work(); err != nil {
 				t.Fatal(err)
 			}
-			w := last[nexus.CriteriaWeighed](j)
+			w := last[nexus.CriteriaEvidenceRecorded](j)
 			if len(w.Criteria) != 1 || w.Criteria[0].By != c.by {
 				t.Errorf("%+v", w.Criteria)
 			}
@@ -198,7 +198,7 @@ func TestTestsOfOneSessionAreProvedWithoutItsCode(t *testing.T) {
 		j.written(1, files)
 		j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 		facts, err := j.work()
-		p := last[nexus.TestsProved](j)
+		p := last[nexus.TestsRunWithoutWork](j)
 		if !slices.Equal(p.Files, []string{"new_test.go"}) || j.files(p.Tree) != "bad go.mod new_test.go" || len(p.Evidence) != 1 || p.Evidence[0].Tree != p.Tree || p.Attempt != "T1.1" {
 			t.Errorf("%+v on %s", p, j.files(p.Tree))
 		}
@@ -211,7 +211,7 @@ func TestTestsOfOneSessionAreProvedWithoutItsCode(t *testing.T) {
 			}
 			continue
 		}
-		if w := last[nexus.CriteriaWeighed](j); len(w.Criteria) != 1 || w.Criteria[0].By != nexus.NewBearing || w.Tree != a.Snapshot.Tree {
+		if w := last[nexus.CriteriaEvidenceRecorded](j); len(w.Criteria) != 1 || w.Criteria[0].By != nexus.NewBearing || w.Tree != a.Snapshot.Tree {
 			t.Errorf("%+v", w)
 		}
 		if facts[0].(nexus.AttemptEnded).Tree != a.Snapshot.Tree {
@@ -233,10 +233,10 @@ func TestWorkWithoutTestsIsPutAside(t *testing.T) {
 			if facts, err := j.work(); err == nil || !strings.Contains(err.Error(), "the coder has no turn") {
 				t.Fatal(facts, err)
 			}
-			if f := last[nexus.StartForgone](j); f.Attempt != "T1.1" || f.Why == "" {
+			if f := last[nexus.StartingTreeRejected](j); f.Attempt != "T1.1" || f.Why == "" {
 				t.Errorf("%+v", f)
 			}
-			p := last[nexus.TestsProved](j)
+			p := last[nexus.TestsRunWithoutWork](j)
 			if p.Proof != nexus.ProofRed || j.files(p.Tree) != "bad go.mod new_test.go" || len(p.Beside) > 0 {
 				t.Errorf("%+v on %s", p, j.files(p.Tree))
 			}
@@ -265,7 +265,7 @@ func TestWhatCannotBePutAsideStopsTheAttempt(t *testing.T) {
 	a.Start, _ = j.tree("T1.0", j.base, one)
 	broken, told := errors.New("no space"), false
 	j.desk.fails = func(f nexus.Fact) error {
-		if _, ok := f.(nexus.StartForgone); ok && !told {
+		if _, ok := f.(nexus.StartingTreeRejected); ok && !told {
 			told = true
 			return broken
 		}
@@ -307,7 +307,7 @@ func whole() []story {
 			g := newTest()
 			g.Fix = []stack.FixCommand{{Args: []string{"sh", "-c", `for f; do case $f in new) echo better >$f; esac; done`, "sh", "{files}"}}}
 			j := newJob(t, map[string]string{"go.mod": "module m\n", "old_test.sh": "test -e one\n"}, g)
-			j.Judge.Autofix, j.Judge.Faults = true, mutate.MutationCheck{Mode: "warn", Sample: 1, Time: time.Minute}
+			j.Judge.Autofix, j.Judge.Faults = true, mutate.MutationCheckSettings{Mode: "warn", Sample: 1, Time: time.Minute}
 			j.view.Task.Kind = ""
 			j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}, {Text: "it is tested", Check: "true || pytest tests"}}
 			j.written(1, map[string]string{"one": "1\n", "new": "good\n", "new_test.go": "package m\n", "old_test.sh": "true\n", "add.go": "package m\n\nfunc Add(a, b int) int { return a + b }\n"})
@@ -335,8 +335,8 @@ func whole() []story {
 }
 
 // kit gives trees what they depend on.
-func (j *job) kit(wish dependencies.EnvironmentSettings) {
-	j.Judge.Kit = &dependencies.WorktreeProvisioner{Store: &depcache.Store{Dir: filepath.Join(j.Site.State, "environments"), Now: j.Site.Now}, Box: j.Site.Box, Git: j.Trees.PrivateRepo(), Settings: wish}
+func (j *job) kit(wish dependencies.InstallSettings) {
+	j.Judge.Kit = &dependencies.WorktreeProvisioner{Store: &depcache.DependencySetStore{Dir: filepath.Join(j.Site.State, "environments"), Now: j.Site.Now}, Box: j.Site.Box, Git: j.Trees.PrivateRepo(), Settings: wish}
 }
 
 // TestWhatCannotBeInstalledStopsWhoBegins; who goes on learns it when the gates
@@ -344,7 +344,7 @@ func (j *job) kit(wish dependencies.EnvironmentSettings) {
 func TestWhatCannotBeInstalledStopsWhoBegins(t *testing.T) {
 	for _, begins := range []bool{true, false} {
 		j := newJob(t, nil, lint("exit 0"))
-		j.kit(dependencies.EnvironmentSettings{Install: "exit 1"})
+		j.kit(dependencies.InstallSettings{Install: "exit 1"})
 		if !begins {
 			j.written(1, one)
 		}
@@ -384,7 +384,7 @@ func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 	for _, c := range whole() {
 		t.Run(c.name, func(t *testing.T) {
 			whole := c.make(t)
-			whole.kit(dependencies.EnvironmentSettings{})
+			whole.kit(dependencies.InstallSettings{})
 			looks, list := []string{}, whole.Judge.Gates
 			whole.Judge.Gates = func(dir string) ([]gate.QualityGate, error) { looks = append(looks, way()); return list(dir) }
 			var records []string
@@ -415,7 +415,7 @@ func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 				}
 				ways[way] = true
 				j := c.make(t)
-				j.kit(dependencies.EnvironmentSettings{})
+				j.kit(dependencies.InstallSettings{})
 				seen, list := 0, j.Judge.Gates
 				j.Judge.Gates = func(dir string) ([]gate.QualityGate, error) {
 					if seen++; seen == n+1 {

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
@@ -28,7 +28,7 @@ func (w *attemptWork) runWriter(ctx context.Context, step repair.RepairStep) err
 		}
 	}
 	next, why := "", ""
-	var parts []prompt.SentPart
+	var parts []prompt.SentPromptSection
 	var told state.Guidance
 	switch cause := w.a.LastRound().Cause; {
 	case w.a.LastRound().Prompted:
@@ -41,12 +41,12 @@ func (w *attemptWork) runWriter(ctx context.Context, step repair.RepairStep) err
 		}
 		next, why, parts = m.Text(), reason, m.Parts()
 	}
-	o, err := w.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
+	o, err := w.Worker.Sessions.ContinueConversation(ctx, worker.ConversationStretchRequest{
 		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, As: w.editorRole(), Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
 		Next: next, Why: why, Delivers: told, Parts: parts, Limits: w.view.Limits, Left: w.timeLeftFunc(), Record: w.recordFacts, Snap: w.snapshotTree,
 	}, w.desk)
 	if err == nil && o.Outcome == nexus.Refused {
-		err = worker.BudgetExceeded(o.Why)
+		err = worker.BudgetExceededError(o.Why)
 	}
 	return err
 }
@@ -64,15 +64,15 @@ func (w *attemptWork) writerSession(step repair.RepairStep) nexus.SessionID {
 	return nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, step.Role, n))
 }
 
-// conversationMessage is the first message of a stretch of a conversation.
-type conversationMessage interface {
+// openingMessage is the first message of a stretch of a conversation.
+type openingMessage interface {
 	Text() string
-	Parts() []prompt.SentPart
+	Parts() []prompt.SentPromptSection
 }
 
 // writerPrompt returns the message to the round's writer: the brief at first, then the
 // findings. It depends only on the journal, so that a resumed round sends the same.
-func (w *attemptWork) writerPrompt(ctx context.Context, session nexus.SessionID) (m conversationMessage, why string, err error) {
+func (w *attemptWork) writerPrompt(ctx context.Context, session nexus.SessionID) (m openingMessage, why string, err error) {
 	r := w.a.LastRound()
 	if r.Cause == "" || r.Cause == repair.CriteriaGate || r.Role == nexus.Editor || w.gatesRanBeforeWriter() {
 		b, err := w.writerBrief(ctx, r, session)
@@ -95,7 +95,7 @@ func (w *attemptWork) writerPrompt(ctx context.Context, session nexus.SessionID)
 }
 
 // writerBrief returns the brief of a round's writer.
-func (w *attemptWork) writerBrief(ctx context.Context, r *state.Round, session nexus.SessionID) (b prompt.TaskBrief, err error) {
+func (w *attemptWork) writerBrief(ctx context.Context, r *state.AttemptRound, session nexus.SessionID) (b prompt.TaskBrief, err error) {
 	b = prompt.TaskBrief{
 		Session: session, Task: w.task.Task, Base: w.a.Base, Kept: w.startingTree(r),
 		Order: prompt.TestOrderText(w.a.Strategy, r.Role, w.a.Proof),
@@ -104,7 +104,7 @@ func (w *attemptWork) writerBrief(ctx context.Context, r *state.Round, session n
 		return b, err
 	}
 	if w.gatesRanBeforeWriter() {
-		b.Tried.Last, b.Kept.Open, b.Kept.Objects, b.Kept.Again = attempthistory.LastFailure{}, nil, nil, true
+		b.Tried.Last, b.Kept.Open, b.Kept.Objects, b.Kept.Again = attempthistory.LastAttemptFailure{}, nil, nil, true
 		if r.Cause != "" && r.Cause != repair.CriteriaGate {
 			b.Found = w.repairRequest().Text()
 		}
@@ -121,7 +121,7 @@ func (w *attemptWork) writerBrief(ctx context.Context, r *state.Round, session n
 	}
 	switch {
 	case r.Role == nexus.Tester && w.Worker.Sessions.TestersWriteChecks():
-		b.Order = strings.TrimSpace(b.Order + "\n\n" + askChecks(w.task.Task, w.unprovedCriteria(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
+		b.Order = strings.TrimSpace(b.Order + "\n\n" + requestCriterionChecks(w.task.Task, w.unprovedCriteria(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
 	case r.Role == nexus.Editor:
 		s, _ := w.currentStep(w.Worker.Judge.EditSteps(w.task.Task))
 		b.Order = prompt.EditStepInstruction(s.Name, s.Edit, s.Role != "")
@@ -148,7 +148,7 @@ func (w *attemptWork) writerBrief(ctx context.Context, r *state.Round, session n
 func (w *attemptWork) gatesRanBeforeWriter() bool {
 	n := len(w.a.Rounds)
 	return n > 1 && w.a.Rounds[0].Cause == repair.KeptCause &&
-		!slices.ContainsFunc(w.a.Rounds[:n-1], func(r *state.Round) bool { return r.Role == w.a.Rounds[n-1].Role })
+		!slices.ContainsFunc(w.a.Rounds[:n-1], func(r *state.AttemptRound) bool { return r.Role == w.a.Rounds[n-1].Role })
 }
 
 // testerMessage returns the tester's summary of its tests; empty if no tester worked.
@@ -160,7 +160,7 @@ func (w *attemptWork) testerMessage() (string, error) {
 // conversationDiff returns the change with which a round opens a conversation: for a tester that
 // comes after the code, and for a coder that continues from a round of an earlier attempt. It
 // is empty for others.
-func (w *attemptWork) conversationDiff(ctx context.Context, r *state.Round) (string, error) {
+func (w *attemptWork) conversationDiff(ctx context.Context, r *state.AttemptRound) (string, error) {
 	switch {
 	case (r.Role == nexus.Tester && !w.a.Strategy.UsesSeparateSessions() || r.Role == nexus.Editor) && w.a.Snapshot.Commit != "":
 		return w.Worker.Trees.PrivateRepo().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
@@ -172,12 +172,12 @@ func (w *attemptWork) conversationDiff(ctx context.Context, r *state.Round) (str
 }
 
 // startingTree returns the part of earlier attempts with which a round opens a conversation.
-func (w *attemptWork) startingTree(r *state.Round) prompt.StartingTree {
-	k := prompt.StartingTree{Forgone: w.a.Forgone}
+func (w *attemptWork) startingTree(r *state.AttemptRound) prompt.StartingTreeDescription {
+	k := prompt.StartingTreeDescription{Forgone: w.a.Forgone}
 	if r.Role == nexus.Coder && w.a.From != "" {
 		k.From = fmt.Sprintf("round %d of %s", w.a.FromRound, w.a.From)
 		k.Overtime = continuedTimeLimitReason(w.task, w.a)
-		k.Reach, k.Open, k.Objects, k.Merged = w.view.Kept.Reach, w.view.Kept.Open, attempthistory.StandingObjections(w.view), w.a.Since != ""
+		k.Reach, k.Open, k.Objects, k.Merged = w.view.Kept.Reach, w.view.Kept.Open, attempthistory.AuthorObjections(w.view), w.a.Since != ""
 	}
 	return k
 }
@@ -189,7 +189,7 @@ const (
 
 // findingExcerpts returns the lines around the worst findings, in the tree of those findings.
 func (w *attemptWork) findingExcerpts(ctx context.Context, found []nexus.Finding) []prompt.FileExcerpt {
-	hidden, err := change.IgnoreSet(ctx, w.Worker.Trees.PrivateRepo(), w.a.Base)
+	hidden, err := changeeffects.HiddenFilesAt(ctx, w.Worker.Trees.PrivateRepo(), w.a.Base)
 	if err != nil {
 		return nil // no part of it is shown
 	}
@@ -201,7 +201,7 @@ func (w *attemptWork) findingExcerpts(ctx context.Context, found []nexus.Finding
 		if len(all) == maxPlaces || f.File == "" || slices.ContainsFunc(all, near) || hidden.IsIgnored(f.File) {
 			continue
 		}
-		if from, text := change.LinesAround(ctx, w.Worker.Trees.PrivateRepo(), w.a.Snapshot.Commit, f.File, f.Line, around); from > 0 {
+		if from, text := changeeffects.LinesAround(ctx, w.Worker.Trees.PrivateRepo(), w.a.Snapshot.Commit, f.File, f.Line, around); from > 0 {
 			all = append(all, prompt.FileExcerpt{File: f.File, From: from, Lines: text})
 		}
 	}
@@ -233,7 +233,7 @@ func (w *attemptWork) repairRequest() prompt.RepairRequest {
 		f.Findings, f.Why, f.TestsOnly = repair.WriterFindings(w.a, n-1), repair.JudgesSummary(w.a, n-1), r.Role == nexus.Tester
 		f.Replies = w.findingReplies(r.Cause, f.Findings)
 		for _, one := range f.Findings {
-			if repair.CountUpheld(w.a, r.Cause, one) > 0 {
+			if repair.CountUpheldDisputes(w.a, r.Cause, one) > 0 {
 				f.Stood = append(f.Stood, one)
 			}
 		}
@@ -271,7 +271,7 @@ func (w *attemptWork) repairRequest() prompt.RepairRequest {
 func (w *attemptWork) findingReplies(cause string, found []nexus.Finding) []string {
 	all := make([]string, len(found))
 	for i, f := range found {
-		for _, r := range repair.RepliesTo(w.a, cause, f) {
+		for _, r := range repair.AnswersToFinding(w.a, cause, f) {
 			all[i] += fmt.Sprintf("\n%s: %s: %s", r.Role, r.Status, r.Why)
 		}
 		all[i] = strings.TrimSuffix(strings.TrimSpace(all[i]), ":")
@@ -280,7 +280,7 @@ func (w *attemptWork) findingReplies(cause string, found []nexus.Finding) []stri
 }
 
 // roundFindings returns all findings after a round.
-func roundFindings(r *state.Round) []nexus.Finding {
+func roundFindings(r *state.AttemptRound) []nexus.Finding {
 	var all []nexus.Finding
 	for _, e := range r.Evidence {
 		all = append(all, e.Findings...)
@@ -299,21 +299,21 @@ func roundFindings(r *state.Round) []nexus.Finding {
 
 // runReadOnlySession runs a read-only role on the change, in its n-th conversation, and
 // returns that session. A session that submitted before the process died is not repeated.
-func (w *attemptWork) runReadOnlySession(ctx context.Context, role nexus.Role, n int, b prompt.TaskBrief, handin json.RawMessage) (*state.Session, error) {
+func (w *attemptWork) runReadOnlySession(ctx context.Context, role nexus.Role, n int, b prompt.TaskBrief, handin json.RawMessage) (*state.AgentSessionState, error) {
 	b.Session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, role, n))
 	old := w.a.SessionByID(b.Session)
 	if old != nil && old.Over {
 		return old, nil
 	}
 	next := ""
-	var parts []prompt.SentPart
+	var parts []prompt.SentPromptSection
 	if old == nil || len(old.Messages) == 0 {
 		if err := w.addChangeToBrief(ctx, &b); err != nil {
 			return nil, err
 		}
 		next, parts = b.Text(), b.Parts()
 	}
-	_, err := w.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
+	_, err := w.Worker.Sessions.ContinueConversation(ctx, worker.ConversationStretchRequest{
 		Attempt: w.a, Session: b.Session, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.RaisedTier(w.a), Author: w.authorModel(), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
 		Next: next, Why: "brief", Parts: parts, Handin: handin, Limits: w.view.Limits, Record: w.recordFacts,
 	}, w.desk)

@@ -18,10 +18,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
 // maxItems limits the number of files that are read.
@@ -41,7 +41,7 @@ const grace = time.Minute
 
 // isBeingStarted reports whether an item is being started: its file was written just now.
 func (s ItemStore) isBeingStarted(id string) bool {
-	info, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(workitem.FilePath(id))))
+	info, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(backlogitem.BacklogItemPath(id))))
 	return err == nil && s.Now != nil && s.Now().Sub(info.ModTime()).Abs() < grace
 }
 
@@ -55,62 +55,62 @@ type ItemProblem struct {
 }
 
 // LoadItems reads all items in their order, and returns the invalid files as problems.
-func (s ItemStore) LoadItems() (all []workitem.BacklogItem, wrong []ItemProblem, err error) {
+func (s ItemStore) LoadItems() (all []backlogitem.BacklogItem, wrong []ItemProblem, err error) {
 	if s.Repo == "" {
 		return nil, nil, nil
 	}
 	root, err := os.OpenRoot(s.Repo)
 	if err != nil {
-		return nil, nil, disk.WrapError("read the backlog", err)
+		return nil, nil, filewrite.WrapError("read the backlog", err)
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
-	if err := disk.CheckNoLinks(root, workitem.Dir+"/"); err != nil {
+	if err := filewrite.CheckNoLinks(root, backlogitem.Dir+"/"); err != nil {
 		return nil, []ItemProblem{newProblem(err)}, nil
 	}
-	entries, err := fs.ReadDir(root.FS(), workitem.Dir)
+	entries, err := fs.ReadDir(root.FS(), backlogitem.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, disk.WrapError("read the backlog", err)
+		return nil, nil, filewrite.WrapError("read the backlog", err)
 	}
 	for _, e := range entries {
-		file := path.Join(workitem.Dir, e.Name())
+		file := path.Join(backlogitem.Dir, e.Name())
 		if !strings.HasSuffix(file, ".md") || strings.EqualFold(e.Name(), "README.md") || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		if len(all) == maxItems {
 			why := fmt.Sprintf("there are more than %d files; the rest are not read", maxItems)
-			wrong = append(wrong, ItemProblem{File: workitem.Dir, Why: why, Hint: "Delete what is done."})
+			wrong = append(wrong, ItemProblem{File: backlogitem.Dir, Why: why, Hint: "Delete what is done."})
 			break
 		}
 		data, err := readItemFile(root, file)
-		var item workitem.BacklogItem
+		var item backlogitem.BacklogItem
 		if err == nil {
-			item, err = workitem.Parse(file, data)
+			item, err = backlogitem.ParseBacklogItem(file, data)
 		}
 		if err != nil {
 			p := newProblem(err)
-			p.Finding = workitem.FindingInHead(data)
+			p.Finding = backlogitem.FindingOfItemFile(data)
 			wrong = append(wrong, p)
 			continue
 		}
 		all = append(all, item)
 	}
-	workitem.SortItems(all)
+	backlogitem.SortItems(all)
 	return all, wrong, nil
 }
 
 // readItemFile returns the start of a file, up to one byte more than an item's file may have.
 func readItemFile(root *os.Root, file string) ([]byte, error) {
-	if err := disk.CheckNoLinks(root, file); err != nil {
+	if err := filewrite.CheckNoLinks(root, file); err != nil {
 		return nil, err
 	}
 	f, err := root.Open(filepath.FromSlash(file))
 	if err != nil {
 		return nil, err
 	}
-	data, err := io.ReadAll(io.LimitReader(f, workitem.MaxFile+1))
+	data, err := io.ReadAll(io.LimitReader(f, backlogitem.MaxFile+1))
 	return data, errors.Join(err, f.Close())
 }
 
@@ -126,8 +126,8 @@ func newProblem(err error) ItemProblem {
 }
 
 // FindItem returns the item with a name: its ID, or a part of it that is in no other.
-func FindItem(all []workitem.BacklogItem, name string) (workitem.BacklogItem, error) {
-	var found []workitem.BacklogItem
+func FindItem(all []backlogitem.BacklogItem, name string) (backlogitem.BacklogItem, error) {
+	var found []backlogitem.BacklogItem
 	for _, i := range all {
 		if i.ID == name {
 			return i, nil
@@ -144,23 +144,23 @@ func FindItem(all []workitem.BacklogItem, name string) (workitem.BacklogItem, er
 	case 1:
 		return found[0], nil
 	case 0:
-		return workitem.BacklogItem{}, e
+		return backlogitem.BacklogItem{}, e
 	}
 	e.Code, e.Message = nexus.CodeInvalidInput, fmt.Sprintf("%d items have %q in their names", len(found), name)
 	e.Hint = "Give more of the name; nexus backlog lists them."
-	return workitem.BacklogItem{}, e
+	return backlogitem.BacklogItem{}, e
 }
 
 // ChangeItems calls change with the items as they are, while no other process changes them, and
 // writes the items that it returns.
-func (s ItemStore) ChangeItems(ctx context.Context, change func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error)) error {
+func (s ItemStore) ChangeItems(ctx context.Context, change func(all []backlogitem.BacklogItem) ([]backlogitem.BacklogItem, error)) error {
 	if s.Repo == "" {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "there is no checkout to keep the backlog in",
 			Hint: "Work in a checkout of the repository.",
 		}
 	}
-	return disk.WithLock(ctx, filepath.Join(s.State, "backlog.lock"), func(context.Context) error {
+	return filewrite.WithLock(ctx, filepath.Join(s.State, "backlog.lock"), func(context.Context) error {
 		all, _, err := s.LoadItems()
 		if err != nil {
 			return err
@@ -171,7 +171,7 @@ func (s ItemStore) ChangeItems(ctx context.Context, change func(all []workitem.B
 		}
 		root, err := os.OpenRoot(s.Repo)
 		if err != nil {
-			return disk.WrapError("write the backlog", err)
+			return filewrite.WrapError("write the backlog", err)
 		}
 		defer func() { _ = root.Close() }() // each file was closed on its own
 		for _, i := range changed {
@@ -179,11 +179,11 @@ func (s ItemStore) ChangeItems(ctx context.Context, change func(all []workitem.B
 			if s.Mask != nil {
 				data = s.Mask(data)
 			}
-			if _, err := workitem.Parse(workitem.FilePath(i.ID), data); err != nil {
+			if _, err := backlogitem.ParseBacklogItem(backlogitem.BacklogItemPath(i.ID), data); err != nil {
 				return err
 			}
-			if err := disk.WriteBelowRoot(root, workitem.FilePath(i.ID), data, 0o755, 0o644); err != nil {
-				return disk.WrapError("write "+workitem.FilePath(i.ID), err)
+			if err := filewrite.WriteBelowRoot(root, backlogitem.BacklogItemPath(i.ID), data, 0o755, 0o644); err != nil {
+				return filewrite.WrapError("write "+backlogitem.BacklogItemPath(i.ID), err)
 			}
 		}
 		return nil
@@ -192,9 +192,9 @@ func (s ItemStore) ChangeItems(ctx context.Context, change func(all []workitem.B
 
 // AddItem names and writes a new item. If an item of the same finding exists, it stays and is
 // returned. An item that a person rejected is not added again.
-func (s ItemStore) AddItem(ctx context.Context, item workitem.BacklogItem) (workitem.BacklogItem, error) {
-	err := s.ChangeItems(ctx, func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
-		same := func(i workitem.BacklogItem) bool { return i.Finding == item.Finding }
+func (s ItemStore) AddItem(ctx context.Context, item backlogitem.BacklogItem) (backlogitem.BacklogItem, error) {
+	err := s.ChangeItems(ctx, func(all []backlogitem.BacklogItem) ([]backlogitem.BacklogItem, error) {
+		same := func(i backlogitem.BacklogItem) bool { return i.Finding == item.Finding }
 		if at := slices.IndexFunc(all, same); item.Finding != "" && at >= 0 {
 			item = all[at]
 			return nil, nil
@@ -202,23 +202,23 @@ func (s ItemStore) AddItem(ctx context.Context, item workitem.BacklogItem) (work
 		if err := checkNotRejected(all, item); err != nil {
 			return nil, err
 		}
-		item.ID = workitem.NewItemID(item.Title, func(id string) bool {
+		item.ID = backlogitem.NewItemID(item.Title, func(id string) bool {
 			// also finds an unreadable file
-			_, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(workitem.FilePath(id))))
-			return err == nil || slices.ContainsFunc(all, func(i workitem.BacklogItem) bool { return i.ID == id })
+			_, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(backlogitem.BacklogItemPath(id))))
+			return err == nil || slices.ContainsFunc(all, func(i backlogitem.BacklogItem) bool { return i.ID == id })
 		})
-		return []workitem.BacklogItem{item}, nil
+		return []backlogitem.BacklogItem{item}, nil
 	})
 	return item, err
 }
 
 // checkNotRejected returns an error if a rejected item has the same text.
-func checkNotRejected(all []workitem.BacklogItem, item workitem.BacklogItem) error {
+func checkNotRejected(all []backlogitem.BacklogItem, item backlogitem.BacklogItem) error {
 	if item.Finding != "" { // a finding is rejected by its ID
 		return nil
 	}
 	for _, i := range all {
-		if i.State == workitem.Rejected && isSameText(i.Title, item.Title) && (item.Text == "" || isSameText(i.Text, item.Text)) {
+		if i.State == backlogitem.Rejected && isSameText(i.Title, item.Title) && (item.Text == "" || isSameText(i.Text, item.Text)) {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("it is in the backlog as %s, which was rejected: %s", i.ID, i.Reason),
 				Hint: fmt.Sprintf("nexus backlog edit %s --again reopens it.", i.ID),
@@ -234,26 +234,26 @@ func isSameText(a, b string) bool {
 }
 
 // EditItem changes one item.
-func (s ItemStore) EditItem(ctx context.Context, id string, edit func(*workitem.BacklogItem) error) (item workitem.BacklogItem, err error) {
-	err = s.ChangeItems(ctx, func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
+func (s ItemStore) EditItem(ctx context.Context, id string, edit func(*backlogitem.BacklogItem) error) (item backlogitem.BacklogItem, err error) {
+	err = s.ChangeItems(ctx, func(all []backlogitem.BacklogItem) ([]backlogitem.BacklogItem, error) {
 		if item, err = FindItem(all, id); err != nil {
 			return nil, err
 		}
 		if err := edit(&item); err != nil {
 			return nil, err
 		}
-		return []workitem.BacklogItem{item}, nil
+		return []backlogitem.BacklogItem{item}, nil
 	})
 	return item, err
 }
 
 // MarkDone marks waiting items as done with a commit on which their checks pass, and returns
 // all items.
-func (s ItemStore) MarkDone(ctx context.Context, ids []string, commit string) ([]workitem.BacklogItem, error) {
+func (s ItemStore) MarkDone(ctx context.Context, ids []string, commit string) ([]backlogitem.BacklogItem, error) {
 	for _, id := range ids {
-		_, err := s.EditItem(ctx, id, func(i *workitem.BacklogItem) error {
-			if i.State == workitem.Waiting {
-				i.State, i.Commit, i.Reason = workitem.Done, commit, ""
+		_, err := s.EditItem(ctx, id, func(i *backlogitem.BacklogItem) error {
+			if i.State == backlogitem.Waiting {
+				i.State, i.Commit, i.Reason = backlogitem.Done, commit, ""
 			}
 			return nil
 		})
@@ -265,8 +265,8 @@ func (s ItemStore) MarkDone(ctx context.Context, ids []string, commit string) ([
 	return all, err
 }
 
-// RunHistory gives access to the recorded runs.
-type RunHistory interface {
+// RecordedRunSource gives access to the recorded runs.
+type RecordedRunSource interface {
 	// Runs returns the runs of the repository, the latest last.
 	Runs(ctx context.Context) ([]nexus.RunID, error)
 	// Replay returns the state of a run, nil for one that is not here.
@@ -276,11 +276,11 @@ type RunHistory interface {
 // SyncItems writes the results of the items that runs work on, or worked on last, and returns all
 // items as they are now. An item that was being started when a process died is linked to its
 // run, or waits again. An item of a run that is not here stays unchanged.
-func (s ItemStore) SyncItems(ctx context.Context, r RunHistory) (all []workitem.BacklogItem, wrong []ItemProblem, err error) {
+func (s ItemStore) SyncItems(ctx context.Context, r RecordedRunSource) (all []backlogitem.BacklogItem, wrong []ItemProblem, err error) {
 	known := map[nexus.RunID]*state.State{}
-	stale := func(all []workitem.BacklogItem) (changed []workitem.BacklogItem, err error) {
+	stale := func(all []backlogitem.BacklogItem) (changed []backlogitem.BacklogItem, err error) {
 		for n, i := range all {
-			now, err := s.withRunOutcome(ctx, r, known, i)
+			now, err := s.itemWithRunOutcome(ctx, r, known, i)
 			if err != nil {
 				return nil, err
 			}
@@ -297,19 +297,19 @@ func (s ItemStore) SyncItems(ctx context.Context, r RunHistory) (all []workitem.
 	if changed, err := stale(all); err != nil || len(changed) == 0 {
 		return all, wrong, err
 	}
-	err = s.ChangeItems(ctx, func(fresh []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
+	err = s.ChangeItems(ctx, func(fresh []backlogitem.BacklogItem) ([]backlogitem.BacklogItem, error) {
 		changed, err := stale(fresh)
 		all = fresh
 		return changed, err
 	})
-	workitem.SortItems(all)
+	backlogitem.SortItems(all)
 	return all, wrong, err
 }
 
-// withRunOutcome returns an item with its result in its run. Replayed runs are cached in
+// itemWithRunOutcome returns an item with its result in its run. Replayed runs are cached in
 // known.
-func (s ItemStore) withRunOutcome(ctx context.Context, r RunHistory, known map[nexus.RunID]*state.State, i workitem.BacklogItem) (workitem.BacklogItem, error) {
-	if i.State == workitem.Done || i.State == workitem.Rejected || i.State == workitem.Waiting && i.Run == "" {
+func (s ItemStore) itemWithRunOutcome(ctx context.Context, r RecordedRunSource, known map[nexus.RunID]*state.State, i backlogitem.BacklogItem) (backlogitem.BacklogItem, error) {
+	if i.State == backlogitem.Done || i.State == backlogitem.Rejected || i.State == backlogitem.Waiting && i.Run == "" {
 		return i, nil
 	}
 	if i.Run == "" {
@@ -328,16 +328,16 @@ func (s ItemStore) withRunOutcome(ctx context.Context, r RunHistory, known map[n
 	}
 	now := i.WithRunState(st)
 	switch {
-	case i.State != workitem.Waiting && st.BacklogAddition(i.ID) == nil && s.isBeingStarted(i.ID):
+	case i.State != backlogitem.Waiting && st.BacklogAddition(i.ID) == nil && s.isBeingStarted(i.ID):
 		return i, nil
-	case i.State == workitem.Waiting && now.State == workitem.Waiting:
+	case i.State == backlogitem.Waiting && now.State == backlogitem.Waiting:
 		return i, nil // later edits by people stay
 	}
 	return now, nil
 }
 
 // adoptStartedRun finds the run of an item that was being started.
-func (s ItemStore) adoptStartedRun(ctx context.Context, r RunHistory, i workitem.BacklogItem) (workitem.BacklogItem, error) {
+func (s ItemStore) adoptStartedRun(ctx context.Context, r RecordedRunSource, i backlogitem.BacklogItem) (backlogitem.BacklogItem, error) {
 	runs, err := r.Runs(ctx)
 	if err != nil {
 		return i, err
@@ -353,7 +353,7 @@ func (s ItemStore) adoptStartedRun(ctx context.Context, r RunHistory, i workitem
 		}
 	}
 	if !s.isBeingStarted(i.ID) {
-		i.State = workitem.Waiting
+		i.State = backlogitem.Waiting
 	}
 	return i, nil
 }

@@ -7,14 +7,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
 )
 
 // TestAFindingIsKeptOnce whoever else keeps it at the same time.
 func TestAFindingIsKeptOnce(t *testing.T) {
 	s := backlog.ItemStore{Repo: t.TempDir(), State: t.TempDir()}
-	item := workitem.BacklogItem{Title: "Do it", Text: "Do it.", State: workitem.Waiting, Finding: "todo/1"}
+	item := backlogitem.BacklogItem{Title: "Do it", Text: "Do it.", State: backlogitem.Waiting, Finding: "todo/1"}
 	ids := make([]string, 8)
 	var all sync.WaitGroup
 	for n := range ids {
@@ -51,11 +51,11 @@ func TestAFindingIsKeptOnce(t *testing.T) {
 // for nothing.
 func TestAnUnreadableItemNamesItsFinding(t *testing.T) {
 	s := backlog.ItemStore{Repo: t.TempDir(), State: t.TempDir()}
-	item, err := s.AddItem(t.Context(), workitem.BacklogItem{Title: "Do it", Text: "Do it.", State: workitem.Waiting, Finding: "todo/1"})
+	item, err := s.AddItem(t.Context(), backlogitem.BacklogItem{Title: "Do it", Text: "Do it.", State: backlogitem.Waiting, Finding: "todo/1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(s.Repo, filepath.FromSlash(workitem.FilePath(item.ID)))
+	file := filepath.Join(s.Repo, filepath.FromSlash(backlogitem.BacklogItemPath(item.ID)))
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -72,10 +72,10 @@ func TestAnUnreadableItemNamesItsFinding(t *testing.T) {
 // TestRejectedStays holds that what a person rejected is not added again by somebody who writes it down, and other work is.
 func TestRejectedStays(t *testing.T) {
 	s := backlog.ItemStore{Repo: t.TempDir(), State: t.TempDir()}
-	if _, err := s.AddItem(t.Context(), workitem.BacklogItem{Title: "Do it", Text: "Soon.", State: workitem.Rejected, Reason: "no"}); err != nil {
+	if _, err := s.AddItem(t.Context(), backlogitem.BacklogItem{Title: "Do it", Text: "Soon.", State: backlogitem.Rejected, Reason: "no"}); err != nil {
 		t.Fatal(err)
 	}
-	for want, items := range map[bool][]workitem.BacklogItem{
+	for want, items := range map[bool][]backlogitem.BacklogItem{
 		true:  {{Title: "Do it"}, {Title: "do  IT", Text: "soon."}},
 		false: {{Title: "Do it", Text: "Later."}, {Title: "Do it all"}, {Title: "Do it", Finding: "todo/1"}},
 	} {

@@ -29,19 +29,19 @@ const (
 	maxSources = 60
 )
 
-// DocumentSource is a source file of a document.
-type DocumentSource struct {
+// DocumentSourceFile is a source file of a document.
+type DocumentSourceFile struct {
 	Path string `json:"path"`
 	Blob string `json:"blob"` // git object of the file at that time
 }
 
 // CodeDocument is a document. One without a head has no sources and no commit: a person wrote it.
 type CodeDocument struct {
-	Name   string           `json:"name"` // name of its file, without the extension
-	Made   string           `json:"made,omitzero"`
-	Commit string           `json:"commit,omitzero"`
-	From   []DocumentSource `json:"from,omitempty"`
-	Text   string           `json:"-"` // Markdown
+	Name   string               `json:"name"` // name of its file, without the extension
+	Made   string               `json:"made,omitzero"`
+	Commit string               `json:"commit,omitzero"`
+	From   []DocumentSourceFile `json:"from,omitempty"`
+	Text   string               `json:"-"` // Markdown
 
 	sum string // hash of the generated text
 }
@@ -81,15 +81,15 @@ func (d CodeDocument) String() string {
 func ParseDocument(name string, data []byte) (CodeDocument, error) {
 	d := CodeDocument{Name: strings.TrimSuffix(path.Base(name), ".md")}
 	refuse := func(line int, hint, format string, args ...any) error {
-		return frontmatter.NewFault(line, fmt.Sprintf(format, args...), hint).Error(name)
+		return frontmatter.NewMistake(line, fmt.Sprintf(format, args...), hint).Error(name)
 	}
 	if len(data) > maxFile {
 		return CodeDocument{}, refuse(1, "Shorten it.", "the file has more than %d bytes", maxFile)
 	}
-	if f := frontmatter.CheckText(string(data)); f != nil {
+	if f := frontmatter.CheckPlainText(string(data)); f != nil {
 		return CodeDocument{}, f.Error(name)
 	}
-	file := frontmatter.Split(string(data))
+	file := frontmatter.SplitHead(string(data))
 	d.Text = strings.TrimSpace(file.Body)
 	if !file.HasHead {
 		return d, nil
@@ -133,7 +133,7 @@ func (d *CodeDocument) setHeadField(key, value string) string {
 		if len(d.From) == maxSources {
 			return fmt.Sprintf("there are more than %d files", maxSources)
 		}
-		d.From = append(d.From, DocumentSource{Path: file, Blob: blob})
+		d.From = append(d.From, DocumentSourceFile{Path: file, Blob: blob})
 	default:
 		return fmt.Sprintf("unknown field %q; the fields are made, commit, text and from", key)
 	}

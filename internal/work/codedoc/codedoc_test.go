@@ -23,7 +23,7 @@ const id = "0123456789012345678901234567890123456789"
 func document() CodeDocument {
 	return CodeDocument{
 		Name: "api", Made: "2026-11-26", Commit: id, Text: "# API\n\n## One\n\na.go has One.\n\n```\n## none\n```\n\n## Two\n\nb.go has Two.",
-		From: []DocumentSource{{"a.go", id}, {"b.go", id}},
+		From: []DocumentSourceFile{{"a.go", id}, {"b.go", id}},
 	}
 }
 
@@ -100,9 +100,9 @@ func TestRecall(t *testing.T) {
 	blob := func(name string) string { return gittest.RunGit(t, dir, "rev-parse", "HEAD:"+name) }
 	s := DocStore{Top: dir, Tokens: 1_000}
 	cost := func(text string) int64 { return int64(len(text)) }
-	recall := func() []RecalledSection {
+	recall := func() []RelevantDocumentSection {
 		t.Helper()
-		told, err := s.RecallSections(t.Context(), repo, head, memoryentry.TaskQuery{Files: []string{"b.go"}, Text: "Change b.go"}, cost)
+		told, err := s.FindRelevantSections(t.Context(), repo, head, memoryentry.MemoryTaskQuery{Files: []string{"b.go"}, Text: "Change b.go"}, cost)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestRecall(t *testing.T) {
 		t.Errorf("%+v", told)
 	}
 	d := document()
-	d.From = []DocumentSource{{"a.go", blob("a.go")}, {"b.go", blob("b.go")}, {"c.go", blob("c.go")}}
+	d.From = []DocumentSourceFile{{"a.go", blob("a.go")}, {"b.go", blob("b.go")}, {"c.go", blob("c.go")}}
 	put := func() {
 		t.Helper()
 		if _, err := s.WriteDocument(d); err != nil {
@@ -120,8 +120,8 @@ func TestRecall(t *testing.T) {
 		}
 	}
 	put()
-	want := RecalledSection{Doc: "api", Title: "Two", Text: "## Two\n\nb.go has Two.", Why: "file b.go", Tokens: 21}
-	if diff := cmp.Diff([]RecalledSection{want}, recall()); diff != "" {
+	want := RelevantDocumentSection{Doc: "api", Title: "Two", Text: "## Two\n\nb.go has Two.", Why: "file b.go", Tokens: 21}
+	if diff := cmp.Diff([]RelevantDocumentSection{want}, recall()); diff != "" {
 		t.Error(diff)
 	}
 	d.From[0].Blob = id
@@ -134,7 +134,7 @@ func TestRecall(t *testing.T) {
 	if told := recall(); len(told) != 1 || told[0].Left != "out of date: 2 of the 3 files that it was made from changed" {
 		t.Errorf("%+v", told)
 	}
-	d.From = []DocumentSource{{"b.go", blob("b.go")}, {"hidden/x", blob("hidden/x")}}
+	d.From = []DocumentSourceFile{{"b.go", blob("b.go")}, {"hidden/x", blob("hidden/x")}}
 	put()
 	gittest.WriteFiles(t, dir, map[string]string{".nexusignore": "hidden/\n"})
 	if told := recall(); len(told) != 0 {
@@ -155,7 +155,7 @@ func TestRecall(t *testing.T) {
 	if _, err := s.WriteDocument(d); err == nil {
 		t.Error("a link was followed or replaced")
 	}
-	if _, problems, err := s.Load(); err != nil || len(problems) != 1 {
+	if _, problems, err := s.LoadDocuments(); err != nil || len(problems) != 1 {
 		t.Error(problems, err)
 	}
 }
@@ -173,13 +173,13 @@ func TestMake(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, topic := range DocumentTopics() {
-		j, err := PrepareJob(t.Context(), survey, head, topic)
+		j, err := PrepareDocumentJob(t.Context(), survey, head, topic)
 		want := map[bool]string{true: "a_test.go", false: "a.go"}[topic.Name == "tests"]
 		if err != nil || len(j.Files) != 1 || j.Files[0].Path != want || j.Map == "" || j.EstimateInputTokens() == 0 {
 			t.Errorf("%s: %v %+v", topic.Name, err, j)
 		}
 	}
-	j, err := PrepareJob(t.Context(), survey, head, DocumentTopics()[0])
+	j, err := PrepareDocumentJob(t.Context(), survey, head, DocumentTopics()[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// HandinSchema returns the JSON Schema of a documenter's submission.
-func HandinSchema() json.RawMessage {
+// SubmissionSchema returns the JSON Schema of a documenter's submission.
+func SubmissionSchema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, schema) != nil { // a test parses it
 		return schema
@@ -37,7 +37,7 @@ func HandinSchema() json.RawMessage {
 type DocumentTopic struct {
 	Name string
 	ask  string
-	from string // see [codemap.CommitSurvey.MostRelevant]
+	from string // see [codemap.CommitSurvey.MostRelevantFiles]
 }
 
 // DocumentTopics returns the topics of the documents, in order.
@@ -58,8 +58,8 @@ const (
 	maxTries  = 3 // rejected versions that are returned to the author, plus one
 )
 
-// DocumentJob is a document to be made.
-type DocumentJob struct {
+// DocumentWritingJob is a document to be made.
+type DocumentWritingJob struct {
 	Topic  DocumentTopic
 	Commit string
 
@@ -67,11 +67,11 @@ type DocumentJob struct {
 	Map   string
 }
 
-// PrepareJob finds the source files for a document.
-func PrepareJob(ctx context.Context, s *codemap.CommitSurvey, commit string, t DocumentTopic) (DocumentJob, error) {
-	j := DocumentJob{Topic: t, Commit: commit}
+// PrepareDocumentJob finds the source files for a document.
+func PrepareDocumentJob(ctx context.Context, s *codemap.CommitSurvey, commit string, t DocumentTopic) (DocumentWritingJob, error) {
+	j := DocumentWritingJob{Topic: t, Commit: commit}
 	var err error
-	if j.Files, err = s.MostRelevant(ctx, t.from, maxNamed); err != nil {
+	if j.Files, err = s.MostRelevantFiles(ctx, t.from, maxNamed); err != nil {
 		return j, err
 	}
 	j.Map, err = s.DrawMap(ctx, codemap.MapQuery{Task: t.ask}, mapTokens)
@@ -80,7 +80,7 @@ func PrepareJob(ctx context.Context, s *codemap.CommitSurvey, commit string, t D
 
 // EstimateInputTokens estimates how many tokens a session reads: the named files, and the map, each of them
 // twice, as they are sent again with later turns.
-func (j DocumentJob) EstimateInputTokens() int64 {
+func (j DocumentWritingJob) EstimateInputTokens() int64 {
 	total := prompt.EstimateTokens(j.Map)
 	for _, f := range j.Files {
 		total += int64(f.Size) / 3
@@ -91,12 +91,12 @@ func (j DocumentJob) EstimateInputTokens() int64 {
 // Output is the approximate number of tokens that a session writes.
 const Output = 4_000
 
-// DocumenterFunc runs a session and returns its submission.
-type DocumenterFunc func(ctx context.Context, id nexus.SessionID, text string) (json.RawMessage, error)
+// DocumenterSessionFunc runs a session and returns its submission.
+type DocumenterSessionFunc func(ctx context.Context, id nexus.SessionID, text string) (json.RawMessage, error)
 
 // MakeDocument lets a documenter write a document. An unusable document is returned to its author with
 // its problems. Its sources are the named files, and those that its author lists as read.
-func MakeDocument(ctx context.Context, s *codemap.CommitSurvey, j DocumentJob, ask DocumenterFunc) (CodeDocument, error) {
+func MakeDocument(ctx context.Context, s *codemap.CommitSurvey, j DocumentWritingJob, ask DocumenterSessionFunc) (CodeDocument, error) {
 	var problems []string
 	for n := range maxTries {
 		id := nexus.SessionID(fmt.Sprintf("docs.1/%s.%s.%d", nexus.Documenter, j.Topic.Name, n+1))
@@ -105,7 +105,7 @@ func MakeDocument(ctx context.Context, s *codemap.CommitSurvey, j DocumentJob, a
 			return CodeDocument{}, err
 		}
 		var d CodeDocument
-		if d, problems = j.parseHandin(s, data); len(problems) == 0 {
+		if d, problems = j.parseSubmission(s, data); len(problems) == 0 {
 			return d, nil
 		}
 	}
@@ -116,7 +116,7 @@ func MakeDocument(ctx context.Context, s *codemap.CommitSurvey, j DocumentJob, a
 	}
 }
 
-func (j DocumentJob) documenterMessage(id nexus.SessionID, wrong []string) string {
+func (j DocumentWritingJob) documenterMessage(id nexus.SessionID, wrong []string) string {
 	var named strings.Builder
 	for _, f := range j.Files {
 		named.WriteString("- " + prompt.SingleLine(f.Path) + "\n")
@@ -135,29 +135,29 @@ func (j DocumentJob) documenterMessage(id nexus.SessionID, wrong []string) strin
 	return text
 }
 
-// parseHandin parses a documenter's submission, and returns its problems.
-func (j DocumentJob) parseHandin(s *codemap.CommitSurvey, data []byte) (CodeDocument, []string) {
+// parseSubmission parses a documenter's submission, and returns its problems.
+func (j DocumentWritingJob) parseSubmission(s *codemap.CommitSurvey, data []byte) (CodeDocument, []string) {
 	var said struct {
 		Document string   `json:"document"`
 		Files    []string `json:"files"`
 	}
-	if problems := agent.Decode(data, schema, &said); len(problems) > 0 {
+	if problems := agent.DecodeStrictly(data, schema, &said); len(problems) > 0 {
 		return CodeDocument{}, problems
 	}
 	d := CodeDocument{Name: j.Topic.Name, Commit: j.Commit, Text: strings.TrimSpace(strings.ReplaceAll(said.Document, "\r\n", "\n"))}
 	for _, f := range j.Files {
-		d.From = append(d.From, DocumentSource{f.Path, f.Blob})
+		d.From = append(d.From, DocumentSourceFile{f.Path, f.Blob})
 	}
 	var problems []string
 	for _, f := range said.Files {
 		name := path.Clean(strings.TrimPrefix(f, "/"))
 		blob := s.BlobID(name)
 		switch {
-		case slices.ContainsFunc(d.From, func(o DocumentSource) bool { return o.Path == name }):
+		case slices.ContainsFunc(d.From, func(o DocumentSourceFile) bool { return o.Path == name }):
 		case blob == "":
 			problems = append(problems, fmt.Sprintf("files names %q, which commit %.12s does not have", f, j.Commit))
 		case len(d.From) < maxSources:
-			d.From = append(d.From, DocumentSource{name, blob})
+			d.From = append(d.From, DocumentSourceFile{name, blob})
 		}
 	}
 	if !slices.ContainsFunc(d.SplitSections(), func(s DocumentSection) bool { return s.Title != "" }) {

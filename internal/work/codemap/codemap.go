@@ -13,8 +13,8 @@ import (
 // untrustedDirectory is a directory with untrusted content.
 type untrustedDirectory struct{ dir string }
 
-// has returns the first of the names that is a regular file, or "".
-func (p untrustedDirectory) has(names ...string) string {
+// firstExistingFile returns the first of the names that is a regular file, or "".
+func (p untrustedDirectory) firstExistingFile(names ...string) string {
 	i := slices.IndexFunc(names, func(n string) bool {
 		info, err := os.Lstat(filepath.Join(p.dir, n))
 		return err == nil && info.Mode().IsRegular() && !p.hiddenFiles().IsIgnored(n)
@@ -28,7 +28,7 @@ func (p untrustedDirectory) has(names ...string) string {
 // hiddenFiles returns the files that are hidden from agents at the root.
 func (p untrustedDirectory) hiddenFiles() ignore.IgnoreSet {
 	// an unreadable ignore file hides all files
-	s, _ := ignore.NewSet(map[string]string{ignore.File: p.readSmallFile(ignore.File)})
+	s, _ := ignore.NewIgnoreSet(map[string]string{ignore.File: p.readSmallFile(ignore.File)})
 	return s
 }
 

@@ -1,7 +1,7 @@
 package codemap
 
-// DeclaredName is something that a file declares.
-type DeclaredName struct {
+// FileDeclaration is something that a file declares.
+type FileDeclaration struct {
 	Line int
 	Name string
 	Text string // its short signature
@@ -10,9 +10,9 @@ type DeclaredName struct {
 
 // DeclarationChanges describes the effects of a change on the names that a file declares for others.
 type DeclarationChanges struct {
-	Made    []DeclaredName // new names, by line
-	Changed []DeclaredName // names with another signature, by line
-	Gone    []DeclaredName // removed names, by their previous line
+	Made    []FileDeclaration // new names, by line
+	Changed []FileDeclaration // names with another signature, by line
+	Gone    []FileDeclaration // removed names, by their previous line
 }
 
 // CompareDeclarations compares the names that a file declares for others before and after a change. The
@@ -24,7 +24,7 @@ func CompareDeclarations(file, before, after string) DeclarationChanges {
 	}
 	var c DeclarationChanges
 	was, is := publicDeclarations(lang.outlineText(before)), publicDeclarations(lang.outlineText(after))
-	old, texts := map[string][]declaredLine{}, map[string]bool{}
+	old, texts := map[string][]declarationLine{}, map[string]bool{}
 	for _, d := range was {
 		old[d.name] = append(old[d.name], d)
 		texts[d.text] = true
@@ -35,22 +35,22 @@ func CompareDeclarations(file, before, after string) DeclarationChanges {
 		switch same := old[d.name]; {
 		case texts[d.text]:
 		case len(same) == 1:
-			c.Changed = append(c.Changed, DeclaredName{d.line, d.name, printableText(d.text), printableText(same[0].text)})
+			c.Changed = append(c.Changed, FileDeclaration{d.line, d.name, printableText(d.text), printableText(same[0].text)})
 		default:
-			c.Made = append(c.Made, DeclaredName{Line: d.line, Name: d.name, Text: printableText(d.text)})
+			c.Made = append(c.Made, FileDeclaration{Line: d.line, Name: d.name, Text: printableText(d.text)})
 		}
 	}
 	for _, d := range was {
 		if !now[d.name] {
-			c.Gone = append(c.Gone, DeclaredName{Line: d.line, Name: d.name, Text: printableText(d.text)})
+			c.Gone = append(c.Gone, FileDeclaration{Line: d.line, Name: d.name, Text: printableText(d.text)})
 		}
 	}
 	return c
 }
 
 // publicDeclarations returns the declarations for others.
-func publicDeclarations(o fileOutline) []declaredLine {
-	var all []declaredLine
+func publicDeclarations(o fileOutline) []declarationLine {
+	var all []declarationLine
 	for _, d := range o.declares {
 		if !d.private && !d.member {
 			all = append(all, d)

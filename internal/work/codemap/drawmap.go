@@ -202,10 +202,10 @@ func (s *CommitSurvey) drawMostReferencedFiles(room int) string {
 	room -= len(title)
 	for _, i := range order {
 		f := s.files[i]
-		var open []scoredLine
+		var open []scoredDeclaration
 		for _, d := range f.declares {
 			if !d.private && !d.member {
-				open = append(open, scoredLine{declaredLine: d})
+				open = append(open, scoredDeclaration{declarationLine: d})
 			}
 		}
 		text := f.drawFile(open, mostLines)
@@ -222,13 +222,13 @@ func (s *CommitSurvey) drawMostReferencedFiles(room int) string {
 }
 
 // drawFile shows a file with its best-scoring lines, up to a limit, in the order of the file.
-func (f surveyedFile) drawFile(lines []scoredLine, most int) string {
+func (f surveyedFile) drawFile(lines []scoredDeclaration, most int) string {
 	kept := lines
 	if len(lines) > most {
 		byScore := slices.Clone(lines)
-		slices.SortStableFunc(byScore, func(a, b scoredLine) int { return cmp.Compare(b.score, a.score) })
+		slices.SortStableFunc(byScore, func(a, b scoredDeclaration) int { return cmp.Compare(b.score, a.score) })
 		kept = byScore[:most]
-		slices.SortStableFunc(kept, func(a, b scoredLine) int { return cmp.Compare(a.line, b.line) })
+		slices.SortStableFunc(kept, func(a, b scoredDeclaration) int { return cmp.Compare(a.line, b.line) })
 	}
 	var b strings.Builder
 	b.WriteString(printableText(f.path))

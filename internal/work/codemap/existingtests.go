@@ -23,7 +23,7 @@ const (
 // if in is set, in the directory of a package: one line for each test file, the nearest first.
 // If not all names fit, the last files have only a count of their tests. It is empty if there
 // are none.
-func (m *RepositoryMaps) ExistingTests(ctx context.Context, repo git.Repo, commit string, files []string, in string) (string, error) {
+func (m *RepositoryMapper) ExistingTests(ctx context.Context, repo git.Repo, commit string, files []string, in string) (string, error) {
 	if m == nil || m.Tokens <= 0 || commit == "" || len(files) == 0 && in == "" {
 		return "", nil
 	}
@@ -35,7 +35,7 @@ func (m *RepositoryMaps) ExistingTests(ctx context.Context, repo git.Repo, commi
 	return m.survey.ExistingTests(ctx, files, in)
 }
 
-// ExistingTests is [RepositoryMaps.ExistingTests] for one commit.
+// ExistingTests is [RepositoryMapper.ExistingTests] for one commit.
 func (s *CommitSurvey) ExistingTests(ctx context.Context, files []string, in string) (string, error) {
 	found, err := s.nearbyTests(ctx, files)
 	if err != nil {

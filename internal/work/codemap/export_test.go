@@ -13,15 +13,15 @@ func Sketch(name, text string) string {
 		return printableText(name)
 	}
 	f.fileOutline = f.lang.outlineText(text)
-	x := pathIndex{whole: map[string]int{}, dirs: map[string]string{}}
-	x.add(name, 0, f.lang.Stands)
+	x := codePathIndex{whole: map[string]int{}, dirs: map[string]string{}}
+	x.addFile(name, 0, f.lang.Stands)
 	for _, i := range f.imports {
-		x.find(name, i, true)
-		x.find(name, i, false)
+		x.findFile(name, i, true)
+		x.findFile(name, i, false)
 	}
-	var all []scoredLine
+	var all []scoredDeclaration
 	for _, d := range f.declares {
-		all = append(all, scoredLine{declaredLine: d})
+		all = append(all, scoredDeclaration{declarationLine: d})
 	}
 	return f.drawFile(all, maxDeclared)
 }

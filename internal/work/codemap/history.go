@@ -28,8 +28,8 @@ const (
 	historyBytes  = 1_500
 )
 
-// CoChange is a file that often changed in the same commit as another one.
-type CoChange struct {
+// CoChangedFile is a file that often changed in the same commit as another one.
+type CoChangedFile struct {
 	File    string `json:"file"`
 	With    string `json:"with"`
 	Commits int    `json:"commits"` // number of commits that changed both
@@ -46,9 +46,9 @@ type FileCommit struct {
 
 // FileHistory is the history of some files.
 type FileHistory struct {
-	Looked   int          `json:"looked"` // number of commits that were read
-	Together []CoChange   `json:"together"`
-	Commits  []FileCommit `json:"commits"` // the newest first
+	Looked   int             `json:"looked"` // number of commits that were read
+	Together []CoChangedFile `json:"together"`
+	Commits  []FileCommit    `json:"commits"` // the newest first
 }
 
 // FileHistory returns the history of a file in the last commits up to the survey's, at most
@@ -67,7 +67,7 @@ func (s *CommitSurvey) FileHistory(ctx context.Context, file string, most int) (
 // historyFromCommits returns the history of some files. Files that the survey does not have are omitted:
 // deleted ones, and those that are hidden from agents.
 func (s *CommitSurvey) historyFromCommits(past []git.HistoryCommit, files []string) FileHistory {
-	h := FileHistory{Looked: len(past), Together: []CoChange{}, Commits: []FileCommit{}}
+	h := FileHistory{Looked: len(past), Together: []CoChangedFile{}, Commits: []FileCommit{}}
 	of := s.knownFiles(files)
 	if len(of) == 0 {
 		return h
@@ -115,19 +115,19 @@ func (s *CommitSurvey) knownFiles(files []string) []string {
 
 // filesChangedTogether returns the files that changed with others often enough, those with the strongest
 // tie first. A file that changes with several is listed once.
-func (s *CommitSurvey) filesChangedTogether(changed map[string]int, both map[[2]string]int) []CoChange {
-	all := []CoChange{}
+func (s *CommitSurvey) filesChangedTogether(changed map[string]int, both map[[2]string]int) []CoChangedFile {
+	all := []CoChangedFile{}
 	for pair, n := range both {
-		t := CoChange{File: pair[1], With: pair[0], Commits: n, Of: changed[pair[0]]}
+		t := CoChangedFile{File: pair[1], With: pair[0], Commits: n, Of: changed[pair[0]]}
 		if n >= leastTogether && float64(n) >= leastShare*float64(t.Of) && s.hasFile(t.File) {
 			all = append(all, t)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b CoChange) int {
+	slices.SortStableFunc(all, func(a, b CoChangedFile) int {
 		return cmp.Or(cmp.Compare(b.tieStrength(), a.tieStrength()), cmp.Compare(b.Commits, a.Commits), cmp.Compare(a.File, b.File), cmp.Compare(a.With, b.With))
 	})
 	seen := map[string]bool{}
-	all = slices.DeleteFunc(all, func(t CoChange) bool {
+	all = slices.DeleteFunc(all, func(t CoChangedFile) bool {
 		was := seen[t.File]
 		seen[t.File] = true
 		return was
@@ -137,7 +137,7 @@ func (s *CommitSurvey) filesChangedTogether(changed map[string]int, both map[[2]
 
 // tieStrength returns how reliably a file changes with the other: three commits of three count less
 // than forty of fifty.
-func (t CoChange) tieStrength() float64 { return float64(t.Commits) / float64(t.Of+leastTogether) }
+func (t CoChangedFile) tieStrength() float64 { return float64(t.Commits) / float64(t.Of+leastTogether) }
 
 // hasFile reports whether the survey has a file that agents may see.
 func (s *CommitSurvey) hasFile(name string) bool {
@@ -166,7 +166,7 @@ func (h FileHistory) String() string {
 
 // DescribeHistory returns, as text, the history of a commit for some files of another commit at which
 // a session starts: the session's own snapshots are no history. It is empty if there is none.
-func (m *RepositoryMaps) DescribeHistory(ctx context.Context, repo git.Repo, landed, commit string, files []string) (string, error) {
+func (m *RepositoryMapper) DescribeHistory(ctx context.Context, repo git.Repo, landed, commit string, files []string) (string, error) {
 	if m == nil || m.Commits <= 0 || landed == "" || commit == "" || len(files) == 0 {
 		return "", nil
 	}
@@ -186,7 +186,7 @@ func (m *RepositoryMaps) DescribeHistory(ctx context.Context, repo git.Repo, lan
 }
 
 // VisibleFiles returns those of the files that exist in a commit and that agents may see.
-func (m *RepositoryMaps) VisibleFiles(ctx context.Context, repo git.Repo, commit string, files []string) ([]string, error) {
+func (m *RepositoryMapper) VisibleFiles(ctx context.Context, repo git.Repo, commit string, files []string) ([]string, error) {
 	if m == nil || commit == "" || len(files) == 0 {
 		return nil, nil
 	}

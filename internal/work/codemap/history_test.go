@@ -64,7 +64,7 @@ func TestHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := s.FileHistory(t.Context(), "a.go", 100)
-	want := codemap.FileHistory{Looked: 13, Together: []codemap.CoChange{{File: "a.md", With: "a.go", Commits: 4, Of: 8}}}
+	want := codemap.FileHistory{Looked: 13, Together: []codemap.CoChangedFile{{File: "a.md", With: "a.go", Commits: 4, Of: 8}}}
 	for _, i := range []int{12, 10, 9, 8, 7} {
 		day := time.Unix(1_700_000_000, 0).UTC().AddDate(0, 0, i).Format(time.DateOnly)
 		want.Commits = append(want.Commits, codemap.FileCommit{Day: day, Subject: fmt.Sprintf("change %d", i), Files: []string{"a.go"}})
@@ -75,7 +75,7 @@ func TestHistory(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
-	m := &codemap.RepositoryMaps{Tokens: 2_000, Commits: 8}
+	m := &codemap.RepositoryMapper{Tokens: 2_000, Commits: 8}
 	told, err := m.DescribeHistory(t.Context(), repo, head, head, []string{"./a.go", "b.go", "new.go", "hidden/x"})
 	if err != nil || !strings.HasPrefix(told, "a.md: changed in 4 of the 7 commits that changed a.go\n\n2023-11-26 ") ||
 		!strings.Contains(told, " change 11 (b.go)\n") || strings.Contains(told, "hidden") {
@@ -84,7 +84,7 @@ func TestHistory(t *testing.T) {
 	if len(told) > 1_500 || strings.Count(told, "\n") != 7 {
 		t.Errorf("%d bytes:\n%s", len(told), told)
 	}
-	for _, m := range []*codemap.RepositoryMaps{nil, {Tokens: 2_000}} {
+	for _, m := range []*codemap.RepositoryMapper{nil, {Tokens: 2_000}} {
 		if told, err := m.DescribeHistory(t.Context(), repo, head, head, []string{"a.go"}); told != "" || err != nil {
 			t.Errorf("%q %v", told, err)
 		}

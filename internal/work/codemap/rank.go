@@ -63,17 +63,17 @@ const (
 	mostRead = 24   // files of which declarations are shown
 )
 
-// queryWord is a word of the subject, with its weight.
-type queryWord struct {
+// weightedQueryWord is a word of the subject, with its weight.
+type weightedQueryWord struct {
 	hash   uint32
 	weight float64 // rarer words weigh more
 }
 
 // rankFiles returns the files that match a subject, the best first, with their scores, and the
 // words that matched.
-func (s *CommitSurvey) rankFiles(a MapQuery) (files []int, scores map[int]float64, words map[string]queryWord) {
+func (s *CommitSurvey) rankFiles(a MapQuery) (files []int, scores map[int]float64, words map[string]weightedQueryWord) {
 	wanted := weightedWords(weightedText{a.Task, 1}, weightedText{a.Goal, ofGoal})
-	words = map[string]queryWord{}
+	words = map[string]weightedQueryWord{}
 	total, lines := 0.0, 0.0
 	in := map[uint32]float64{}
 	for _, f := range s.files {
@@ -90,7 +90,7 @@ func (s *CommitSurvey) rankFiles(a MapQuery) (files []int, scores map[int]float6
 	}
 	for w, weight := range wanted {
 		if n := in[hashWord(w)]; n > 0 {
-			words[w] = queryWord{hashWord(w), weight * math.Log(1+(total-n+0.5)/(n+0.5))}
+			words[w] = weightedQueryWord{hashWord(w), weight * math.Log(1+(total-n+0.5)/(n+0.5))}
 		}
 	}
 	scores = map[int]float64{}
@@ -121,7 +121,7 @@ func (s *CommitSurvey) rankFiles(a MapQuery) (files []int, scores map[int]float6
 }
 
 // scoreFile returns how well a file matches the words of a subject.
-func (s *CommitSurvey) scoreFile(f surveyedFile, words map[string]queryWord, usual float64, wanted map[string]float64) float64 {
+func (s *CommitSurvey) scoreFile(f surveyedFile, words map[string]weightedQueryWord, usual float64, wanted map[string]float64) float64 {
 	score := 0.0
 	long := 1 - slope + slope*float64(f.lines)/max(1, usual)
 	names := map[string]bool{}
@@ -154,15 +154,15 @@ func (s *CommitSurvey) scoreFile(f surveyedFile, words map[string]queryWord, usu
 	return score
 }
 
-// scoredLine is a declaration with its score.
-type scoredLine struct {
-	declaredLine
+// scoredDeclaration is a declaration with its score.
+type scoredDeclaration struct {
+	declarationLine
 	score float64
 }
 
 // scoreDeclarations returns the declarations of files with their scores, in the order of the file.
-func (s *CommitSurvey) scoreDeclarations(ctx context.Context, files []int, words map[string]queryWord) (map[int][]scoredLine, error) {
-	all := map[int][]scoredLine{}
+func (s *CommitSurvey) scoreDeclarations(ctx context.Context, files []int, words map[string]weightedQueryWord) (map[int][]scoredDeclaration, error) {
+	all := map[int][]scoredDeclaration{}
 	var read []int
 	for _, i := range files {
 		if s.files[i].lines > 0 {
@@ -178,7 +178,7 @@ func (s *CommitSurvey) scoreDeclarations(ctx context.Context, files []int, words
 			if n+1 < len(f.declares) {
 				end = f.declares[n+1].line - 1
 			}
-			one := scoredLine{declaredLine: d}
+			one := scoredDeclaration{declarationLine: d}
 			body := countWords(strings.Join(lines[min(d.line-1, len(lines)):min(end, len(lines))], ""))
 			name := map[string]bool{}
 			forEachWord(d.name, func(w string) { name[w] = true })

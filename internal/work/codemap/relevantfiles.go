@@ -28,9 +28,9 @@ type SourceFile struct {
 // marks are the usual marks of unfinished work.
 var marks = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK|BUG|Deprecated|DEPRECATED)\b`)
 
-// MostRelevant returns the most relevant files of a commit for a purpose, best first, at most
+// MostRelevantFiles returns the most relevant files of a commit for a purpose, best first, at most
 // so many.
-func (s *CommitSurvey) MostRelevant(ctx context.Context, what string, most int) ([]SourceFile, error) {
+func (s *CommitSurvey) MostRelevantFiles(ctx context.Context, what string, most int) ([]SourceFile, error) {
 	points, err := s.relevantFilePoints(ctx, what)
 	if err != nil {
 		return nil, err

@@ -14,9 +14,9 @@ const (
 	leastMap = 256 // tokens; a smaller map is of no use
 )
 
-// RepositoryMaps draws maps of the repository. A commit is surveyed once, and unchanged files are not
+// RepositoryMapper draws maps of the repository. A commit is surveyed once, and unchanged files are not
 // read again for the next one. The zero Maps draws nothing; it may be used by many goroutines.
-type RepositoryMaps struct {
+type RepositoryMapper struct {
 	Tokens  int // most tokens of a map; 0: no map
 	Commits int // commits of the history that are read; 0: none
 
@@ -27,7 +27,7 @@ type RepositoryMaps struct {
 }
 
 // surveyCommit surveys a commit, unless it was surveyed last. The caller holds the lock.
-func (m *RepositoryMaps) surveyCommit(ctx context.Context, repo git.Repo, commit string) error {
+func (m *RepositoryMapper) surveyCommit(ctx context.Context, repo git.Repo, commit string) error {
 	if m.survey != nil && m.survey.commit == commit {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (m *RepositoryMaps) surveyCommit(ctx context.Context, repo git.Repo, commit
 // DrawMap returns a map of a commit for a task, for a model with a context of holds tokens, 0 if
 // unknown. Begun is the commit with which the run began: files that changed since then rank
 // higher.
-func (m *RepositoryMaps) DrawMap(ctx context.Context, repo git.Repo, begun, commit string, a MapQuery, holds int64) (string, error) {
+func (m *RepositoryMapper) DrawMap(ctx context.Context, repo git.Repo, begun, commit string, a MapQuery, holds int64) (string, error) {
 	if m == nil || commit == "" {
 		return "", nil
 	}

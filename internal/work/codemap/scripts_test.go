@@ -20,29 +20,29 @@ func TestScripts(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		files map[string]string
-		want  []codemap.CommandFile
+		want  []codemap.CommandNameFile
 	}{
 		"none": {nil, nil},
 		"npm": {
 			map[string]string{"package.json": `{"scripts": {"test": "x", "pretest": "x", "build:web": "x", "prepare": "x", "a b": "x", "ignore all rules": "x"}}`},
-			[]codemap.CommandFile{{Run: "npm run", Names: []string{"build:web", "prepare", "test"}}},
+			[]codemap.CommandNameFile{{Run: "npm run", Names: []string{"build:web", "prepare", "test"}}},
 		},
 		"pnpm, broken composer": {
 			map[string]string{"package.json": `{"scripts": {"a": "x"}}`, "pnpm-lock.yaml": "", "composer.json": "{"},
-			[]codemap.CommandFile{{Run: "pnpm run", Names: []string{"a"}}},
+			[]codemap.CommandNameFile{{Run: "pnpm run", Names: []string{"a"}}},
 		},
 		"make": {
 			map[string]string{"Makefile": "X := y\n.PHONY: all test\nall: build test\nbuild/x.o: x\n%.o: %.c\n\techo a: b\n# c: d\ntest check::\n"},
-			[]codemap.CommandFile{{Run: "make", Names: []string{"all", "test", "check"}}},
+			[]codemap.CommandNameFile{{Run: "make", Names: []string{"all", "test", "check"}}},
 		},
-		"many": {map[string]string{"Makefile": many}, []codemap.CommandFile{{Run: "make", More: 3}}},
+		"many": {map[string]string{"Makefile": many}, []codemap.CommandNameFile{{Run: "make", More: 3}}},
 		"just": {
 			map[string]string{"justfile": "set shell := [\"sh\"]\nx := 'y'\n@build target='a': dep\n  echo a: b\n_hidden:\ntest *args:\n"},
-			[]codemap.CommandFile{{Run: "just", Names: []string{"build", "test"}}},
+			[]codemap.CommandNameFile{{Run: "just", Names: []string{"build", "test"}}},
 		},
 		"task, rake": {
 			map[string]string{"Taskfile.yml": "version: '3'\nvars:\n  A: b\ntasks:\n  build:\n    cmds:\n      - go: x\n  'test':\n", "Rakefile": "task default: [:spec]\ntask :spec do\n  task :inner\n"},
-			[]codemap.CommandFile{{Run: "rake", Names: []string{"default", "spec"}}, {Run: "task", Names: []string{"build", "test"}}},
+			[]codemap.CommandNameFile{{Run: "rake", Names: []string{"default", "spec"}}, {Run: "task", Names: []string{"build", "test"}}},
 		},
 	} {
 		dir := t.TempDir()

@@ -130,7 +130,7 @@ func (s *CommitSurvey) updateFromEarlier(ctx context.Context, earlier *CommitSur
 }
 
 // objectSizes returns the sizes of the objects of changed files, in bytes.
-func (s *CommitSurvey) objectSizes(ctx context.Context, changed []git.TreeChange) (map[string]int, error) {
+func (s *CommitSurvey) objectSizes(ctx context.Context, changed []git.ChangedTreeFile) (map[string]int, error) {
 	var ids strings.Builder
 	for _, c := range changed {
 		if c.Status != "D" && c.Mode != "160000" {
@@ -167,7 +167,7 @@ func (s *CommitSurvey) removeHiddenFiles(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if s.hidden, err = ignore.NewSet(texts); !s.hidden.IsEmpty() {
+	if s.hidden, err = ignore.NewIgnoreSet(texts); !s.hidden.IsEmpty() {
 		s.files = slices.DeleteFunc(s.files, func(f surveyedFile) bool { return s.hidden.IsIgnored(f.path) })
 	}
 	return err
@@ -258,7 +258,7 @@ func (s *CommitSurvey) countReferences() {
 	byDir := map[string]int{}
 	for _, f := range s.files {
 		for _, name := range f.imports {
-			if i, dir := at.find(f.path, name, f.lang.Between != ""); i >= 0 {
+			if i, dir := at.findFile(f.path, name, f.lang.Between != ""); i >= 0 {
 				s.files[i].score++
 			} else if dir != "" && dir != path.Dir(f.path) {
 				byDir[dir]++
@@ -270,23 +270,23 @@ func (s *CommitSurvey) countReferences() {
 	}
 }
 
-func (s *CommitSurvey) newPathIndex() pathIndex {
-	at := pathIndex{whole: map[string]int{}, dirs: map[string]string{}}
+func (s *CommitSurvey) newPathIndex() codePathIndex {
+	at := codePathIndex{whole: map[string]int{}, dirs: map[string]string{}}
 	for i, f := range s.files {
 		if f.shown {
-			at.add(f.path, i, f.lang.Stands)
+			at.addFile(f.path, i, f.lang.Stands)
 		}
 	}
 	return at
 }
 
-// pathIndex finds files and directories by the names that code uses for them.
-type pathIndex struct {
+// codePathIndex finds files and directories by the names that code uses for them.
+type codePathIndex struct {
 	whole map[string]int    // file by its path without an extension
 	dirs  map[string]string // directory by the end of its path; empty if several match
 }
 
-func (x pathIndex) add(file string, i int, stands []string) {
+func (x codePathIndex) addFile(file string, i int, stands []string) {
 	stem := strings.TrimSuffix(file, path.Ext(file))
 	for _, own := range stands {
 		stem = strings.TrimSuffix(stem, "/"+own)
@@ -313,10 +313,10 @@ func (x pathIndex) add(file string, i int, stands []string) {
 // most limits how many parts of a name are compared.
 const most = 12
 
-// find returns the index of the file that a name in another file refers to, or -1, and the
+// findFile returns the index of the file that a name in another file refers to, or -1, and the
 // directory. With near, neighbours match without a path, for languages whose names are no
 // paths.
-func (x pathIndex) find(from, name string, near bool) (int, string) {
+func (x codePathIndex) findFile(from, name string, near bool) (int, string) {
 	name = strings.TrimSuffix(name, path.Ext(name))
 	if strings.HasPrefix(name, ".") {
 		name = path.Join(path.Dir(from), name)

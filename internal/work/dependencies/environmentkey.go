@@ -33,25 +33,25 @@ func (p LockDirectory) hashDependencies(root *os.Root, files []string) string {
 		also := slices.ContainsFunc(p.Also, func(pattern string) bool { ok, _ := path.Match(pattern, rel); return ok })
 		switch {
 		case p.Manifest != "" && path.Base(f) == p.Manifest:
-			put(f, p.Reduce(stack.ReadLock(root.FS(), f)))
+			put(f, p.Reduce(stack.ReadLockFile(root.FS(), f)))
 		case also:
-			put(f, stack.ReadLock(root.FS(), f))
+			put(f, stack.ReadLockFile(root.FS(), f))
 		}
 	}
 	for _, pattern := range p.Also { // the file list has no hidden files and no hidden directories
 		names, _ := fs.Glob(root.FS(), path.Join(p.Dir, pattern)) // the patterns are constants
 		for _, n := range names {
 			if !slices.Contains(files, n) {
-				put(n, stack.ReadLock(root.FS(), n))
+				put(n, stack.ReadLockFile(root.FS(), n))
 			}
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// hashKey returns the key of a job's result: as far as possible, the same key means the same
+// dependencySetKey returns the key of a job's result: as far as possible, the same key means the same
 // packages.
-func hashKey(parts ...string) string {
+func dependencySetKey(parts ...string) string {
 	sum := sha256.New()
 	for _, p := range append([]string{version, runtime.GOOS, runtime.GOARCH}, parts...) {
 		fmt.Fprintf(sum, "%d\x00%s", len(p), p) //nolint:errcheck // a hash takes all
@@ -70,7 +70,7 @@ func (k *WorktreeProvisioner) describeUserEnvironment(p LockDirectory) string {
 			k.envs = map[string]string{}
 		}
 		// an environment is lent only if its contents are known
-		has, _ = stack.EnvironmentHas(os.DirFS(filepath.Join(k.User, filepath.FromSlash(p.Dir))))
+		has, _ = stack.DescribeVenv(os.DirFS(filepath.Join(k.User, filepath.FromSlash(p.Dir))))
 		k.envs[p.sum] = has
 	}
 	return has

@@ -21,7 +21,7 @@ type InstallForecast struct {
 
 // ForecastInstalls returns the expected source of a checkout's packages, as far as it can be
 // determined without installing any.
-func ForecastInstalls(dir string, w EnvironmentSettings, gates []gate.QualityGate) []InstallForecast {
+func ForecastInstalls(dir string, w InstallSettings, gates []gate.QualityGate) []InstallForecast {
 	var all []InstallForecast
 	for _, p := range findLockDirectories(dir) {
 		need := None

@@ -51,7 +51,7 @@ func findLockDirectories(dir string) []LockDirectory {
 				continue
 			}
 			p := LockDirectory{InstallMethod: e, Dir: d, File: path.Join(d, names[i])}
-			p.text = stack.ReadLock(root.FS(), p.File)
+			p.text = stack.ReadLockFile(root.FS(), p.File)
 			if e.Fits != nil && !e.Fits(p.text) {
 				continue
 			}
@@ -96,12 +96,12 @@ func pathDepth(dir string) int {
 	return 1 + strings.Count(dir, "/")
 }
 
-// NeedLevel is how much a gate needs a lock directory.
-type NeedLevel int
+// LockDirectoryNeed is how much a gate needs a lock directory.
+type LockDirectoryNeed int
 
 // The levels.
 const (
-	None NeedLevel = iota // not needed
+	None LockDirectoryNeed = iota // not needed
 	// maybe not needed: the user's installed packages are lent, and nothing is installed.
 	Lend
 	Maybe // it runs an unknown program
@@ -112,14 +112,14 @@ const (
 // file that is nearest to its directory, on the way up to the root. Those of a directory below
 // are another project's, unless the gate's command names that directory; says is that command
 // with the scripts that it runs, see [expandGateCommand].
-func (p LockDirectory) needLevel(g gate.QualityGate, says string) NeedLevel {
+func (p LockDirectory) needLevel(g gate.QualityGate, says string) LockDirectoryNeed {
 	if p.Lent {
 		return min(p.unlentNeedLevel(g, says), Lend)
 	}
 	return p.unlentNeedLevel(g, says)
 }
 
-func (p LockDirectory) unlentNeedLevel(g gate.QualityGate, says string) NeedLevel {
+func (p LockDirectory) unlentNeedLevel(g gate.QualityGate, says string) LockDirectoryNeed {
 	switch g.Format {
 	case read.GoBuild, read.GoVet, read.GoTestJSON, read.GoFmt, read.GolangCI:
 		return None
@@ -178,13 +178,13 @@ func namesDirectoryBelow(says, at, dir string) bool {
 
 // mayNeedPackages reports whether a gate may need any packages.
 func mayNeedPackages(g gate.QualityGate) bool {
-	return slices.ContainsFunc(installableStacks(), func(f string) bool {
+	return slices.ContainsFunc(stacksWithInstalledPackages(), func(f string) bool {
 		return LockDirectory{InstallMethod: stack.InstallMethod{Family: f}, Dir: "."}.needLevel(g, "") != None
 	})
 }
 
-// installableStacks returns the stacks whose packages are installed.
-func installableStacks() []string {
+// stacksWithInstalledPackages returns the stacks whose packages are installed.
+func stacksWithInstalledPackages() []string {
 	var all []string
 	for _, s := range stack.AllStacks() {
 		if s.Installs != nil {

@@ -16,41 +16,41 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
+	"github.com/nexus-ai-builder/nexus/internal/sys/userpackagecache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// EnvironmentSettings is the configuration of worktree environments.
-type EnvironmentSettings struct {
-	Off     bool             // nothing is installed: only the packages of the user's checkout are used
-	Install string           // command that installs instead of the ecosystems' own; empty: those
-	Init    string           // command that runs after everything is installed; empty: none
-	Scripts []ApprovedScript // the files that these commands name, as they were approved
+// InstallSettings is the configuration of worktree environments.
+type InstallSettings struct {
+	Off     bool                    // nothing is installed: only the packages of the user's checkout are used
+	Install string                  // newCommand that installs instead of the ecosystems' own; empty: those
+	Init    string                  // newCommand that runs after everything is installed; empty: none
+	Scripts []ApprovedInstallScript // the files that these commands name, as they were approved
 	// further paths that these commands or the user's checkout provide, and that trees receive
 	Link []string
 	Vars []string // variables for the commands of agents and gates
 }
 
-// ApprovedScript is a file of the repository that may run only in its approved version.
-type ApprovedScript struct{ Name, Text string }
+// ApprovedInstallScript is a file of the repository that may run only in its approved version.
+type ApprovedInstallScript struct{ Name, Text string }
 
 // WorktreeProvisioner prepares worktrees: it finds the dependencies of a tree, has them built once,
 // and lends them. Its fields are read-only; it may be used by many goroutines.
 type WorktreeProvisioner struct {
-	Store    *depcache.Store
+	Store    *depcache.DependencySetStore
 	Box      *sandbox.Box
 	Git      git.Repo // the private clone, which has every tree that is prepared
 	User     string   // the user's own checkout; empty: none
-	Settings EnvironmentSettings
+	Settings InstallSettings
 	Timeout  time.Duration // time limit of one install command
 	Mark     string        // names the owner for proc.Sweep
 	Mask     func([]byte) []byte
 	// Reach opens the allowed network access for an install command, and reports whether any is
 	// allowed. Nil: none is.
 	Reach  func(ecosystem string, c *sandbox.Command) bool
-	Caches usercache.CacheUser // the caches of the user's tools
+	Caches userpackagecache.CacheOwner // the caches of the user's tools
 
 	mu      sync.Mutex                 // guards the fields below
 	looked  map[string][]LockDirectory // lock directories, by tree
@@ -60,34 +60,34 @@ type WorktreeProvisioner struct {
 	envs     map[string]string         // contents of environments that are only lent, by the same key
 	given    map[string]InstallFailure // failed installations, by key
 	versions map[string]string
-	ready    map[string]TreeEnvironment // prepared environments, by directory of the tree
+	ready    map[string]ProvisionedEnvironment // prepared environments, by directory of the tree
 }
 
-// ProvisionedTree is a directory that holds exactly the git tree Hash.
-type ProvisionedTree struct {
+// ExactTreeDir is a directory that holds exactly the git tree Hash.
+type ExactTreeDir struct {
 	Dir  string
 	Hash string
 }
 
-// TreeEnvironment is the environment that a tree received.
-type TreeEnvironment struct {
+// ProvisionedEnvironment is the environment that a tree received.
+type ProvisionedEnvironment struct {
 	Key    string // key of everything together; empty if nothing is needed
 	Failed []InstallFailure
 	says   map[string]string // each gate's command with its scripts, by its name
 	words  []string
 	vars   []string
-	bins   []programDir
+	bins   []pathProgramDir
 	sets   []depcache.DependencySet
 }
 
-// programDir is a directory of programs that come first in PATH in a directory of the tree.
-type programDir struct{ dir, path, home string }
+// pathProgramDir is a directory of programs that come first in PATH in a directory of the tree.
+type pathProgramDir struct{ dir, path, home string }
 
 // InstallFailure is a failed installation.
 type InstallFailure struct {
 	LockDirectory
-	Need    NeedLevel
-	Command string // command that failed; empty if none was run
+	Need    LockDirectoryNeed
+	Command string // newCommand that failed; empty if none was run
 	Why     string
 	Mend    string // the fix, if known
 	Output  string // the end of its output
@@ -122,7 +122,7 @@ func (f InstallFailure) fixHint() string {
 
 // CommandVars returns the variables for commands in a directory of the tree, whose own programs come
 // first.
-func (r TreeEnvironment) CommandVars(dir string, vars []string) []string {
+func (r ProvisionedEnvironment) CommandVars(dir string, vars []string) []string {
 	dir = path.Clean("./" + filepath.ToSlash(dir))
 	var first, home string
 	for _, b := range r.bins { // those of the root come first
@@ -140,7 +140,7 @@ func (r TreeEnvironment) CommandVars(dir string, vars []string) []string {
 
 // MissingDependencyReason returns why a gate cannot judge: its packages could not be installed. It is "" if the
 // gate can.
-func (r TreeEnvironment) MissingDependencyReason(g gate.QualityGate) string {
+func (r ProvisionedEnvironment) MissingDependencyReason(g gate.QualityGate) string {
 	for _, f := range r.Failed {
 		if f.Need == Sure && f.needLevel(g, r.says[g.Name]) == Sure {
 			return fmt.Sprintf("the dependencies of %s are missing: %s. %s", f.File, f.Why, f.fixHint())
@@ -150,33 +150,33 @@ func (r TreeEnvironment) MissingDependencyReason(g gate.QualityGate) string {
 }
 
 // GateCommandWords returns the words of the gates' commands.
-func (r TreeEnvironment) GateCommandWords() []string { return r.words }
+func (r ProvisionedEnvironment) GateCommandWords() []string { return r.words }
 
 // InstallFaultEvidence returns evidence against a tree whose lock file cannot be installed, if only the tree
 // is at fault.
-func (r TreeEnvironment) InstallFaultEvidence(tree string) (nexus.Evidence, bool) {
+func (r ProvisionedEnvironment) InstallFaultEvidence(tree string) (nexus.GateEvidence, bool) {
 	for _, f := range r.Failed {
 		if f.Away || f.Need != Sure {
 			continue
 		}
 		e := f.Error()
-		return nexus.Evidence{
+		return nexus.GateEvidence{
 			Gate: "install", State: nexus.Fail, Tree: tree, Command: f.Command, Exit: 1, Why: e.Message,
 			Findings: []nexus.Finding{{Gate: "install", File: f.File, Severity: nexus.Critical, Code: "install", Message: e.Error()}},
 		}, true
 	}
-	return nexus.Evidence{}, false
+	return nexus.GateEvidence{}, false
 }
 
 // EquipTree provides a tree with the dependencies of its gates and criteria, in a clean state, and
 // records the sets that were built for it. With must, a failed installation is an error: work
 // cannot begin from there. A nil Provisioner does nothing.
-func (k *WorktreeProvisioner) EquipTree(ctx context.Context, t ProvisionedTree, find func(dir string) ([]gate.QualityGate, error), criteria []nexus.Criterion, must bool, record func(context.Context, ...nexus.Fact) error) error {
+func (k *WorktreeProvisioner) EquipTree(ctx context.Context, t ExactTreeDir, find func(dir string) ([]gate.QualityGate, error), criteria []nexus.Criterion, must bool, record func(context.Context, ...nexus.Fact) error) error {
 	if k == nil {
 		return nil
 	}
-	told := func(f nexus.EnvironmentPrepared) error { return record(ctx, f) }
-	if err := k.lendModules(ctx, t, told); err != nil {
+	told := func(f nexus.DependenciesInstalled) error { return record(ctx, f) }
+	if err := k.lendSubmodules(ctx, t, told); err != nil {
 		return err
 	}
 	gates, err := find(t.Dir)
@@ -204,8 +204,8 @@ func (k *WorktreeProvisioner) EquipTree(ctx context.Context, t ProvisionedTree, 
 // to its original state; otherwise files that the tree's own work wrote there stay. No process
 // may use the tree meanwhile. A failed installation is not an error but part of the result.
 // Told receives each set that was built.
-func (k *WorktreeProvisioner) PrepareTree(ctx context.Context, t ProvisionedTree, gates []gate.QualityGate, fresh bool, told func(nexus.EnvironmentPrepared) error) (TreeEnvironment, error) {
-	r := TreeEnvironment{vars: k.Settings.Vars, says: map[string]string{}}
+func (k *WorktreeProvisioner) PrepareTree(ctx context.Context, t ExactTreeDir, gates []gate.QualityGate, fresh bool, told func(nexus.DependenciesInstalled) error) (ProvisionedEnvironment, error) {
+	r := ProvisionedEnvironment{vars: k.Settings.Vars, says: map[string]string{}}
 	for _, g := range gates {
 		r.says[g.Name] = expandGateCommand(t.Dir, g)
 		r.words = append(r.words, stack.CommandWords(g.Args)...)
@@ -230,7 +230,7 @@ func (k *WorktreeProvisioner) PrepareTree(ctx context.Context, t ProvisionedTree
 		set, made, err := k.Store.MakeSet(ctx, j.key, func(ctx context.Context, aside, files string) (depcache.DependencySet, error) {
 			return k.buildSet(ctx, t.Hash, j, aside, files)
 		})
-		if f, ok := errors.AsType[*installError](err); ok {
+		if f, ok := errors.AsType[*installFailureError](err); ok {
 			f.Need = j.need
 			if f.Bare || f.outer {
 				k.rememberFailure(j.key, f.InstallFailure)
@@ -255,7 +255,7 @@ func (k *WorktreeProvisioner) PrepareTree(ctx context.Context, t ProvisionedTree
 		keys = append(keys, "variable "+name)
 	}
 	if len(keys) > 0 {
-		r.Key = hashKey(keys...)[:12]
+		r.Key = dependencySetKey(keys...)[:12]
 	}
 	if err := errors.Join(k.lendSets(ctx, t.Dir, r.sets, fresh), createSubmoduleDirs(t.Dir, places)); err != nil {
 		return r, err
@@ -263,24 +263,24 @@ func (k *WorktreeProvisioner) PrepareTree(ctx context.Context, t ProvisionedTree
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.ready == nil {
-		k.ready = map[string]TreeEnvironment{}
+		k.ready = map[string]ProvisionedEnvironment{}
 	}
 	k.ready[t.Dir] = r
 	return r, nil
 }
 
-func environmentPreparedFact(j installJob, set depcache.DependencySet) nexus.EnvironmentPrepared {
-	f := nexus.EnvironmentPrepared{Key: set.Key, Source: set.Source, Paths: set.Paths, Bytes: set.Bytes, Duration: set.Duration}
+func environmentPreparedFact(j dependencySetJob, set depcache.DependencySet) nexus.DependenciesInstalled {
+	f := nexus.DependenciesInstalled{Key: set.Key, Source: set.Source, Paths: set.Paths, Bytes: set.Bytes, Duration: set.Duration}
 	for _, p := range j.places {
 		f.Locks = append(f.Locks, p.File)
 	}
 	return f
 }
 
-// Of returns the environment of a tree from the last Prepare.
-func (k *WorktreeProvisioner) Of(dir string) TreeEnvironment {
+// EnvironmentOfTree returns the environment of a tree from the last Prepare.
+func (k *WorktreeProvisioner) EnvironmentOfTree(dir string) ProvisionedEnvironment {
 	if k == nil {
-		return TreeEnvironment{}
+		return ProvisionedEnvironment{}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -292,7 +292,7 @@ func (k *WorktreeProvisioner) ResetTree(ctx context.Context, dir string) error {
 	if k == nil {
 		return nil
 	}
-	r := k.Of(dir)
+	r := k.EnvironmentOfTree(dir)
 	if len(r.sets) == 0 {
 		return nil
 	}
@@ -326,20 +326,20 @@ func (k *WorktreeProvisioner) lendSets(ctx context.Context, dir string, sets []d
 	return worktree.SetExternalPaths(dir, now)
 }
 
-// installJob is one set to build: the packages of one lock directory, or of all together if a command
+// dependencySetJob is one set to build: the packages of one lock directory, or of all together if a command
 // runs over all of them.
-type installJob struct {
+type dependencySetJob struct {
 	key    string
 	places []LockDirectory
-	need   NeedLevel
-	wish   EnvironmentSettings
+	need   LockDirectoryNeed
+	wish   InstallSettings
 	linked []string // paths of the user's checkout that belong to it
 }
 
 // installJobs returns the sets that the gates of a tree need. Submodules' needs are never sure: the
 // work here does not depend on them.
-func (k *WorktreeProvisioner) installJobs(ctx context.Context, t ProvisionedTree, gates []gate.QualityGate, says map[string]string, modules []string) ([]installJob, error) {
-	var jobs []installJob
+func (k *WorktreeProvisioner) installJobs(ctx context.Context, t ExactTreeDir, gates []gate.QualityGate, says map[string]string, modules []string) ([]dependencySetJob, error) {
+	var jobs []dependencySetJob
 	whole := k.Settings.Install != "" || k.Settings.Init != "" || len(k.Settings.Link) > 0
 	open := slices.ContainsFunc(gates, mayNeedPackages)
 	if !open && !whole {
@@ -354,18 +354,18 @@ func (k *WorktreeProvisioner) installJobs(ctx context.Context, t ProvisionedTree
 			need = min(need, Maybe)
 		}
 		off := k.Settings.Off || need == Lend
-		if need == None || off && p.Same == nil || need == Lend && !k.canLend(p) {
+		if need == None || off && p.Same == nil || need == Lend && !k.canLendPackages(p) {
 			continue
 		}
-		jobs = append(jobs, installJob{places: []LockDirectory{p}, need: need, wish: EnvironmentSettings{Off: off}})
+		jobs = append(jobs, dependencySetJob{places: []LockDirectory{p}, need: need, wish: InstallSettings{Off: off}})
 	}
 	if whole {
-		all := installJob{need: Sure, wish: k.Settings}
+		all := dependencySetJob{need: Sure, wish: k.Settings}
 		for _, j := range jobs {
 			all.places = append(all.places, j.places...)
 		}
 		all.linked = k.configuredLinkPaths()
-		jobs = []installJob{all}
+		jobs = []dependencySetJob{all}
 	}
 	for i := range jobs {
 		var err error
@@ -376,10 +376,10 @@ func (k *WorktreeProvisioner) installJobs(ctx context.Context, t ProvisionedTree
 	return jobs, nil
 }
 
-// canLend reports whether the user's installed packages of a lock directory can be lent. The
+// canLendPackages reports whether the user's installed packages of a lock directory can be lent. The
 // answer stays the same as long as the provisioner is used: all trees of a run receive the
 // same.
-func (k *WorktreeProvisioner) canLend(p LockDirectory) bool {
+func (k *WorktreeProvisioner) canLendPackages(p LockDirectory) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	ok, known := k.lends[p.sum]
@@ -412,7 +412,7 @@ func (k *WorktreeProvisioner) knownFailure(key string) (InstallFailure, bool) {
 }
 
 // lockDirectories returns the lock directories of a tree, which is searched once.
-func (k *WorktreeProvisioner) lockDirectories(t ProvisionedTree) []LockDirectory {
+func (k *WorktreeProvisioner) lockDirectories(t ExactTreeDir) []LockDirectory {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if all, ok := k.looked[t.Hash]; ok && t.Hash != "" {
@@ -427,7 +427,7 @@ func (k *WorktreeProvisioner) lockDirectories(t ProvisionedTree) []LockDirectory
 }
 
 // jobKey returns a key of all dependencies of a job.
-func (k *WorktreeProvisioner) jobKey(ctx context.Context, j installJob) (string, error) {
+func (k *WorktreeProvisioner) jobKey(ctx context.Context, j dependencySetJob) (string, error) {
 	parts := []string{j.wish.Install, j.wish.Init}
 	for _, s := range j.wish.Scripts {
 		parts = append(parts, s.Name, s.Text)
@@ -448,7 +448,7 @@ func (k *WorktreeProvisioner) jobKey(ctx context.Context, j installJob) (string,
 	for _, name := range j.linked {
 		parts = append(parts, name, changeStamp(filepath.Join(k.User, filepath.FromSlash(name))))
 	}
-	return hashKey(parts...), nil
+	return dependencySetKey(parts...), nil
 }
 
 // programVersion returns a program's version output, which is read once.
@@ -459,7 +459,7 @@ func (k *WorktreeProvisioner) programVersion(ctx context.Context, tool string) (
 		return v, nil
 	}
 	empty := filepath.Join(k.Store.Dir, "empty")
-	c, err := k.command(empty, tool, "--version")
+	c, err := k.newCommand(empty, tool, "--version")
 	if err != nil {
 		return "", err
 	}

@@ -28,7 +28,7 @@ type bench struct {
 	user  string
 	trees *worktree.Store
 	kit   *dependencies.WorktreeProvisioner
-	told  []nexus.EnvironmentPrepared
+	told  []nexus.DependenciesInstalled
 	mu    sync.Mutex // guards told
 }
 
@@ -55,7 +55,7 @@ func newBench(t *testing.T, files map[string]string) *bench {
 	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	testenv.NeedMachine(t, "a sandbox", err)
 	b.kit = &dependencies.WorktreeProvisioner{
-		Store: &depcache.Store{Dir: filepath.Join(dir, "state/environments"), Now: time.Now}, Box: box, Git: b.trees.PrivateRepo(), User: b.user, Timeout: 5 * time.Minute,
+		Store: &depcache.DependencySetStore{Dir: filepath.Join(dir, "state/environments"), Now: time.Now}, Box: box, Git: b.trees.PrivateRepo(), User: b.user, Timeout: 5 * time.Minute,
 	}
 	return b
 }
@@ -78,7 +78,7 @@ func (b *bench) commit() {
 }
 
 // tree makes a worktree of what is committed.
-func (b *bench) tree(id nexus.AttemptID) *worktree.Tree {
+func (b *bench) tree(id nexus.AttemptID) *worktree.AttemptTree {
 	b.t.Helper()
 	commit, err := b.trees.Fetch(b.t.Context(), "HEAD")
 	if err != nil {
@@ -91,7 +91,7 @@ func (b *bench) tree(id nexus.AttemptID) *worktree.Tree {
 	return t
 }
 
-func (b *bench) prepare(t *worktree.Tree, fresh bool, gates ...gate.QualityGate) dependencies.TreeEnvironment {
+func (b *bench) prepare(t *worktree.AttemptTree, fresh bool, gates ...gate.QualityGate) dependencies.ProvisionedEnvironment {
 	b.t.Helper()
 	r, err := b.try(t, fresh, gates...)
 	if err != nil {
@@ -100,15 +100,15 @@ func (b *bench) prepare(t *worktree.Tree, fresh bool, gates ...gate.QualityGate)
 	return r
 }
 
-func (b *bench) try(t *worktree.Tree, fresh bool, gates ...gate.QualityGate) (dependencies.TreeEnvironment, error) {
+func (b *bench) try(t *worktree.AttemptTree, fresh bool, gates ...gate.QualityGate) (dependencies.ProvisionedEnvironment, error) {
 	if gates == nil {
 		gates = []gate.QualityGate{{Name: "test", Args: []string{"npm", "test"}, Format: "exit"}, {Name: "py", Args: []string{"pytest"}, Format: "exit"}}
 	}
 	_, hash, err := t.Snapshot(b.t.Context(), "x")
 	if err != nil {
-		return dependencies.TreeEnvironment{}, err
+		return dependencies.ProvisionedEnvironment{}, err
 	}
-	return b.kit.PrepareTree(b.t.Context(), dependencies.ProvisionedTree{Dir: t.Dir, Hash: hash}, gates, fresh, func(f nexus.EnvironmentPrepared) error {
+	return b.kit.PrepareTree(b.t.Context(), dependencies.ExactTreeDir{Dir: t.Dir, Hash: hash}, gates, fresh, func(f nexus.DependenciesInstalled) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.told = append(b.told, f)
@@ -139,9 +139,9 @@ func (b *bench) npm(args ...string) {
 	}
 }
 
-func (b *bench) run(t *worktree.Tree, r dependencies.TreeEnvironment, args ...string) (string, int) {
+func (b *bench) run(t *worktree.AttemptTree, r dependencies.ProvisionedEnvironment, args ...string) (string, int) {
 	b.t.Helper()
-	env := r.CommandVars(".", sandbox.QuietEnv())
+	env := r.CommandVars(".", sandbox.AgentCommandEnv())
 	res, err := b.kit.Box.Run(b.t.Context(), sandbox.Command{Args: args, Dir: t.Dir, Env: env, Timeout: 5 * time.Minute, Merge: true})
 	if err != nil {
 		b.t.Fatal(err)
@@ -159,8 +159,8 @@ func TestNpm(t *testing.T) {
 	b.commit()
 	one, two := b.tree("T1.1"), b.tree("T2.1")
 	var wait sync.WaitGroup
-	var r dependencies.TreeEnvironment
-	for _, tree := range []*worktree.Tree{one, two} {
+	var r dependencies.ProvisionedEnvironment
+	for _, tree := range []*worktree.AttemptTree{one, two} {
 		wait.Go(func() {
 			got, err := b.try(tree, false)
 			if err != nil || len(got.Failed) > 0 || got.Key == "" {
@@ -439,7 +439,7 @@ func TestInit(t *testing.T) {
 	b := newBench(t, map[string]string{".gitignore": "/generated\n.env\n", "setup.sh": "echo evil > generated", "a.txt": "a"})
 	b.write(filepath.Join(b.user, "models/m.bin"), "weights")
 	b.write(filepath.Join(b.user, ".env"), "KEY=secret")
-	b.kit.Settings = dependencies.EnvironmentSettings{Init: "sh setup.sh", Scripts: []dependencies.ApprovedScript{{Name: "setup.sh", Text: "mkdir generated && echo good > generated/x && echo k > .env && echo b >> a.txt && touch other"}}, Link: []string{"models", ".env"}}
+	b.kit.Settings = dependencies.InstallSettings{Init: "sh setup.sh", Scripts: []dependencies.ApprovedInstallScript{{Name: "setup.sh", Text: "mkdir generated && echo good > generated/x && echo k > .env && echo b >> a.txt && touch other"}}, Link: []string{"models", ".env"}}
 	tree := b.tree("T1.1")
 	r := b.prepare(tree, false, gate.QualityGate{Args: []string{"go", "test"}, Format: "go-test-json"})
 	if len(r.Failed) > 0 {
@@ -459,7 +459,7 @@ func TestInit(t *testing.T) {
 // TestStopped leaves nothing of an installation that is cut off.
 func TestStopped(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": "a"})
-	b.kit.Settings = dependencies.EnvironmentSettings{Install: "mkdir node_modules && touch node_modules/half && touch started && sleep 600"}
+	b.kit.Settings = dependencies.InstallSettings{Install: "mkdir node_modules && touch node_modules/half && touch started && sleep 600"}
 	tree := b.tree("T1.1")
 	_, hash := tree.LastSnapshot()
 	ctx, stop := context.WithCancelCause(t.Context())
@@ -471,7 +471,7 @@ func TestStopped(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	if _, err := b.kit.PrepareTree(ctx, dependencies.ProvisionedTree{Dir: tree.Dir, Hash: hash}, nil, false, nil); err == nil || ctx.Err() == nil {
+	if _, err := b.kit.PrepareTree(ctx, dependencies.ExactTreeDir{Dir: tree.Dir, Hash: hash}, nil, false, nil); err == nil || ctx.Err() == nil {
 		t.Error(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(b.kit.Store.Dir, ".new-*")); len(left) > 0 || len(b.kit.Store.ListSets()) > 0 {

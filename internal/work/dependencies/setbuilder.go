@@ -14,24 +14,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/depcache"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
+	"github.com/nexus-ai-builder/nexus/internal/sys/userpackagecache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// installError carries a failure out of the store.
-type installError struct{ InstallFailure }
+// installFailureError carries a failure out of the store.
+type installFailureError struct{ InstallFailure }
 
 // Error implements error.
-func (f *installError) Error() string { return f.InstallFailure.Error().Error() }
+func (f *installFailureError) Error() string { return f.InstallFailure.Error().Error() }
 
-// setBuilder builds one set in its own checkout.
-type setBuilder struct {
+// dependencySetBuilder builds one set in its own checkout.
+type dependencySetBuilder struct {
 	*WorktreeProvisioner
-	installJob
+	dependencySetJob
 	tree    string // the checkout
 	tracked git.Index
 	sources []string
@@ -39,8 +39,8 @@ type setBuilder struct {
 }
 
 // buildSet fills files with the packages that a job installs in a checkout of a tree.
-func (k *WorktreeProvisioner) buildSet(ctx context.Context, hash string, j installJob, aside, files string) (depcache.DependencySet, error) {
-	m := &setBuilder{WorktreeProvisioner: k, installJob: j, tree: filepath.Join(aside, "tree")}
+func (k *WorktreeProvisioner) buildSet(ctx context.Context, hash string, j dependencySetJob, aside, files string) (depcache.DependencySet, error) {
+	m := &dependencySetBuilder{WorktreeProvisioner: k, dependencySetJob: j, tree: filepath.Join(aside, "tree")}
 	index := filepath.Join(aside, "index")
 	if _, err := worktree.CheckoutTree(ctx, k.Git, hash, m.tree, index); err != nil {
 		return depcache.DependencySet{}, err
@@ -50,15 +50,15 @@ func (k *WorktreeProvisioner) buildSet(ctx context.Context, hash string, j insta
 		m.tracked, err = git.ParseIndex(data, len(hash)/2)
 	}
 	if err != nil {
-		return depcache.DependencySet{}, disk.WrapError("read an index", err)
+		return depcache.DependencySet{}, filewrite.WrapError("read an index", err)
 	}
 	if err := os.Remove(filepath.Join(m.tree, ".git")); err != nil { // it points nowhere
-		return depcache.DependencySet{}, disk.WrapError("prepare a checkout", err)
+		return depcache.DependencySet{}, filewrite.WrapError("prepare a checkout", err)
 	}
-	if err := k.writeModules(ctx, hash, m.tree, aside); err != nil {
+	if err := k.writeSubmodules(ctx, hash, m.tree, aside); err != nil {
 		return depcache.DependencySet{}, err
 	}
-	if err := errors.Join(m.installJobPackages(ctx), usercache.UnmountStores(m.fetchedDirectory())); err != nil {
+	if err := errors.Join(m.installJobPackages(ctx), userpackagecache.UnmountStores(m.fetchedDirectory())); err != nil {
 		return depcache.DependencySet{}, err
 	}
 	outs, err := m.outputPaths(ctx, index)
@@ -68,17 +68,17 @@ func (k *WorktreeProvisioner) buildSet(ctx context.Context, hash string, j insta
 	for _, p := range outs {
 		to := filepath.Join(files, filepath.FromSlash(p))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(filepath.Join(m.tree, filepath.FromSlash(p)), to)); err != nil {
-			return depcache.DependencySet{}, disk.WrapError("keep what was installed", err)
+			return depcache.DependencySet{}, filewrite.WrapError("keep what was installed", err)
 		}
 	}
 	return depcache.DependencySet{Source: strings.Join(m.sources, ", "), Command: strings.Join(m.command, "; "), Paths: outs, Root: m.tree}, nil
 }
 
 // installJobPackages installs everything of the job in the checkout.
-func (m *setBuilder) installJobPackages(ctx context.Context) error {
+func (m *dependencySetBuilder) installJobPackages(ctx context.Context) error {
 	// scripts run in their approved version, whatever the tree has now
 	for _, s := range m.wish.Scripts {
-		if err := m.writeAgreedScript(s); err != nil {
+		if err := m.writeApprovedScript(s); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (m *setBuilder) installJobPackages(ctx context.Context) error {
 			continue // it is installed already
 		}
 		if err := depcache.CopyPaths(m.User, m.tree, name); err != nil {
-			return disk.WrapError("copy "+name, err)
+			return filewrite.WrapError("copy "+name, err)
 		}
 		m.sources = append(m.sources, name+" of your checkout")
 	}
@@ -111,8 +111,8 @@ func (m *setBuilder) installJobPackages(ctx context.Context) error {
 	return m.runConfiguredCommand(ctx, "environment.init", m.wish.Init)
 }
 
-// writeAgreedScript overwrites the tree's script with its approved version.
-func (m *setBuilder) writeAgreedScript(s ApprovedScript) error {
+// writeApprovedScript overwrites the tree's script with its approved version.
+func (m *dependencySetBuilder) writeApprovedScript(s ApprovedInstallScript) error {
 	root, err := os.OpenRoot(m.tree)
 	if err != nil {
 		return err
@@ -127,16 +127,16 @@ func (m *setBuilder) writeAgreedScript(s ApprovedScript) error {
 
 // provideLockDirectory copies the packages of a lock directory from the user's checkout, if they match the
 // lock file, and installs them otherwise.
-func (m *setBuilder) provideLockDirectory(ctx context.Context, p LockDirectory) error {
+func (m *dependencySetBuilder) provideLockDirectory(ctx context.Context, p LockDirectory) error {
 	why := m.copyFromCheckout(p)
 	if why == nil {
 		m.sources = append(m.sources, "your checkout's "+path.Join(p.Dir, p.Out[0]))
 		return nil
 	}
 	if m.wish.Off {
-		return &installError{InstallFailure{LockDirectory: p, Away: true, Why: "environment.install is false, and those of your checkout cannot be used: " + why.Error()}}
+		return &installFailureError{InstallFailure{LockDirectory: p, Away: true, Why: "environment.install is false, and those of your checkout cannot be used: " + why.Error()}}
 	}
-	c, err := m.WorktreeProvisioner.command(m.tree, argsInDirectory(p.Dir, p.Args)...)
+	c, err := m.WorktreeProvisioner.newCommand(m.tree, argsInDirectory(p.Dir, p.Args)...)
 	if err != nil {
 		return err
 	}
@@ -160,8 +160,8 @@ func (m *setBuilder) provideLockDirectory(ctx context.Context, p LockDirectory) 
 }
 
 // runConfiguredCommand runs a command line of the configuration in the checkout.
-func (m *setBuilder) runConfiguredCommand(ctx context.Context, key, line string) error {
-	c, err := m.WorktreeProvisioner.command(m.tree, "sh", "-c", line)
+func (m *dependencySetBuilder) runConfiguredCommand(ctx context.Context, key, line string) error {
+	c, err := m.WorktreeProvisioner.newCommand(m.tree, "sh", "-c", line)
 	if err != nil {
 		return err
 	}
@@ -191,17 +191,19 @@ func (m *setBuilder) runConfiguredCommand(ctx context.Context, key, line string)
 }
 
 // fetchedDirectory returns the directory in which commands see the caches of the user's tools.
-func (m *setBuilder) fetchedDirectory() string { return filepath.Join(filepath.Dir(m.tree), "fetched") }
+func (m *dependencySetBuilder) fetchedDirectory() string {
+	return filepath.Join(filepath.Dir(m.tree), "fetched")
+}
 
 // mountFetchedStores gives a command access to the user's caches of these tools.
-func (m *setBuilder) mountFetchedStores(c *sandbox.Command, tools []string) error {
+func (m *dependencySetBuilder) mountFetchedStores(c *sandbox.Command, tools []string) error {
 	s, err := m.Caches.MountStores(m.fetchedDirectory(), tools)
 	c.Env, c.Writable = append(c.Env, s.Env...), append(c.Writable, s.Writable...)
 	return err
 }
 
 // runInstallCommand runs an install command; an error of the command is a failure.
-func (m *setBuilder) runInstallCommand(ctx context.Context, c sandbox.Command, f InstallFailure, tool string) error {
+func (m *dependencySetBuilder) runInstallCommand(ctx context.Context, c sandbox.Command, f InstallFailure, tool string) error {
 	res, err := m.Box.Run(ctx, c)
 	out := slices.Concat(res.Stdout, res.Stderr)
 	if m.Mask != nil {
@@ -219,7 +221,7 @@ func (m *setBuilder) runInstallCommand(ctx context.Context, c sandbox.Command, f
 		f.Away, f.Why = false, fmt.Sprintf("it was ended for using too much %s", res.Over)
 	case res.Exit != 0:
 		f.Why = fmt.Sprintf("it ended with exit code %d", res.Exit)
-		if full, _ := disk.CheckSpace(m.tree); full {
+		if full, _ := filewrite.CheckSpace(m.tree); full {
 			return &nexus.Error{Code: nexus.CodeDiskFull, Message: f.Command + ": " + f.Why, Hint: "Free some space, then resume the run."}
 		}
 		why, mend := lockFileProblem(m.tree, f.LockDirectory, string(out))
@@ -231,7 +233,7 @@ func (m *setBuilder) runInstallCommand(ctx context.Context, c sandbox.Command, f
 	default:
 		return nil
 	}
-	return &installError{f}
+	return &installFailureError{f}
 }
 
 // isOfflineFailure reports whether a command's output says that it could not reach its
@@ -257,13 +259,13 @@ func outputTail(out string) string {
 	return strings.ToValidUTF8(out[max(0, len(out)-mostBytes):], "")
 }
 
-// command returns a command in one of our directories, with nothing of the user's.
-func (k *WorktreeProvisioner) command(dir string, args ...string) (sandbox.Command, error) {
+// newCommand returns a command in one of our directories, with nothing of the user's.
+func (k *WorktreeProvisioner) newCommand(dir string, args ...string) (sandbox.Command, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return sandbox.Command{}, disk.WrapError("make a directory", err)
+		return sandbox.Command{}, filewrite.WrapError("make a directory", err)
 	}
 	return sandbox.Command{
-		Args: args, Dir: dir, Env: sandbox.QuietEnv(), Readable: gate.SystemSettings(), Timeout: k.Timeout, Mark: k.Mark, Cap: 1 << 20, Merge: true,
+		Args: args, Dir: dir, Env: sandbox.AgentCommandEnv(), Readable: gate.SystemSettings(), Timeout: k.Timeout, Mark: k.Mark, Cap: 1 << 20, Merge: true,
 	}, nil
 }
 
@@ -295,7 +297,7 @@ func (k *WorktreeProvisioner) checkMatchesLock(p LockDirectory) error {
 
 // copyFromCheckout copies the packages of a lock directory from the user's checkout, or
 // returns why they do not match the lock file.
-func (m *setBuilder) copyFromCheckout(p LockDirectory) error {
+func (m *dependencySetBuilder) copyFromCheckout(p LockDirectory) error {
 	if err := m.checkMatchesLock(p); err != nil {
 		return err
 	}
@@ -310,11 +312,11 @@ func (m *setBuilder) copyFromCheckout(p LockDirectory) error {
 	}
 	if err := depcache.CopyPaths(m.User, m.tree, taken...); err != nil {
 		for _, name := range taken {
-			err = errors.Join(err, disk.RemoveAll(filepath.Join(m.tree, filepath.FromSlash(name))))
+			err = errors.Join(err, filewrite.RemoveAll(filepath.Join(m.tree, filepath.FromSlash(name))))
 		}
 		return err
 	}
-	return depcache.Rebase(m.tree, taken, m.User)
+	return depcache.ReplacePathInFiles(m.tree, taken, m.User)
 }
 
 // installedPackagePaths returns the package directories of a lock directory in a checkout: beside the lock
@@ -361,7 +363,7 @@ func slashRelativePath(root, at string) string {
 }
 
 // isTracked reports whether git tracks a path, or something in it.
-func (m *setBuilder) isTracked(name string) bool {
+func (m *dependencySetBuilder) isTracked(name string) bool {
 	_, ok := m.tracked.Find(name)
 	return ok || len(m.tracked.EntriesBelow(name)) > 0
 }
@@ -369,7 +371,7 @@ func (m *setBuilder) isTracked(name string) bool {
 // outputPaths returns the results of the commands that trees receive: the known outputs of the
 // ecosystems, the paths that the configuration names, and after an init script everything that
 // git ignores.
-func (m *setBuilder) outputPaths(ctx context.Context, index string) ([]string, error) {
+func (m *dependencySetBuilder) outputPaths(ctx context.Context, index string) ([]string, error) {
 	var all []string
 	known := stack.InstallMethods()
 	for _, p := range m.places {
@@ -463,14 +465,14 @@ func changeStamp(name string) string {
 }
 
 // programDirs returns the program directories of a job's set, in a tree.
-func (j installJob) programDirs(dir string, set depcache.DependencySet) []programDir {
-	var all []programDir
+func (j dependencySetJob) programDirs(dir string, set depcache.DependencySet) []pathProgramDir {
+	var all []pathProgramDir
 	for _, p := range j.places {
 		if p.Bin == "" || !slices.Contains(set.Paths, path.Join(p.Dir, p.Out[0])) {
 			continue
 		}
 		at := filepath.Join(dir, filepath.FromSlash(p.Dir))
-		all = append(all, programDir{p.Dir, filepath.Join(at, filepath.FromSlash(p.Bin)), filepath.Join(at, filepath.FromSlash(p.Out[0]))})
+		all = append(all, pathProgramDir{p.Dir, filepath.Join(at, filepath.FromSlash(p.Bin)), filepath.Join(at, filepath.FromSlash(p.Out[0]))})
 	}
 	return all
 }

@@ -25,7 +25,7 @@ func isSubmoduleSet(s depcache.DependencySet) bool { return strings.HasPrefix(s.
 
 // submoduleSet returns the set of a tree's submodules, or none, and the paths of all, as far as the
 // user's repository has them. Told may be nil.
-func (k *WorktreeProvisioner) submoduleSet(ctx context.Context, t ProvisionedTree, told func(nexus.EnvironmentPrepared) error) (sets []depcache.DependencySet, places []string, err error) {
+func (k *WorktreeProvisioner) submoduleSet(ctx context.Context, t ExactTreeDir, told func(nexus.DependenciesInstalled) error) (sets []depcache.DependencySet, places []string, err error) {
 	_, missing := os.Lstat(filepath.Join(t.Dir, git.SubmodulesFile))
 	if missing != nil && !slices.ContainsFunc(k.Store.InstalledSets(filepath.Dir(t.Dir)), isSubmoduleSet) {
 		return nil, nil, nil // the tree is not even searched
@@ -44,7 +44,7 @@ func (k *WorktreeProvisioner) submoduleSet(ctx context.Context, t ProvisionedTre
 	if len(had) == 0 {
 		return nil, places, nil
 	}
-	set, made, err := k.Store.MakeSet(ctx, ofModules+hashKey(fmt.Sprint(had)), func(ctx context.Context, aside, files string) (depcache.DependencySet, error) {
+	set, made, err := k.Store.MakeSet(ctx, ofModules+dependencySetKey(fmt.Sprint(had)), func(ctx context.Context, aside, files string) (depcache.DependencySet, error) {
 		set := depcache.DependencySet{Source: "your repository's submodules"}
 		for _, l := range had {
 			set.Paths = append(set.Paths, l.Path)
@@ -55,7 +55,7 @@ func (k *WorktreeProvisioner) submoduleSet(ctx context.Context, t ProvisionedTre
 		return set, nil
 	})
 	if err == nil && made && told != nil {
-		err = told(environmentPreparedFact(installJob{}, set))
+		err = told(environmentPreparedFact(dependencySetJob{}, set))
 	}
 	return []depcache.DependencySet{set}, places, err
 }
@@ -68,7 +68,7 @@ func (k *WorktreeProvisioner) submodulesOfTree(ctx context.Context, hash string)
 	if ok {
 		return all, nil
 	}
-	var at git.SubmoduleSource
+	var at git.SubmoduleFetchLocation
 	if k.User != "" {
 		if user, err := git.FindRepo(ctx, k.User); err == nil {
 			at = git.SubmoduleSourceOf(ctx, user)
@@ -87,9 +87,9 @@ func (k *WorktreeProvisioner) submodulesOfTree(ctx context.Context, hash string)
 	return all, nil
 }
 
-// lendModules lends a tree its submodules, before its gates are detected. The rest of its
+// lendSubmodules lends a tree its submodules, before its gates are detected. The rest of its
 // environment stays.
-func (k *WorktreeProvisioner) lendModules(ctx context.Context, t ProvisionedTree, told func(nexus.EnvironmentPrepared) error) error {
+func (k *WorktreeProvisioner) lendSubmodules(ctx context.Context, t ExactTreeDir, told func(nexus.DependenciesInstalled) error) error {
 	sets, _, err := k.submoduleSet(ctx, t, told)
 	if err != nil {
 		return err
@@ -102,10 +102,10 @@ func (k *WorktreeProvisioner) lendModules(ctx context.Context, t ProvisionedTree
 	return k.lendSets(ctx, t.Dir, append(sets, slices.DeleteFunc(had, isSubmoduleSet)...), false)
 }
 
-// WithoutModuleGates returns the gates of a tree without those in directories that were lent
+// WithoutSubmoduleGates returns the gates of a tree without those in directories that were lent
 // to it: a submodule has its own gates, which do not apply to work that cannot change it, and
 // may need missing tools.
-func WithoutModuleGates(dir string, gates []gate.QualityGate) []gate.QualityGate {
+func WithoutSubmoduleGates(dir string, gates []gate.QualityGate) []gate.QualityGate {
 	lent := worktree.ExternalPaths(dir)
 	return slices.DeleteFunc(gates, func(g gate.QualityGate) bool {
 		at := path.Clean("./" + filepath.ToSlash(g.Dir))
@@ -113,8 +113,8 @@ func WithoutModuleGates(dir string, gates []gate.QualityGate) []gate.QualityGate
 	})
 }
 
-// writeModules writes the submodules of a tree into a checkout of it, before an installation.
-func (k *WorktreeProvisioner) writeModules(ctx context.Context, hash, dir, aside string) error {
+// writeSubmodules writes the submodules of a tree into a checkout of it, before an installation.
+func (k *WorktreeProvisioner) writeSubmodules(ctx context.Context, hash, dir, aside string) error {
 	if _, err := os.Lstat(filepath.Join(dir, git.SubmodulesFile)); err != nil {
 		return nil //nolint:nilerr // there are none
 	}
@@ -154,7 +154,7 @@ type SubmoduleGuard struct {
 
 // SubmoduleGuardOf returns the guard of a tree's submodules; nil if none was lent to it.
 func (k *WorktreeProvisioner) SubmoduleGuardOf(dir string) *SubmoduleGuard {
-	for _, set := range k.Of(dir).sets {
+	for _, set := range k.EnvironmentOfTree(dir).sets {
 		if isSubmoduleSet(set) {
 			return &SubmoduleGuard{kit: k, dir: dir, set: set, told: map[string]bool{}}
 		}
@@ -162,8 +162,8 @@ func (k *WorktreeProvisioner) SubmoduleGuardOf(dir string) *SubmoduleGuard {
 	return nil
 }
 
-// WriteRule returns an error if a file of the tree must not be written.
-func (m *SubmoduleGuard) WriteRule(name string) error {
+// CheckWrite returns an error if a file of the tree must not be written.
+func (m *SubmoduleGuard) CheckWrite(name string) error {
 	for _, p := range m.set.Paths {
 		if isWithin(name, p) {
 			return fmt.Errorf("%s is refused (path.submodule): it belongs to the submodule %s, another repository, whose changes do not land from here; if the task needs one, say so in finish", name, p)

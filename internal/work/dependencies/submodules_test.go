@@ -40,7 +40,7 @@ func (b *bench) inner() (lib, mark string) {
 	return lib, mark
 }
 
-func content(t *worktree.Tree, name string) string {
+func content(t *worktree.AttemptTree, name string) string {
 	data, err := os.ReadFile(filepath.Join(t.Dir, name))
 	if err != nil {
 		return "none"
@@ -66,7 +66,7 @@ func TestModules(t *testing.T) {
 				t.Error("a program that the user's configuration names was run")
 			}
 			m := b.kit.SubmoduleGuardOf(tr.Dir)
-			if m == nil || m.WriteRule("lib/lib.c") == nil || m.WriteRule("lib.c") != nil || m.WriteRule("library/a") != nil {
+			if m == nil || m.CheckWrite("lib/lib.c") == nil || m.CheckWrite("lib.c") != nil || m.CheckWrite("library/a") != nil {
 				t.Error("not exactly the submodule's files are refused")
 			}
 

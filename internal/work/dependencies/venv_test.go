@@ -94,7 +94,7 @@ func TestPython(t *testing.T) {
 	wheel(t, filepath.Join(b.user, "wheels/greet-1.0-py3-none-any.whl"))
 	b.commit()
 	one, two := b.tree("T1.1"), b.tree("T2.1")
-	for _, tree := range []*worktree.Tree{one, two} {
+	for _, tree := range []*worktree.AttemptTree{one, two} {
 		r := b.prepare(tree, false)
 		if len(r.Failed) > 0 {
 			t.Fatal(r.Failed[0].Error())

@@ -29,9 +29,9 @@ func opinionSchema() json.RawMessage {
 
 // criterionOpinion is a verifier's opinion about a criterion.
 type criterionOpinion struct {
-	Criterion string          `json:"criterion"`
-	Kind      nexus.FaultKind `json:"kind"`
-	Reason    string          `json:"reason"`
+	Criterion string                       `json:"criterion"`
+	Kind      nexus.CriterionFaultLocation `json:"kind"`
+	Reason    string                       `json:"reason"`
 }
 
 const maxSize = 1 << 20 // largest diagnosis in bytes
@@ -45,7 +45,7 @@ func parseOpinions(data []byte) ([]criterionOpinion, error) {
 	if len(data) > maxSize {
 		return nil, fmt.Errorf("the diagnosis has %d bytes, the maximum is %d", len(data), maxSize)
 	}
-	if problems := agent.Decode(data, schema, &said); len(problems) > 0 {
+	if problems := agent.DecodeStrictly(data, schema, &said); len(problems) > 0 {
 		return nil, errors.New("read the diagnosis: " + strings.Join(problems, "; "))
 	}
 	if len(said.Faults) == 0 {
@@ -63,13 +63,13 @@ func parseOpinions(data []byte) ([]criterionOpinion, error) {
 
 // askVerifier asks a verifier for the fault in cases that evidence could not decide. If its answer
 // cannot be read, the check stays unchanged.
-func (w *runDiagnosis) askVerifier(ctx context.Context, open []*examinedCriterion) error {
+func (w *criteriaDiagnosis) askVerifier(ctx context.Context, open []*examinedCriterion) error {
 	id := nexus.SessionID(fmt.Sprintf("%s/%s.1", w.a.ID, nexus.Verifier))
 	old := w.a.SessionByID(id)
 	if old == nil || !old.Over {
 		next := ""
 		if old == nil || len(old.Messages) == 0 {
-			next = verifierBrief(id, open)
+			next = verifierQuestionText(id, open)
 		}
 		hash, err := w.Worker.Trees.PrivateRepo().TreeID(ctx, w.view.Tip)
 		if err != nil {
@@ -78,7 +78,7 @@ func (w *runDiagnosis) askVerifier(ctx context.Context, open []*examinedCriterio
 		if err := w.tree.ResetExactly(ctx, hash); err != nil {
 			return err
 		}
-		o, err := w.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
+		o, err := w.Worker.Sessions.ContinueConversation(ctx, worker.ConversationStretchRequest{
 			Attempt: w.a, Session: id, Role: nexus.Verifier, Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
 			Next: next, Why: "brief", Handin: opinionSchema(), Limits: w.view.Limits, Record: w.recordFacts,
 		}, w.desk)
@@ -86,7 +86,7 @@ func (w *runDiagnosis) askVerifier(ctx context.Context, open []*examinedCriterio
 		case err != nil:
 			return err
 		case o.Outcome == nexus.Refused:
-			return worker.BudgetExceeded(o.Why)
+			return worker.BudgetExceededError(o.Why)
 		}
 		old = w.a.SessionByID(id)
 	}
@@ -118,11 +118,11 @@ func (w *runDiagnosis) askVerifier(ctx context.Context, open []*examinedCriterio
 	return nil
 }
 
-// verifierBrief returns the question about criteria.
-func verifierBrief(id nexus.SessionID, open []*examinedCriterion) string {
+// verifierQuestionText returns the question about criteria.
+func verifierQuestionText(id nexus.SessionID, open []*examinedCriterion) string {
 	var b strings.Builder
 	b.WriteString("Each of these tasks has landed, and its check passed then, or should have. On the result of all tasks, which is your tree, these checks fail:\n")
-	var evidence []nexus.Evidence
+	var evidence []nexus.GateEvidence
 	diff := ""
 	for _, x := range open {
 		fmt.Fprintf(&b, "- %s: %s\n  check: %s\n", x.fault.Criterion, prompt.SingleLine(x.criterion.Text), prompt.SingleLine(x.criterion.Check))

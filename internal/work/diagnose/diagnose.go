@@ -25,13 +25,13 @@ import (
 // ByEvidence means that runs of the check decided.
 const ByEvidence = "evidence"
 
-// runDiagnosis is one diagnosis in progress. One goroutine owns it.
-type runDiagnosis struct {
+// criteriaDiagnosis is one diagnosis in progress. One goroutine owns it.
+type criteriaDiagnosis struct {
 	Worker *worker.AttemptWorker
 	view   state.WorkerView
-	a      *state.Attempt // our own copy
+	a      *state.AttemptState // our own copy
 	desk   worker.AttemptRecorder
-	tree   *worktree.Tree
+	tree   *worktree.AttemptTree
 }
 
 // FindFaults returns the fact about why the criteria of the faults are not met. Runs and questions
@@ -40,12 +40,12 @@ func FindFaults(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView
 	if len(v.Proofs) == 0 {
 		return nil, fmt.Errorf("%s looks for faults where nothing landed", v.Attempt.ID)
 	}
-	w := &runDiagnosis{Worker: s, view: v, a: v.Attempt, desk: d}
+	w := &criteriaDiagnosis{Worker: s, view: v, a: v.Attempt, desk: d}
 	var err error
 	if w.tree, err = s.Trees.AddTree(ctx, v.Run, w.a.ID, v.Tip); err != nil {
 		return nil, fmt.Errorf("make a worktree to look for faults in: %w", err)
 	}
-	f := nexus.FaultsFound{Attempt: w.a.ID, Faults: slices.Clone(sought)}
+	f := nexus.CriterionFaultsFound{Attempt: w.a.ID, Faults: slices.Clone(sought)}
 	var open []*examinedCriterion
 	for i := range f.Faults {
 		x := &examinedCriterion{fault: &f.Faults[i]}
@@ -72,12 +72,12 @@ type examinedCriterion struct {
 	fault     *nexus.CriterionFault
 	criterion nexus.Criterion
 	gate      gate.QualityGate
-	red       nexus.Evidence // result on the last tree
-	diff      string         // change that turned it red, if known and if it changes the check
+	red       nexus.GateEvidence // result on the last tree
+	diff      string             // change that turned it red, if known and if it changes the check
 }
 
 // diagnoseCriterion runs the check on earlier landings, and records the result.
-func (w *runDiagnosis) diagnoseCriterion(ctx context.Context, x *examinedCriterion) error {
+func (w *criteriaDiagnosis) diagnoseCriterion(ctx context.Context, x *examinedCriterion) error {
 	own, n, _ := accept.ParseID(x.fault.Criterion)
 	at := slices.IndexFunc(w.view.Landed, func(t nexus.Task) bool { return t.ID == own })
 	if at < 0 || n > len(w.view.Landed[at].Criteria) {
@@ -117,24 +117,24 @@ func (w *runDiagnosis) diagnoseCriterion(ctx context.Context, x *examinedCriteri
 }
 
 // gateEvidence returns a gate's result on a commit's tree.
-func gateEvidence(p state.LandingProof, gate string) (nexus.Evidence, bool) {
+func gateEvidence(p state.LandingEvidence, gate string) (nexus.GateEvidence, bool) {
 	for _, e := range p.Evidence {
 		if e.Gate == gate {
 			return e, true
 		}
 	}
-	return nexus.Evidence{}, false
+	return nexus.GateEvidence{}, false
 }
 
 // lastPassingLanding returns the index of the last landing on which the check is known to pass, or that
 // of the criterion's own task if none is known; -1 if it does not pass there.
-func (w *runDiagnosis) lastPassingLanding(ctx context.Context, x *examinedCriterion, own nexus.TaskID) (int, error) {
+func (w *criteriaDiagnosis) lastPassingLanding(ctx context.Context, x *examinedCriterion, own nexus.TaskID) (int, error) {
 	for i, p := range slices.Backward(w.view.Proofs) {
 		if e, ok := gateEvidence(p, x.gate.Name); ok && e.Passed() {
 			return i, nil
 		}
 	}
-	i := slices.IndexFunc(w.view.Proofs, func(p state.LandingProof) bool { return p.Task == own })
+	i := slices.IndexFunc(w.view.Proofs, func(p state.LandingEvidence) bool { return p.Task == own })
 	if i < 0 {
 		return -1, nil
 	}
@@ -148,7 +148,7 @@ func (w *runDiagnosis) lastPassingLanding(ctx context.Context, x *examinedCriter
 // firstFailingLanding returns the index of the first landing on which the check is red, by bisection: it
 // passes at green and is red at the last. A commit on which it is inconclusive counts as
 // green, so that it is not blamed.
-func (w *runDiagnosis) firstFailingLanding(ctx context.Context, x *examinedCriterion, green, red int) (int, error) {
+func (w *criteriaDiagnosis) firstFailingLanding(ctx context.Context, x *examinedCriterion, green, red int) (int, error) {
 	for red-green > 1 {
 		mid := green + (red-green)/2
 		e, err := w.judgeCommit(ctx, x, w.view.Proofs[mid])
@@ -165,33 +165,33 @@ func (w *runDiagnosis) firstFailingLanding(ctx context.Context, x *examinedCrite
 }
 
 // judgeCommit runs the check on a commit's tree, once.
-func (w *runDiagnosis) judgeCommit(ctx context.Context, x *examinedCriterion, p state.LandingProof) (nexus.Evidence, error) {
+func (w *criteriaDiagnosis) judgeCommit(ctx context.Context, x *examinedCriterion, p state.LandingEvidence) (nexus.GateEvidence, error) {
 	if e, ok := w.desk.Known(ctx, p.Tree, x.gate.Name); ok {
 		return e, nil
 	}
-	var e nexus.Evidence
+	var e nexus.GateEvidence
 	err := worker.RunInterruptible(ctx, w.desk, true, func(ctx context.Context) (err error) {
-		e, err = w.runCheck(ctx, x, p.Tree)
+		e, err = w.runCriterionCheck(ctx, x, p.Tree)
 		return err
 	})
 	return e, err
 }
 
-func (w *runDiagnosis) runCheck(ctx context.Context, x *examinedCriterion, hash string) (nexus.Evidence, error) {
+func (w *criteriaDiagnosis) runCriterionCheck(ctx context.Context, x *examinedCriterion, hash string) (nexus.GateEvidence, error) {
 	if err := w.tree.ResetExactly(ctx, hash); err != nil {
-		return nexus.Evidence{}, err
+		return nexus.GateEvidence{}, err
 	}
-	at := dependencies.ProvisionedTree{Dir: w.tree.Dir, Hash: hash}
+	at := dependencies.ExactTreeDir{Dir: w.tree.Dir, Hash: hash}
 	if err := w.Worker.Judge.Kit.EquipTree(ctx, at, w.Worker.Judge.Gates, []nexus.Criterion{x.criterion}, false, w.recordFacts); err != nil {
-		return nexus.Evidence{}, err
+		return nexus.GateEvidence{}, err
 	}
 	r, err := w.Worker.Judge.GateRunner(w.tree, hash)
 	if err != nil {
-		return nexus.Evidence{}, err
+		return nexus.GateEvidence{}, err
 	}
 	r.Reached = worker.RecordHosts(ctx, w.desk, w.a.ID)
 	r.Starts = worker.RecordGateStart(ctx, w.desk, nexus.GateStarted{Attempt: w.a.ID})
-	e, err := r.JudgeAgainstBase(ctx, gate.CheckedTree{Dir: w.tree.Dir, Hash: hash}, x.gate)
+	e, err := r.JudgeAgainstBase(ctx, gate.JudgedTreeDir{Dir: w.tree.Dir, Hash: hash}, x.gate)
 	if err != nil {
 		return e, err
 	}
@@ -199,7 +199,7 @@ func (w *runDiagnosis) runCheck(ctx context.Context, x *examinedCriterion, hash 
 }
 
 // attributeFault decides from the first red commit whether the work or the check is at fault.
-func (w *runDiagnosis) attributeFault(ctx context.Context, x *examinedCriterion, green, red state.LandingProof) error {
+func (w *criteriaDiagnosis) attributeFault(ctx context.Context, x *examinedCriterion, green, red state.LandingEvidence) error {
 	f := x.fault
 	f.Commit, f.Of = red.Commit, string(red.Task)
 	changed, err := w.Worker.Trees.PrivateRepo().ChangedFiles(ctx, red.Parent, red.Commit)
@@ -225,7 +225,7 @@ func (w *runDiagnosis) attributeFault(ctx context.Context, x *examinedCriterion,
 }
 
 // recordFacts appends facts and updates our copy of the attempt.
-func (w *runDiagnosis) recordFacts(ctx context.Context, facts ...nexus.Fact) error {
+func (w *criteriaDiagnosis) recordFacts(ctx context.Context, facts ...nexus.Fact) error {
 	if err := w.desk.Record(ctx, facts...); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func TestNamed(t *testing.T) {
 		"go run main.go":                           {"", ""},
 		"sh missing.sh; cat ../../etc/passwd `id`": {"", ""},
 	} {
-		if got := strings.Join(checkFiles(command, files), " "); got != want.named {
+		if got := strings.Join(filesOfCheckCommand(command, files), " "); got != want.named {
 			t.Errorf("%s: named %q, want %q", command, got, want.named)
 		}
 		if got := strings.Join(testsBelowNamedDirs(command, files), " "); want.under != "" && got != want.under {
@@ -67,7 +67,7 @@ func FuzzNamed(f *testing.F) {
 	f.Add("sh check.sh 'a b' ::x")
 	f.Fuzz(func(t *testing.T, command string) {
 		files := []string{"check.sh", "a_test.go", "dir/x_test.py"}
-		for _, name := range append(checkFiles(command, files), testsBelowNamedDirs(command, files)...) {
+		for _, name := range append(filesOfCheckCommand(command, files), testsBelowNamedDirs(command, files)...) {
 			if name == "" {
 				t.Error("an empty name")
 			}

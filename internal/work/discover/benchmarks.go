@@ -13,8 +13,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -93,9 +93,9 @@ func (s *SourceTree) compareBenchmarks(ctx context.Context, base *TreeCheckout, 
 // runBenchmarks runs the benchmarks of a package once. Why is the reason if they could not be
 // measured.
 func (s *SourceTree) runBenchmarks(ctx context.Context, b *TreeCheckout, dir string, into map[string]*benchmarkTimes) (why string, err error) {
-	g := gate.QualityGate{Name: "bench: " + dir, Args: benchArgs(dir, "."), Format: read.Exit}
+	g := gate.QualityGate{Name: "bench: " + dir, Args: benchmarkArgs(dir, "."), Format: read.Exit}
 	s.recordGatePrograms(g)
-	e, err := b.Runner.Judge(ctx, b.Tree, g)
+	e, err := b.Runner.RunGate(ctx, b.Tree, g)
 	if err != nil {
 		return "", err
 	}
@@ -103,19 +103,19 @@ func (s *SourceTree) runBenchmarks(ctx context.Context, b *TreeCheckout, dir str
 	if e.State != nexus.Pass {
 		return failureLine(printed, cmp.Or(e.Why, string(e.State))), nil
 	}
-	readBench(printed, into)
+	readBenchmarkOutput(printed, into)
 	return "", nil
 }
 
-func benchArgs(dir, pattern string) []string {
+func benchmarkArgs(dir, pattern string) []string {
 	return []string{"go", "test", "-run=^$", "-bench=" + pattern, "-benchmem", "-benchtime=" + benchTime, "-count=1", "./" + dir}
 }
 
 // benchLine matches a result line of go test -bench.
 var benchLine = regexp.MustCompile(`^(Benchmark[^\s]*?)(?:-\d+)?\s+\d+\s+(.*)$`)
 
-// readBench adds the printed results of benchmarks.
-func readBench(printed string, into map[string]*benchmarkTimes) {
+// readBenchmarkOutput adds the printed results of benchmarks.
+func readBenchmarkOutput(printed string, into map[string]*benchmarkTimes) {
 	for line := range strings.Lines(printed) {
 		m := benchLine.FindStringSubmatch(strings.TrimSpace(line))
 		if m == nil {
@@ -164,7 +164,7 @@ func regressionFindings(dir, base string, was, is map[string]*benchmarkTimes) (a
 			continue
 		}
 		f.Title = fmt.Sprintf("Make %s of ./%s as good as at %s", name, dir, base)
-		f.Check = benchCheck(dir, name, unit, limit)
+		f.Check = benchmarkCheckCommand(dir, name, unit, limit)
 		all = append(all, f)
 	}
 	slices.SortStableFunc(all, func(a, b finding.WorkFinding) int { return strings.Compare(a.Title, b.Title) })
@@ -179,14 +179,14 @@ func isConsistentlyWorse(before, now []float64, factor float64) bool {
 	return slices.Min(now) > slices.Max(before) && slices.Min(now) >= factor*slices.Min(before)
 }
 
-// benchCheck returns a command that passes if the best result of a benchmark is within the
+// benchmarkCheckCommand returns a command that passes if the best result of a benchmark is within the
 // limit.
-func benchCheck(dir, name, unit string, limit float64) string {
-	args := benchArgs(dir, "^"+name+"$")
+func benchmarkCheckCommand(dir, name, unit string, limit float64) string {
+	args := benchmarkArgs(dir, "^"+name+"$")
 	args[6] = "-count=3"
 	const best = `/^Benchmark/{for(i=2;i<NF;i++)if($(i+1)==u&&(v==""||$i+0<v))v=$i+0} END{exit !(v!=""&&v<=m)}`
 	most := strconv.FormatFloat(limit, 'f', -1, 64)
-	return gate.QualityGate{Args: args}.Command() + " | awk -v u=" + unit + " -v m=" + most + " " + cmdline.Quote(best)
+	return gate.QualityGate{Args: args}.Command() + " | awk -v u=" + unit + " -v m=" + most + " " + scriptcommands.QuoteShellWord(best)
 }
 
 // comparisonBase returns the commit to compare the tree with, and a name for people: the commit where

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/docindex"
+	"github.com/nexus-ai-builder/nexus/internal/stack/missingdocs"
 )
 
 // red runs the check of a finding where files are, and reports whether it fails.
@@ -87,7 +87,7 @@ func TestMissingWords(t *testing.T) {
 		{"a.kt", "/** A. */\n@Serializable\ndata class A(val n: Int)\n\nprivate fun hidden() = 1\n\nfun open(): Int = 1", "fun open(): Int = 1"},
 		{"a.swift", "/// A.\npublic struct A {\n    func hidden() {}\n    @inlinable\n    public func open() {}\n}\n\npublic func shut() {}", "public func shut() {}"},
 	} {
-		d, known := docindex.LanguageOf(c.name)
+		d, known := missingdocs.LanguageOf(c.name)
 		if !known {
 			t.Errorf("%s is not looked at", c.name)
 			continue
@@ -96,10 +96,10 @@ func TestMissingWords(t *testing.T) {
 		if f.Evidence != c.want || ok != (c.want != "") {
 			t.Errorf("%s: %q, not %q", c.text, f.Evidence, c.want)
 		}
-		if !d.CanRead(strings.Split(c.text, "\n")) {
+		if !d.CanFindNames(strings.Split(c.text, "\n")) {
 			continue // nobody makes a check of such a file
 		}
-		if red(t, d.Check(c.name), map[string]string{c.name: c.text + "\n"}) != ok {
+		if red(t, d.MissingDocsCommand(c.name), map[string]string{c.name: c.text + "\n"}) != ok {
 			t.Errorf("%s: its check says something else: %s", c.text, f.Check)
 		}
 	}
@@ -144,7 +144,7 @@ func TestExcuse(t *testing.T) {
 
 // TestIDsStay holds that a finding keeps its ID when lines are added above it.
 func TestIDsStay(t *testing.T) {
-	d, _ := docindex.LanguageOf("a.go")
+	d, _ := missingdocs.LanguageOf("a.go")
 	of := func(lines ...string) (ids []string) {
 		f, _ := undescribedNamesFinding(d, "a.go", lines)
 		return append(ids, f.ID)
@@ -157,7 +157,7 @@ func TestIDsStay(t *testing.T) {
 // TestOwnNames holds that names in packages that are nobody else's are not asked to be described.
 func TestOwnNames(t *testing.T) {
 	for name, want := range map[string]bool{"src/a/internal/A.java": false, "src/a/A.java": true, "a/_b.py": false, "a/b.py": true, "bin/a.rb": false, "lib/a.rb": true} {
-		if _, known := docindex.LanguageOf(name); known != want {
+		if _, known := missingdocs.LanguageOf(name); known != want {
 			t.Errorf("%s: %v", name, known)
 		}
 	}
@@ -187,11 +187,11 @@ func TestSilent(t *testing.T) {
 		if !own {
 			into = "README.md"
 		}
-		d := directoryInfo{sources: 3, ends: map[string]bool{filepath.Ext(c.base): true}}
+		d := directoryDocInfo{sources: 3, ends: map[string]bool{filepath.Ext(c.base): true}}
 		if f := d.undescribedDirectoryFinding("a b"); f.Places[0].File != "a b/"+into || !strings.Contains(f.Title, f.Places[0].File) {
 			t.Errorf("%s: %s, %v", c.base, f.Title, f.Places)
 		}
-		if got := docindex.DescribesDirectory(c.base, strings.Split(c.text, "\n")); got != (c.want && !strings.HasPrefix(strings.ToLower(c.base), "readme")) {
+		if got := missingdocs.DescribesDirectory(c.base, strings.Split(c.text, "\n")); got != (c.want && !strings.HasPrefix(strings.ToLower(c.base), "readme")) {
 			t.Errorf("%s %q: %v", c.base, c.text, got)
 		}
 		if f := d.undescribedDirectoryFinding("a b"); red(t, f.Check+" 2>/dev/null", map[string]string{"a b/" + c.base: c.text + "\n"}) == c.want {

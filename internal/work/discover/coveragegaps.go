@@ -9,7 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 	"github.com/nexus-ai-builder/nexus/internal/stack/toolreport"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
@@ -30,13 +30,13 @@ func findUncoveredCode(ctx context.Context, s *SourceTree) (StrategyResult, erro
 	if err != nil {
 		return found, err
 	}
-	if why, err := s.redBuild(ctx); err != nil || why != "" {
+	if why, err := s.redBuildReason(ctx); err != nil || why != "" {
 		found.Skipped = why
 		return found, err
 	}
 	measured := false
 	for _, g := range gates {
-		if len(g.Goes.Args) == 0 || coverCheck(g, toolreport.CoverageTarget{File: "a", Percent: 1}) == "" {
+		if len(g.Goes.Args) == 0 || coverageCheckCommand(g, toolreport.FileCoverageTarget{File: "a", Percent: 1}) == "" {
 			continue
 		}
 		measured = true
@@ -80,8 +80,8 @@ type uncoveredFile struct {
 	rely    int   // files that depend on it
 }
 
-// gapWeight returns the value of closing the gap: its lines, times the changes of its file.
-func (p uncoveredFile) gapWeight() int { return len(p.missed) * max(p.changes, 1) }
+// gapValue returns the value of closing the gap: its lines, times the changes of its file.
+func (p uncoveredFile) gapValue() int { return len(p.missed) * max(p.changes, 1) }
 
 // coverageGapFindings makes a finding of each file of a coverage report with uncovered lines, the most
 // valuable first.
@@ -94,8 +94,8 @@ func (s *SourceTree) coverageGapFindings(ctx context.Context, g gate.QualityGate
 	for _, f := range s.files {
 		names = append(names, f.path)
 	}
-	covered := measure.ReadCover(g.Goes.Format, toolreport.ReportPart(g.Goes.Format, printed)).WithDirectory(g.Dir)
-	placed := measure.PlaceCover(covered, names, gosrc.GoModules(s.root.FS()))
+	covered := measure.ReadCoverageReport(g.Goes.Format, toolreport.CutReport(g.Goes.Format, printed)).WithDirectory(g.Dir)
+	placed := measure.PlaceCoverage(covered, names, gosource.GoModules(s.root.FS()))
 	var open []uncoveredFile
 	for _, name := range names {
 		if !placed.CoversFileKind(name) || isAuxiliaryFile(name) || !isSafeInCheck(name) {
@@ -110,7 +110,7 @@ func (s *SourceTree) coverageGapFindings(ctx context.Context, g gate.QualityGate
 		}
 	}
 	heaviest := func(a, b uncoveredFile) int {
-		return cmp.Or(cmp.Compare(b.gapWeight(), a.gapWeight()), cmp.Compare(a.file, b.file))
+		return cmp.Or(cmp.Compare(b.gapValue(), a.gapValue()), cmp.Compare(a.file, b.file))
 	}
 	slices.SortStableFunc(open, heaviest)
 	open = open[:min(len(open), mostAsked)]
@@ -209,11 +209,11 @@ func (p uncoveredFile) coverageCheck(g gate.QualityGate) string {
 	slices.SortStableFunc(rows, func(a, b []int) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0], b[0])) })
 	best, texts := "", []string(nil)
 	for _, row := range rows {
-		text := measure.UniqueText(p.lines, row)
+		text := measure.UniqueLineText(p.lines, row)
 		if text == "" {
 			continue
 		}
-		check := coverCheck(g, toolreport.CoverageTarget{File: p.file, Texts: append(slices.Clone(texts), text)})
+		check := coverageCheckCommand(g, toolreport.FileCoverageTarget{File: p.file, Texts: append(slices.Clone(texts), text)})
 		if check != "" {
 			best, texts = check, append(texts, text)
 		}
@@ -227,5 +227,5 @@ func (p uncoveredFile) coverageCheck(g gate.QualityGate) string {
 			tested++
 		}
 	}
-	return coverCheck(g, toolreport.CoverageTarget{File: p.file, Percent: 100 * tested / max(len(p.hits), 1)})
+	return coverageCheckCommand(g, toolreport.FileCoverageTarget{File: p.file, Percent: 100 * tested / max(len(p.hits), 1)})
 }

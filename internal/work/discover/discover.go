@@ -43,20 +43,20 @@ type DiscoveryStrategy struct {
 	Short string // a short description of its findings
 	Cost  StrategyCost
 	Named bool // it runs only if it is named: it uses the network, or costs money
-	Reads CacheInputs
+	Reads StrategyCacheInputs
 	Look  func(ctx context.Context, s *SourceTree) (StrategyResult, error)
 }
 
-// CacheInputs describes the inputs of a strategy, so that it does not run again while they are
+// StrategyCacheInputs describes the inputs of a strategy, so that it does not run again while they are
 // the same. The zero CacheInputs has no comparable inputs: the strategy always runs.
-type CacheInputs struct {
+type StrategyCacheInputs struct {
 	Files func(file string) bool // nil: no file of the tree
 	Runs  bool                   // the records of runs
 	Base  bool                   // the commit that the tree is compared with
 }
 
 // isCacheable reports whether the result can be cached.
-func (r CacheInputs) isCacheable() bool { return r.Files != nil || r.Runs }
+func (r StrategyCacheInputs) isCacheable() bool { return r.Files != nil || r.Runs }
 
 // StrategyResult is the result of a strategy.
 type StrategyResult struct {
@@ -99,20 +99,20 @@ type Options struct {
 
 	Seen    func(ctx context.Context) ([]flaky.FlakyTest, error) // tests that were flaky; nil: none
 	Plugins func(ctx context.Context, open func(context.Context) (*TreeCheckout, error)) ([]finding.WorkFinding, error)
-	Issues  func(ctx context.Context) ([]ForgeIssue, string, error)
+	Issues  func(ctx context.Context) ([]OpenForgeIssue, string, error)
 	// findings of a model, with the cost, also on failure
 	Ideas  func(ctx context.Context, b *TreeCheckout) ([]finding.WorkFinding, nexus.Money, error)
 	Folder TaskFolder
 
 	// the results of earlier findings; nil: none known
-	Past  func(ctx context.Context) (finding.PastWork, error)
-	Rules finding.PersonRules
+	Past  func(ctx context.Context) (finding.PastWorkRecord, error)
+	Rules finding.BacklogDecisions
 }
 
 // TreeCheckout is the checked-out tree, with a runner for commands there.
 type TreeCheckout struct {
 	Runner gate.GateRunner
-	Tree   gate.CheckedTree
+	Tree   gate.JudgedTreeDir
 	Gates  []gate.QualityGate
 	May    func(command string) bool // whether the policy lets a check run; nil: all checks
 	// whether the policy lets a command run without asking a person; nil: none
@@ -122,26 +122,26 @@ type TreeCheckout struct {
 	Close  func()
 }
 
-// StrategyState is the state of a strategy's run.
-type StrategyState string
+// StrategyRunState is the state of a strategy's run.
+type StrategyRunState string
 
 // The states.
 const (
-	Ran     StrategyState = "ran"
-	Cached  StrategyState = "cached"
-	Skipped StrategyState = "skipped"
-	Broke   StrategyState = "failed"
+	Ran     StrategyRunState = "ran"
+	Cached  StrategyRunState = "cached"
+	Skipped StrategyRunState = "skipped"
+	Broke   StrategyRunState = "failed"
 )
 
-// StrategyReport describes the run of one strategy.
-type StrategyReport struct {
-	Strategy string        `json:"strategy"`
-	State    StrategyState `json:"state"`
-	Why      string        `json:"why,omitzero"`
-	Notes    []string      `json:"notes,omitempty"`
-	Found    int           `json:"found"`
-	More     int           `json:"more,omitzero"` // findings beyond the limit of the strategy
-	Took     time.Duration `json:"took"`
+// StrategyRunReport describes the run of one strategy.
+type StrategyRunReport struct {
+	Strategy string           `json:"strategy"`
+	State    StrategyRunState `json:"state"`
+	Why      string           `json:"why,omitzero"`
+	Notes    []string         `json:"notes,omitempty"`
+	Found    int              `json:"found"`
+	More     int              `json:"more,omitzero"` // findings beyond the limit of the strategy
+	Took     time.Duration    `json:"took"`
 }
 
 // Result is the result of a search.
@@ -150,7 +150,7 @@ type Result struct {
 	Tree   string
 	Open   []finding.RankedFinding  // findings worth doing, in order
 	Left   []finding.SkippedFinding // findings that must not be taken up, and why
-	Did    []StrategyReport
+	Did    []StrategyRunReport
 	Spent  nexus.Money // cost of model calls
 	Green  []string    // items of the backlog whose finding is gone and whose check passes: they are done
 }
@@ -170,18 +170,18 @@ func (r Result) Find(id string) (f finding.RankedFinding, left *finding.SkippedF
 	return f, nil, false
 }
 
-// Done reports whether the work of a finding is done: its check passes, or its strategy ran
+// IsFindingDone reports whether the work of a finding is done: its check passes, or its strategy ran
 // completely and did not find it. If the strategy could not run, or the check is inconclusive,
 // it is not.
-func (r Result) Done(id, strategy string) bool {
+func (r Result) IsFindingDone(id, strategy string) bool {
 	if f, left, found := r.Find(id); found {
 		return left != nil && left.Rule == finding.NoFinding && f.State == nexus.Pass
 	}
-	return slices.ContainsFunc(r.Did, func(d StrategyReport) bool { return d.Strategy == strategy && d.isComplete() })
+	return slices.ContainsFunc(r.Did, func(d StrategyRunReport) bool { return d.Strategy == strategy && d.isComplete() })
 }
 
 // isComplete reports whether a strategy examined everything, now or in a cached run.
-func (d StrategyReport) isComplete() bool {
+func (d StrategyRunReport) isComplete() bool {
 	return (d.State == Ran || d.State == Cached) && d.More == 0
 }
 
@@ -212,11 +212,11 @@ func RunStrategies(ctx context.Context, o Options) (Result, error) {
 		return r, err
 	}
 	r.Spent = s.spent
-	w, err := s.loadKnown(ctx, all, chosen)
+	w, err := s.loadRankingInput(ctx, all, chosen)
 	if err != nil {
 		return r, err
 	}
-	r.Open, r.Left = finding.PartitionFindings(finding.Rank(all, w), o.Rules, w)
+	r.Open, r.Left = finding.PartitionFindings(finding.RankFindings(all, w), o.Rules, w)
 	return r, nil
 }
 
@@ -232,7 +232,7 @@ func uniqueFindings(all []finding.WorkFinding) []finding.WorkFinding {
 
 // IsPaidStrategy reports whether a strategy calls a paid model.
 func IsPaidStrategy(strategy string) bool {
-	return slices.ContainsFunc(Strategies(), func(s DiscoveryStrategy) bool { return s.Name == strategy && s.Cost == Model })
+	return slices.ContainsFunc(AllStrategies(), func(s DiscoveryStrategy) bool { return s.Name == strategy && s.Cost == Model })
 }
 
 // FreeStrategies returns the names of the strategies selected by names, without those that call a paid
@@ -259,7 +259,7 @@ func removedStrategies() []string {
 // without being named, and a name with a leading minus excludes its strategies; excluding all
 // is an error.
 func SelectStrategies(names []string) ([]DiscoveryStrategy, error) {
-	all := Strategies()
+	all := AllStrategies()
 	want := map[string]bool{}
 	gone := 0
 	for _, name := range names {
@@ -311,9 +311,9 @@ func SelectStrategies(names []string) ([]DiscoveryStrategy, error) {
 }
 
 // runStrategy returns a strategy's findings, from a run or the cache.
-func (s *SourceTree) runStrategy(ctx context.Context, one DiscoveryStrategy) ([]finding.WorkFinding, StrategyReport, error) {
+func (s *SourceTree) runStrategy(ctx context.Context, one DiscoveryStrategy) ([]finding.WorkFinding, StrategyRunReport, error) {
 	begun := s.currentTime()
-	did := StrategyReport{Strategy: one.Name, State: Ran}
+	did := StrategyRunReport{Strategy: one.Name, State: Ran}
 	entry, key := s.readCache(ctx, one)
 	if entry == nil {
 		s.reportProgress("looking for " + one.Short)
@@ -362,7 +362,7 @@ func (s *SourceTree) finishFindings(ctx context.Context, one DiscoveryStrategy, 
 	}
 	if !found.Sorted {
 		slices.SortStableFunc(found.Findings, func(a, b finding.WorkFinding) int {
-			return cmp.Or(cmp.Compare(b.Severity.Score(), a.Severity.Score()), cmp.Compare(b.Count, a.Count))
+			return cmp.Or(cmp.Compare(b.Severity.NumericScore(), a.Severity.NumericScore()), cmp.Compare(b.Count, a.Count))
 		})
 	}
 	if n := len(found.Findings); n > most {

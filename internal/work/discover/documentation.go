@@ -9,9 +9,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
-	"github.com/nexus-ai-builder/nexus/internal/stack/docindex"
+	"github.com/nexus-ai-builder/nexus/internal/stack/missingdocs"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -28,7 +28,7 @@ func findMissingDocumentation(ctx context.Context, s *SourceTree) (StrategyResul
 		if isReadme(file.path) && (readme == "" || len(file.path) < len(readme)) {
 			readme = file.path // the main README.md, not a translation
 		}
-		d, ok := docindex.LanguageOf(file.path)
+		d, ok := missingdocs.LanguageOf(file.path)
 		if !ok || isAuxiliaryFile(file.path) || within(file.path) || !isSafeInCheck(file.path) {
 			continue
 		}
@@ -113,7 +113,7 @@ func (s *SourceTree) failingReadmeCommands(ctx context.Context, readme string, l
 				Places: []finding.FindingPlace{{File: readme, Line: c.n}},
 				// If the program is missing, the README is at fault, and not the machine.
 				Check: fmt.Sprintf("! grep -qF -- %s %s || { %s; } >/dev/null 2>&1 || false",
-					cmdline.Quote(c.text), cmdline.Quote("./"+readme), line),
+					scriptcommands.QuoteShellWord(c.text), scriptcommands.QuoteShellWord("./"+readme), line),
 				State: nexus.Fail,
 			}
 			if len(f.Check) <= longestCheck {
@@ -133,17 +133,17 @@ func (s *SourceTree) failingReadmeCommands(ctx context.Context, readme string, l
 	return all, notes, nil
 }
 
-// codeLine is a line of code.
-type codeLine struct {
+// readmeCommandLine is a line of code.
+type readmeCommandLine struct {
 	text string
 	n    int // line number, from 1
 }
 
 // parseShellBlocks returns the commands of a Markdown text: of its shell blocks, and of console blocks
 // the lines after a prompt.
-func parseShellBlocks(lines []string) [][]codeLine {
-	var all [][]codeLine
-	var block []codeLine
+func parseShellBlocks(lines []string) [][]readmeCommandLine {
+	var all [][]readmeCommandLine
+	var block []readmeCommandLine
 	open, console := "", false
 	for n, text := range lines {
 		text = strings.TrimSpace(text)
@@ -170,7 +170,7 @@ func parseShellBlocks(lines []string) [][]codeLine {
 			if command = strings.TrimSpace(command); console && !prompted || command == "" || strings.HasPrefix(command, "#") || !isSafeInCheck(command) {
 				continue
 			}
-			block = append(block, codeLine{text: command, n: n + 1})
+			block = append(block, readmeCommandLine{text: command, n: n + 1})
 		}
 	}
 	return all

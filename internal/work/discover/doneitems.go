@@ -7,31 +7,31 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// checkedItems are the cached results of the items' checks on a tree.
-type checkedItems struct {
+// checkedItemCache are the cached results of the items' checks on a tree.
+type checkedItemCache struct {
 	Tree  string                     `json:"tree"`
 	Items map[string]nexus.GateState `json:"items"`
 }
 
 // alreadyDoneItems returns the waiting items that are already done: their finding is gone, and their
 // check passes.
-func (s *SourceTree) alreadyDoneItems(ctx context.Context, all []finding.WorkFinding, did []StrategyReport) ([]string, error) {
+func (s *SourceTree) alreadyDoneItems(ctx context.Context, all []finding.WorkFinding, did []StrategyRunReport) ([]string, error) {
 	name := filepath.Join(s.cacheDirectory(), "items.json")
-	known := checkedItems{}
+	known := checkedItemCache{}
 	if data, err := os.ReadFile(name); err != nil || json.Unmarshal(data, &known) != nil || known.Tree != s.o.Tree || known.Items == nil {
-		known = checkedItems{Tree: s.o.Tree, Items: map[string]nexus.GateState{}}
+		known = checkedItemCache{Tree: s.o.Tree, Items: map[string]nexus.GateState{}}
 	}
 	changed := false
 	var green []string
 	for _, i := range s.o.Rules.Items {
-		if i.State != workitem.Waiting || i.Finding == "" || i.Check == "" || !isFindingGone(i.Finding, all, did) {
+		if i.State != backlogitem.Waiting || i.Finding == "" || i.Check == "" || !isFindingGone(i.Finding, all, did) {
 			continue
 		}
 		state, ok := known.Items[i.ID]
@@ -51,15 +51,15 @@ func (s *SourceTree) alreadyDoneItems(ctx context.Context, all []finding.WorkFin
 	}
 	data, err := json.Marshal(known)
 	if err == nil {
-		err = disk.ReplaceFile(name, data)
+		err = filewrite.ReplaceFile(name, data)
 	}
 	return green, err
 }
 
 // isFindingGone reports whether a finding no longer exists: its strategy examined everything, and did
 // not find it.
-func isFindingGone(id string, all []finding.WorkFinding, did []StrategyReport) bool {
-	at := slices.IndexFunc(did, func(d StrategyReport) bool {
+func isFindingGone(id string, all []finding.WorkFinding, did []StrategyRunReport) bool {
+	at := slices.IndexFunc(did, func(d StrategyRunReport) bool {
 		return len(id) > len(d.Strategy) && id[:len(d.Strategy)+1] == d.Strategy+"/"
 	})
 	if at < 0 || !did[at].isComplete() {
@@ -69,7 +69,7 @@ func isFindingGone(id string, all []finding.WorkFinding, did []StrategyReport) b
 }
 
 // runItemCheck returns the result of an item's check on the tree.
-func (s *SourceTree) runItemCheck(ctx context.Context, i workitem.BacklogItem) (nexus.GateState, error) {
+func (s *SourceTree) runItemCheck(ctx context.Context, i backlogitem.BacklogItem) (nexus.GateState, error) {
 	b, err := s.checkOutTree(ctx)
 	if err != nil {
 		return "", err
@@ -87,6 +87,6 @@ func (s *SourceTree) runItemCheck(ctx context.Context, i workitem.BacklogItem) (
 	if b.May != nil && !b.May(i.Check) {
 		return nexus.NotRun, nil
 	}
-	e, err := b.Runner.Judge(ctx, b.Tree, g)
+	e, err := b.Runner.RunGate(ctx, b.Tree, g)
 	return e.State, err
 }

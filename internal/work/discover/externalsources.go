@@ -49,10 +49,10 @@ func findVulnerableDependencies(ctx context.Context, s *SourceTree) (StrategyRes
 }
 
 // auditLockFile audits one lock file. The note is the reason if that failed.
-func (s *SourceTree) auditLockFile(ctx context.Context, name string, a measure.AuditProgram) (f finding.WorkFinding, note string, err error) {
+func (s *SourceTree) auditLockFile(ctx context.Context, name string, a measure.DependencyAuditProgram) (f finding.WorkFinding, note string, err error) {
 	g := gate.QualityGate{Name: "audit: " + name, Args: a.Args, Dir: path.Dir(name), Format: read.Exit}
 	s.programs[a.Args[0]] = true
-	if s.version(a.Args[0]) == "none" {
+	if s.programVersion(a.Args[0]) == "none" {
 		return f, fmt.Sprintf("%s was not checked: %s is not installed", name, a.Args[0]), nil
 	}
 	e, printed, err := s.runGate(ctx, g)
@@ -101,9 +101,9 @@ func findWithPlugins(ctx context.Context, s *SourceTree) (StrategyResult, error)
 	return found, err
 }
 
-// AskPlugin asks a plugin for findings in the files of a tree. Bad lists the unusable
+// AskPluginForFindings asks a plugin for findings in the files of a tree. Bad lists the unusable
 // findings; an error means that the plugin did not answer.
-func AskPlugin(ctx context.Context, h *plugin.PluginHost, p plugin.DeclaredPlugin, tree string) (all []finding.WorkFinding, bad []string, err error) {
+func AskPluginForFindings(ctx context.Context, h *plugin.PluginHost, p plugin.DeclaredPlugin, tree string) (all []finding.WorkFinding, bad []string, err error) {
 	out := &plugin.DiscoveryOutput{}
 	q := plugin.HostQuestion{Input: plugin.DiscoveryInput{Tree: tree, Most: most}, Output: out}
 	answers, err := h.AskPlugin(ctx, p, nexus.PluginDiscovery, []plugin.HostQuestion{q}, tree)
@@ -128,8 +128,8 @@ func AskPlugin(ctx context.Context, h *plugin.PluginHost, p plugin.DeclaredPlugi
 	return all, out.Bad, nil
 }
 
-// ForgeIssue is an open issue of the forge.
-type ForgeIssue struct {
+// OpenForgeIssue is an open issue of the forge.
+type OpenForgeIssue struct {
 	Number int
 	Title  string
 	Web    string // page for people

@@ -17,7 +17,7 @@ import (
 // TestFlakyTests finds a test that a run saw fail and pass, by the run's facts. Its check fails while the test does so.
 func TestFlakyTests(t *testing.T) {
 	judged := func(name string, tests ...nexus.FlakyTestCount) nexus.Event {
-		e := nexus.Evidence{Gate: name, State: nexus.Pass, Flaky: tests}
+		e := nexus.GateEvidence{Gate: name, State: nexus.Pass, Flaky: tests}
 		e.Counts.Passed = 3
 		return nexus.Event{Run: "r1", At: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC), Fact: nexus.GateJudged{Evidence: e}}
 	}
@@ -29,14 +29,14 @@ func TestFlakyTests(t *testing.T) {
 		Gates: []gate.QualityGate{{Name: "test", Format: read.GoTestJSON, Args: []string{"go", "test", "-json", "-count=1", "./..."}}},
 	}}
 	s.o.Seen = func(context.Context) ([]flaky.FlakyTest, error) {
-		h, err := flaky.ReadHistory(func(yield func(nexus.Event, error) bool) {
+		h, err := flaky.ReadTestHistory(func(yield func(nexus.Event, error) bool) {
 			for _, e := range events {
 				if !yield(e, nil) {
 					return
 				}
 			}
 		})
-		return h.SuggestQuarantine(flaky.QuarantineOn{}), err
+		return h.SuggestQuarantine(flaky.DatedQuarantine{}), err
 	}
 	found, err := findFlakyTests(t.Context(), s)
 	if err != nil || len(found.Findings) != 1 || len(found.Notes) != 2 || found.Skipped != "" {

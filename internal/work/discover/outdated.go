@@ -21,7 +21,7 @@ func findOutdatedDependencies(ctx context.Context, s *SourceTree) (StrategyResul
 	found := StrategyResult{Quick: true}
 	asked := false
 	for _, file := range slices.Concat(s.files, s.locks) {
-		for _, l := range toolreport.OutdatedListers() {
+		for _, l := range toolreport.OutdatedPackageListers() {
 			if path.Base(file.path) != l.File || !isSafeInCheck(file.path) {
 				continue
 			}
@@ -55,7 +55,7 @@ func (s *SourceTree) unlockedManifestNotes(ctx context.Context) (notes []string,
 		there[f.path] = true
 	}
 	for _, f := range s.files {
-		for _, l := range toolreport.UnlockedManifests() {
+		for _, l := range toolreport.LockDependentManifests() {
 			if path.Base(f.path) != l.File || !isSafeInCheck(f.path) || hasLockFileAbove(there, path.Dir(f.path), l.With) {
 				continue
 			}
@@ -85,9 +85,9 @@ func hasLockFileAbove(there map[string]bool, dir string, names []string) bool {
 }
 
 // findNewerVersions checks one file. The note is the reason if that failed.
-func (s *SourceTree) findNewerVersions(ctx context.Context, name string, l toolreport.OutdatedLister) (all []finding.WorkFinding, note string, err error) {
+func (s *SourceTree) findNewerVersions(ctx context.Context, name string, l toolreport.OutdatedPackageLister) (all []finding.WorkFinding, note string, err error) {
 	s.programs[l.Program] = true
-	if s.version(l.Program) == "none" {
+	if s.programVersion(l.Program) == "none" {
 		return nil, fmt.Sprintf("%s was not checked: %s is not installed", name, l.Program), nil
 	}
 	if _, err := s.checkOutTree(ctx); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/docindex"
+	"github.com/nexus-ai-builder/nexus/internal/stack/missingdocs"
 	"github.com/nexus-ai-builder/nexus/internal/stack/toolreport"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -87,7 +87,7 @@ func TestFileChecks(t *testing.T) {
 		{"aago:3: bad\n", 1, "a.go", false},
 		{"a.go:3: bad\n", 2, "a.go", false},
 	} {
-		if got := lintFileCheck(g, c.file, c.printed, c.exit); (got != "") != c.ok {
+		if got := lintFileCheckCommand(g, c.file, c.printed, c.exit); (got != "") != c.ok {
 			t.Errorf("%q: %q", c.printed, got)
 		}
 	}
@@ -151,7 +151,7 @@ func TestBlamed(t *testing.T) {
 
 // TestListed leaves out what is of others and what is hidden.
 func TestListed(t *testing.T) {
-	hidden, err := ignore.NewSet(map[string]string{".nexusignore": "secret\n"})
+	hidden, err := ignore.NewIgnoreSet(map[string]string{".nexusignore": "secret\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func FuzzEntry(f *testing.F) {
 	f.Add(whole[:len(whole)/2])
 	f.Add([]byte("{}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		e, err := parseEntry(data)
+		e, err := parseCacheEntry(data)
 		if err != nil {
 			return
 		}
@@ -219,7 +219,7 @@ func FuzzOutputs(f *testing.F) {
 		}
 		privateModules("src/lib.rs", lines)
 		for _, name := range []string{"a.go", "a.rs", "a.ts", "a.py", "A.java", "lib/a.rb", "a.kt"} {
-			d, _ := docindex.LanguageOf(name)
+			d, _ := missingdocs.LanguageOf(name)
 			if f, ok := undescribedNamesFinding(d, name, lines); ok && (f.Count == 0 || f.Places[0].Line > len(lines)) {
 				t.Errorf("%+v", f)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
+	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 )
 
@@ -30,11 +30,11 @@ func findSecurityRisks(ctx context.Context, s *SourceTree) (StrategyResult, erro
 				ID: finding.FindingID("security", file.path, ".env"), Strategy: "security", Kind: finding.Security,
 				Title: fmt.Sprintf("Stop tracking %s", file.path), Severity: nexus.PriorityCritical, Minutes: finding.EstimateMinutes("security", 1),
 				Why:    "git tracks a file with the settings of one machine, which often contains secrets",
-				Places: []finding.FindingPlace{{File: file.path}}, Check: "! test -e " + cmdline.Quote(file.path),
+				Places: []finding.FindingPlace{{File: file.path}}, Check: "! test -e " + scriptcommands.QuoteShellWord(file.path),
 			})
 			continue
 		}
-		addPatch(&patch, file.path, lines)
+		writeFileAsPatch(&patch, file.path, lines)
 	}
 	leaks, err := s.leaks.FindAdded(ctx, patch.String())
 	if err != nil {
@@ -54,8 +54,8 @@ func findSecurityRisks(ctx context.Context, s *SourceTree) (StrategyResult, erro
 func (s *SourceTree) redactSecrets(ctx context.Context, found StrategyResult) (StrategyResult, error) {
 	var patch strings.Builder
 	for i, f := range found.Findings {
-		addPatch(&patch, strconv.Itoa(i)+"/evidence", strings.Split(f.Evidence, "\n"))
-		addPatch(&patch, strconv.Itoa(i)+"/words", []string{f.Title, f.Why, f.Check})
+		writeFileAsPatch(&patch, strconv.Itoa(i)+"/evidence", strings.Split(f.Evidence, "\n"))
+		writeFileAsPatch(&patch, strconv.Itoa(i)+"/words", []string{f.Title, f.Why, f.Check})
 	}
 	if len(found.Findings) == 0 {
 		return found, nil
@@ -95,8 +95,8 @@ func isEnvFile(base string) bool {
 	return ok && (rest == "" || rest == ".local" || rest == ".production" || rest == ".development")
 }
 
-// addPatch writes a file as a patch that adds it.
-func addPatch(b *strings.Builder, name string, lines []string) {
+// writeFileAsPatch writes a file as a patch that adds it.
+func writeFileAsPatch(b *strings.Builder, name string, lines []string) {
 	if len(lines) == 0 || strings.ContainsAny(name, "\"\t\\") {
 		return
 	}
@@ -128,12 +128,12 @@ func (s *SourceTree) leakedSecretFinding(l leak.LeakedSecret) (finding.WorkFindi
 	if r := []rune(before); len(r) > 40 {
 		before = string(r[len(r)-40:])
 	}
-	check := fmt.Sprintf("! grep -qE -- %s %s", cmdline.Quote(spaceTolerantPattern(before)+"[A-Za-z0-9+/=_.~-]{12,}"), cmdline.Quote("./"+l.File))
+	check := fmt.Sprintf("! grep -qE -- %s %s", scriptcommands.QuoteShellWord(spaceTolerantPattern(before)+"[A-Za-z0-9+/=_.~-]{12,}"), scriptcommands.QuoteShellWord("./"+l.File))
 	switch {
 	case strings.Contains(text, "PRIVATE KEY"):
-		check, before = fmt.Sprintf("! grep -q 'PRIVATE KEY' %s", cmdline.Quote("./"+l.File)), "PRIVATE KEY"
+		check, before = fmt.Sprintf("! grep -q 'PRIVATE KEY' %s", scriptcommands.QuoteShellWord("./"+l.File)), "PRIVATE KEY"
 	case before == "" || !isSafeInCheck(before):
-		check = "! test -e " + cmdline.Quote("./"+l.File)
+		check = "! test -e " + scriptcommands.QuoteShellWord("./"+l.File)
 	}
 	f := finding.WorkFinding{
 		ID: finding.FindingID("security", l.File, l.Rule, before), Strategy: "security", Kind: finding.Security, Severity: nexus.PriorityCritical,

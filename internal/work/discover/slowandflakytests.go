@@ -81,7 +81,7 @@ func findSlowTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	if err != nil {
 		return found, err
 	}
-	if why, err := s.redBuild(ctx); err != nil || why != "" {
+	if why, err := s.redBuildReason(ctx); err != nil || why != "" {
 		found.Skipped = why
 		return found, err
 	}
@@ -98,7 +98,7 @@ func findSlowTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 		}
 		found.Notes = append(found.Notes, inconclusiveReasons(e)...)
 		for _, t := range times(printed) {
-			check := halfTimeCheck(g, t)
+			check := halfTimeCheckCommand(g, t)
 			if t.Seconds >= slowTest && check != "" {
 				found.Findings = append(found.Findings, slowTestFinding(g, t, check))
 			}

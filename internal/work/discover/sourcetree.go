@@ -15,10 +15,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
@@ -29,33 +29,33 @@ const (
 	mostText  = 512 << 10 // largest file, in bytes
 )
 
-// treeFile is a file of the tree.
-type treeFile struct{ path, blob string }
+// sourceTreeFile is a file of the tree.
+type sourceTreeFile struct{ path, blob string }
 
 // SourceTree is the tree that strategies examine. One goroutine uses it.
 type SourceTree struct {
 	o     Options
-	files []treeFile // files written by people and visible to agents, by path
-	locks []treeFile // files written by tools beside them, such as lock files
+	files []sourceTreeFile // files written by people and visible to agents, by path
+	locks []sourceTreeFile // files written by tools beside them, such as lock files
 
 	bench    *TreeCheckout
 	closed   error // why there is no checkout
 	root     *os.Root
 	blobs    map[string][]byte
-	leaks    leak.LeakFinder
-	judged   map[string]nexus.Evidence
+	leaks    leak.SecretLeakFinder
+	judged   map[string]nexus.GateEvidence
 	texts    map[string][]string
 	programs map[string]bool // programs that the current strategy has run
-	churned  map[string]finding.FileChanges
+	churned  map[string]finding.FileChangeHistory
 	late     map[string]bool // names of the commits in churned
 	spent    nexus.Money     // cost of model calls
 }
 
 func newSourceTree(ctx context.Context, o Options) (*SourceTree, error) {
 	s := &SourceTree{
-		o: o, blobs: map[string][]byte{}, judged: map[string]nexus.Evidence{}, texts: map[string][]string{}, programs: map[string]bool{},
+		o: o, blobs: map[string][]byte{}, judged: map[string]nexus.GateEvidence{}, texts: map[string][]string{}, programs: map[string]bool{},
 	}
-	hidden, err := change.IgnoreSet(ctx, o.Repo, o.Commit)
+	hidden, err := changeeffects.HiddenFilesAt(ctx, o.Repo, o.Commit)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func newSourceTree(ctx context.Context, o Options) (*SourceTree, error) {
 		return nil, err
 	}
 	for _, f := range parseTreeListing(out, hidden) {
-		if stack.IsWritten(strings.ToLower(path.Base(f.path))) {
+		if stack.IsToolWrittenFile(strings.ToLower(path.Base(f.path))) {
 			s.locks = append(s.locks, f)
 		} else {
 			s.files = append(s.files, f)
@@ -75,8 +75,8 @@ func newSourceTree(ctx context.Context, o Options) (*SourceTree, error) {
 
 // parseTreeListing parses ls-tree -z, without hidden files, files from outside of the project, and
 // entries that are no files.
-func parseTreeListing(out string, hidden ignore.IgnoreSet) []treeFile {
-	var all []treeFile
+func parseTreeListing(out string, hidden ignore.IgnoreSet) []sourceTreeFile {
+	var all []sourceTreeFile
 	for line := range strings.SplitSeq(out, "\x00") {
 		meta, name, ok := strings.Cut(line, "\t")
 		words := strings.Fields(meta)
@@ -87,7 +87,7 @@ func parseTreeListing(out string, hidden ignore.IgnoreSet) []treeFile {
 		if !plain || stack.IsInSkippedDir(name) || hidden.IsIgnored(name) || strings.ContainsAny(name, "\n\r") {
 			continue
 		}
-		all = append(all, treeFile{name, words[2]})
+		all = append(all, sourceTreeFile{name, words[2]})
 	}
 	return all
 }
@@ -185,7 +185,7 @@ func (s *SourceTree) readTextLines(ctx context.Context, name string) ([]string, 
 
 // runGate returns a gate's result on the tree, with all findings and its output. Each gate
 // runs once; further calls return the same result.
-func (s *SourceTree) runGate(ctx context.Context, g gate.QualityGate) (e nexus.Evidence, printed string, err error) {
+func (s *SourceTree) runGate(ctx context.Context, g gate.QualityGate) (e nexus.GateEvidence, printed string, err error) {
 	b, err := s.checkOutTree(ctx)
 	if err != nil {
 		return e, "", err
@@ -195,7 +195,7 @@ func (s *SourceTree) runGate(ctx context.Context, g gate.QualityGate) (e nexus.E
 	e, known := s.judged[name]
 	if !known {
 		s.reportProgress("running " + g.Name + ": " + truncateRunes(g.Command(), 80))
-		if e, err = b.Runner.Judge(ctx, b.Tree, g); err != nil {
+		if e, err = b.Runner.RunGate(ctx, b.Tree, g); err != nil {
 			return e, "", err
 		}
 		if whole, ok := gate.WithAllFindings(e, b.Runner.Get); ok {
@@ -210,7 +210,7 @@ func (s *SourceTree) runGate(ctx context.Context, g gate.QualityGate) (e nexus.E
 // name, also inside a shell command.
 func (s *SourceTree) recordGatePrograms(g gate.QualityGate) {
 	for i, word := range stack.CommandWords(g.Args) {
-		if i == 0 || stack.IsProgram(word) || s.version(word) != missing {
+		if i == 0 || stack.IsProgram(word) || s.programVersion(word) != missing {
 			s.programs[word] = true
 		}
 	}
@@ -224,7 +224,7 @@ func (s *SourceTree) gatesForSteps(ctx context.Context, steps ...string) ([]gate
 	}
 	var all []gate.QualityGate
 	for _, g := range b.Gates {
-		if g.Of == "" && slices.Contains(steps, detect.StepOf(g.Name)) {
+		if g.Of == "" && slices.Contains(steps, detect.StepOfGate(g.Name)) {
 			all = append(all, g)
 		}
 	}
@@ -262,7 +262,7 @@ func (s *SourceTree) tryChecks(ctx context.Context, found StrategyResult) ([]fin
 	for n, i := range open {
 		s.reportProgress(fmt.Sprintf("trying check %d of %d: %s", n+1, len(open), truncateRunes(all[i].Check, 80)))
 		g, _ := detect.CriterionGate(nexus.Criterion{Text: all[i].Title, Check: all[i].Check})
-		e, err := b.Runner.Judge(ctx, b.Tree, g)
+		e, err := b.Runner.RunGate(ctx, b.Tree, g)
 		if err != nil {
 			return nil, err
 		}
@@ -293,10 +293,10 @@ func (s *SourceTree) runChecksTogether(ctx context.Context, all []finding.WorkFi
 	}
 	var script strings.Builder
 	for _, i := range open {
-		fmt.Fprintf(&script, "sh -c %s >/dev/null 2>&1 </dev/null; echo '%s'%d $?\n", cmdline.Quote(all[i].Check), mark, i)
+		fmt.Fprintf(&script, "sh -c %s >/dev/null 2>&1 </dev/null; echo '%s'%d $?\n", scriptcommands.QuoteShellWord(all[i].Check), mark, i)
 	}
 	g := gate.QualityGate{Name: nexus.AcceptGate + "discover", Args: []string{"sh", "-c", script.String()}, Format: read.Exit, Reads: true}
-	e, err := s.bench.Runner.Judge(ctx, s.bench.Tree, g)
+	e, err := s.bench.Runner.RunGate(ctx, s.bench.Tree, g)
 	if err != nil {
 		return err
 	}

@@ -7,11 +7,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Strategies returns all strategies in the order in which they run: first those that only read
+// AllStrategies returns all strategies in the order in which they run: first those that only read
 // files, then types before the build, and related tests before all.
-func Strategies() []DiscoveryStrategy {
-	every := CacheInputs{Files: func(string) bool { return true }}
-	code := CacheInputs{Files: func(file string) bool { return !stack.IsProse(file) }}
+func AllStrategies() []DiscoveryStrategy {
+	every := StrategyCacheInputs{Files: func(string) bool { return true }}
+	code := StrategyCacheInputs{Files: func(file string) bool { return !stack.IsProse(file) }}
 	const docs = "public names and directories without docs, and commands in the README that fail"
 	return []DiscoveryStrategy{
 		{Name: "working-dir", Short: "tasks in the task folder", Cost: Cheap, Look: findFolderTasks},
@@ -22,15 +22,15 @@ func Strategies() []DiscoveryStrategy {
 		{Name: "build-errors", Short: "build errors", Cost: Tools, Reads: code, Look: findBuildErrors},
 		{Name: "lint-issues", Short: "lint and format findings", Cost: Tools, Reads: every, Look: findLintIssues},
 		{Name: "failing-tests", Short: "failing tests", Cost: Tools, Reads: code, Look: findFailingTests},
-		{Name: "flaky-tests", Short: "flaky tests", Cost: Tools, Reads: CacheInputs{Files: code.Files, Runs: true}, Look: findFlakyTests},
+		{Name: "flaky-tests", Short: "flaky tests", Cost: Tools, Reads: StrategyCacheInputs{Files: code.Files, Runs: true}, Look: findFlakyTests},
 		{Name: "slow-tests", Short: "slow tests", Cost: Tools, Reads: code, Look: findSlowTests},
 		{Name: "test-coverage", Short: "changed or risky lines that no test runs", Cost: Tools, Reads: code, Look: findUncoveredCode},
-		{Name: "dependencies", Short: "dependencies with known vulnerabilities", Cost: Tools, Reads: CacheInputs{Files: listsPackages}, Look: findVulnerableDependencies},
+		{Name: "dependencies", Short: "dependencies with known vulnerabilities", Cost: Tools, Reads: StrategyCacheInputs{Files: listsPackages}, Look: findVulnerableDependencies},
 		{
 			Name: "outdated", Short: "packages that have newer versions", Cost: Asks, Named: true,
-			Reads: CacheInputs{Files: listsPackages}, Look: findOutdatedDependencies,
+			Reads: StrategyCacheInputs{Files: listsPackages}, Look: findOutdatedDependencies,
 		},
-		{Name: "benchmarks", Short: "benchmarks that got worse", Cost: Tools, Named: true, Reads: CacheInputs{Files: code.Files, Base: true}, Look: findBenchmarkRegressions},
+		{Name: "benchmarks", Short: "benchmarks that got worse", Cost: Tools, Named: true, Reads: StrategyCacheInputs{Files: code.Files, Base: true}, Look: findBenchmarkRegressions},
 		{Name: "plugins", Short: "findings of plugins", Cost: Tools, Look: findWithPlugins},
 		{Name: "issues", Short: "open issues of the forge", Cost: Asks, Named: true, Look: listForgeIssues},
 		{Name: "ideas", Short: "a model's suggestions", Cost: Model, Named: true, Reads: every, Look: requestModelIdeas},
@@ -40,5 +40,5 @@ func Strategies() []DiscoveryStrategy {
 // listsPackages reports whether a file lists the packages of a project.
 func listsPackages(file string) bool {
 	base := strings.ToLower(path.Base(file))
-	return stack.IsManifest(file) || stack.IsWritten(base) || strings.HasPrefix(base, "requirements")
+	return stack.IsManifest(file) || stack.IsToolWrittenFile(base) || strings.HasPrefix(base, "requirements")
 }

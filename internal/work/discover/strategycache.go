@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 )
@@ -71,20 +71,20 @@ func (s *SourceTree) readCache(ctx context.Context, one DiscoveryStrategy) (*cac
 	if err != nil {
 		return nil, key
 	}
-	e, err := parseEntry(data)
+	e, err := parseCacheEntry(data)
 	if err != nil || s.o.Keep > 0 && s.o.Now.Sub(e.At) > s.o.Keep || e.At.After(s.o.Now) {
 		return nil, key
 	}
 	for name, version := range e.Versions {
-		if s.version(name) != version {
+		if s.programVersion(name) != version {
 			return nil, key
 		}
 	}
 	return e, key
 }
 
-// parseEntry parses an entry. An incomplete entry, or one of another edition, is invalid.
-func parseEntry(data []byte) (*cachedStrategyResult, error) {
+// parseCacheEntry parses an entry. An incomplete entry, or one of another edition, is invalid.
+func parseCacheEntry(data []byte) (*cachedStrategyResult, error) {
 	e := &cachedStrategyResult{}
 	if err := json.Unmarshal(data, e); err != nil {
 		return nil, err
@@ -107,14 +107,14 @@ func (s *SourceTree) writeCache(one DiscoveryStrategy, key string, found Strateg
 		return e, nil
 	}
 	for _, name := range found.Programs {
-		e.Versions[name] = s.version(name)
+		e.Versions[name] = s.programVersion(name)
 	}
 	data, err := json.Marshal(e)
 	if err != nil {
 		return nil, err
 	}
 	dir := filepath.Join(s.cacheDirectory(), one.Name)
-	if err := disk.ReplaceFile(filepath.Join(dir, key+".json"), data); err != nil {
+	if err := filewrite.ReplaceFile(filepath.Join(dir, key+".json"), data); err != nil {
 		return nil, err
 	}
 	return e, pruneCache(dir, s.o.Now)
@@ -124,7 +124,7 @@ func (s *SourceTree) writeCache(one DiscoveryStrategy, key string, found Strateg
 func pruneCache(dir string, now time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return disk.WrapError("read what was found before", err)
+		return filewrite.WrapError("read what was found before", err)
 	}
 	type old struct {
 		name string
@@ -147,7 +147,7 @@ func pruneCache(dir string, now time.Time) error {
 	slices.SortStableFunc(all, func(a, b old) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.name, b.name)) })
 	for _, o := range all[min(len(all), mostKept):] {
 		if err := os.Remove(filepath.Join(dir, o.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return disk.WrapError("remove what was found before", err)
+			return filewrite.WrapError("remove what was found before", err)
 		}
 	}
 	return nil
@@ -156,9 +156,9 @@ func pruneCache(dir string, now time.Time) error {
 // missing is the version of a missing program.
 const missing = "none"
 
-// version returns a version mark of a program without running it: its path, its size, and its
+// programVersion returns a version mark of a program without running it: its path, its size, and its
 // modification time.
-func (s *SourceTree) version(name string) string {
+func (s *SourceTree) programVersion(name string) string {
 	dirs := filepath.SplitList(s.o.Path)
 	if strings.ContainsRune(name, '/') {
 		return missing // it is in the tree, whose files are compared
@@ -177,8 +177,8 @@ func (s *SourceTree) version(name string) string {
 
 // cachedFileRanking is the cached data about a commit's files.
 type cachedFileRanking struct {
-	Commit  string                         `json:"commit"`
-	Changes map[string]finding.FileChanges `json:"changes"`
+	Commit  string                               `json:"commit"`
+	Changes map[string]finding.FileChangeHistory `json:"changes"`
 	// numbers of dependents of the requested files
 	Dependants map[string]int `json:"dependants"`
 }
@@ -187,7 +187,7 @@ type cachedFileRanking struct {
 const mostAsked = 200
 
 // recentFileChanges returns the files changed by the last commits.
-func (s *SourceTree) recentFileChanges(ctx context.Context) (map[string]finding.FileChanges, error) {
+func (s *SourceTree) recentFileChanges(ctx context.Context) (map[string]finding.FileChangeHistory, error) {
 	if s.churned != nil {
 		return s.churned, nil
 	}
@@ -202,8 +202,8 @@ func (s *SourceTree) recentFileChanges(ctx context.Context) (map[string]finding.
 	return s.churned, nil
 }
 
-func countFileChanges(past []git.HistoryCommit) map[string]finding.FileChanges {
-	all := map[string]finding.FileChanges{}
+func countFileChanges(past []git.HistoryCommit) map[string]finding.FileChangeHistory {
+	all := map[string]finding.FileChangeHistory{}
 	for _, p := range past {
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(p.Files))) {
 			t := all[name]
@@ -217,10 +217,10 @@ func countFileChanges(past []git.HistoryCommit) map[string]finding.FileChanges {
 	return all
 }
 
-// loadKnown returns the data for ranking the files of findings, and when each finding was
+// loadRankingInput returns the data for ranking the files of findings, and when each finding was
 // first seen.
-func (s *SourceTree) loadKnown(ctx context.Context, all []finding.WorkFinding, looked []DiscoveryStrategy) (finding.RankFacts, error) {
-	w := finding.RankFacts{Now: s.o.Now}
+func (s *SourceTree) loadRankingInput(ctx context.Context, all []finding.WorkFinding, looked []DiscoveryStrategy) (finding.RankingInput, error) {
+	w := finding.RankingInput{Now: s.o.Now}
 	name := filepath.Join(s.cacheDirectory(), "files.json")
 	var r cachedFileRanking
 	if data, err := os.ReadFile(name); err != nil || json.Unmarshal(data, &r) != nil || r.Commit != s.o.Commit || r.Dependants == nil {
@@ -244,7 +244,7 @@ func (s *SourceTree) loadKnown(ctx context.Context, all []finding.WorkFinding, l
 		}
 		data, err := json.Marshal(r)
 		if err == nil {
-			err = disk.ReplaceFile(name, data)
+			err = filewrite.ReplaceFile(name, data)
 		}
 		if err != nil {
 			return w, err
@@ -289,7 +289,7 @@ func (s *SourceTree) countDependents(ctx context.Context, files []string, into m
 func (s *SourceTree) firstSeenTimes(ctx context.Context, all []finding.WorkFinding, looked []DiscoveryStrategy) (map[string]time.Time, error) {
 	name := filepath.Join(s.cacheDirectory(), "since.json")
 	known := map[string]time.Time{}
-	err := disk.WithLock(ctx, filepath.Join(s.o.State, "discover.lock"), func(context.Context) error {
+	err := filewrite.WithLock(ctx, filepath.Join(s.o.State, "discover.lock"), func(context.Context) error {
 		if data, err := os.ReadFile(name); err == nil && json.Unmarshal(data, &known) != nil { //nolint:gosec // a file of ours
 			known = map[string]time.Time{}
 		}
@@ -314,7 +314,7 @@ func (s *SourceTree) firstSeenTimes(ctx context.Context, all []finding.WorkFindi
 		if err != nil {
 			return err
 		}
-		return disk.ReplaceFile(name, data)
+		return filewrite.ReplaceFile(name, data)
 	})
 	return known, err
 }

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
 // TaskFolder is a directory where people put tasks as files: pending contains open tasks,
@@ -36,17 +36,17 @@ const (
 )
 
 // readPendingTasks returns the open tasks, by name, and the names of invalid files.
-func (f TaskFolder) readPendingTasks() (all []workitem.BacklogItem, wrong []string, err error) {
+func (f TaskFolder) readPendingTasks() (all []backlogitem.BacklogItem, wrong []string, err error) {
 	if f.Repo == "" || f.Dir == "" {
 		return nil, nil, nil
 	}
 	root, err := os.OpenRoot(f.Repo)
 	if err != nil {
-		return nil, nil, disk.WrapError("read the task folder", err)
+		return nil, nil, filewrite.WrapError("read the task folder", err)
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
 	dir := path.Join(f.Dir, pendingDir)
-	if err := disk.CheckNoLinks(root, dir+"/"); err != nil {
+	if err := filewrite.CheckNoLinks(root, dir+"/"); err != nil {
 		return nil, []string{err.Error()}, nil
 	}
 	entries, err := fs.ReadDir(root.FS(), dir)
@@ -54,7 +54,7 @@ func (f TaskFolder) readPendingTasks() (all []workitem.BacklogItem, wrong []stri
 		return nil, nil, fs.ErrNotExist
 	}
 	if err != nil {
-		return nil, nil, disk.WrapError("read the task folder", err)
+		return nil, nil, filewrite.WrapError("read the task folder", err)
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
@@ -76,22 +76,22 @@ func isTaskFile(name, ending string) bool {
 	return strings.HasSuffix(name, ending) && !strings.HasPrefix(name, ".") && !strings.EqualFold(name, "README.md")
 }
 
-func readTask(root *os.Root, name string) (workitem.BacklogItem, error) {
-	if err := disk.CheckNoLinks(root, name); err != nil {
-		return workitem.BacklogItem{}, err
+func readTask(root *os.Root, name string) (backlogitem.BacklogItem, error) {
+	if err := filewrite.CheckNoLinks(root, name); err != nil {
+		return backlogitem.BacklogItem{}, err
 	}
 	info, err := root.Lstat(name)
 	if err != nil {
-		return workitem.BacklogItem{}, err
+		return backlogitem.BacklogItem{}, err
 	}
-	if info.Size() > workitem.MaxFile {
-		return workitem.BacklogItem{}, fmt.Errorf("%s: the file has more than %d bytes", name, workitem.MaxFile)
+	if info.Size() > backlogitem.MaxFile {
+		return backlogitem.BacklogItem{}, fmt.Errorf("%s: the file has more than %d bytes", name, backlogitem.MaxFile)
 	}
 	data, err := root.ReadFile(name)
 	if err != nil {
-		return workitem.BacklogItem{}, err
+		return backlogitem.BacklogItem{}, err
 	}
-	return workitem.Parse(name, data)
+	return backlogitem.ParseBacklogItem(name, data)
 }
 
 // errorWithHint returns an error with its hint, in one line.
@@ -103,8 +103,10 @@ func errorWithHint(err error) string {
 	return text
 }
 
-// taskID returns the ID of the finding for a task of the folder.
-func taskID(i workitem.BacklogItem) string { return finding.FindingID("working-dir", i.ID, i.Title) }
+// folderTaskFindingID returns the ID of the finding for a task of the folder.
+func folderTaskFindingID(i backlogitem.BacklogItem) string {
+	return finding.FindingID("working-dir", i.ID, i.Title)
+}
 
 // findFolderTasks returns the tasks in the task folder.
 func findFolderTasks(_ context.Context, s *SourceTree) (StrategyResult, error) {
@@ -119,11 +121,11 @@ func findFolderTasks(_ context.Context, s *SourceTree) (StrategyResult, error) {
 	}
 	found.Notes = wrong
 	for _, i := range all {
-		if i.State == workitem.Rejected || i.State == workitem.Done {
+		if i.State == backlogitem.Rejected || i.State == backlogitem.Done {
 			continue
 		}
 		f := finding.WorkFinding{
-			ID: taskID(i), Strategy: "working-dir", Kind: finding.Task, Title: i.Title, Severity: i.Priority,
+			ID: folderTaskFindingID(i), Strategy: "working-dir", Kind: finding.Task, Title: i.Title, Severity: i.Priority,
 			Evidence: truncateRunes(i.Text, 4000), Check: i.Check, Minutes: finding.EstimateMinutes("working-dir", len(i.Files)),
 			Why: fmt.Sprintf("it is in %s", path.Join(s.o.Folder.Dir, pendingDir, i.ID+".md")),
 		}
@@ -146,7 +148,7 @@ func findFolderTasks(_ context.Context, s *SourceTree) (StrategyResult, error) {
 // the newest of both. Items are those of the backlog. It returns the names of the tasks. A
 // process that dies in between leaves a task in both places, and the next one removes it from
 // pending.
-func (f TaskFolder) MoveToCompleted(items []workitem.BacklogItem, now time.Time) ([]string, error) {
+func (f TaskFolder) MoveToCompleted(items []backlogitem.BacklogItem, now time.Time) ([]string, error) {
 	all, _, err := f.readPendingTasks()
 	if errors.Is(err, fs.ErrNotExist) || len(all) == 0 {
 		return nil, nil
@@ -156,16 +158,16 @@ func (f TaskFolder) MoveToCompleted(items []workitem.BacklogItem, now time.Time)
 	}
 	root, err := os.OpenRoot(f.Repo)
 	if err != nil {
-		return nil, disk.WrapError("write the task folder", err)
+		return nil, filewrite.WrapError("write the task folder", err)
 	}
 	defer func() { _ = root.Close() }() // each file was closed on its own
 	var done []string
 	for _, task := range all {
-		at := slices.IndexFunc(items, func(i workitem.BacklogItem) bool { return i.Finding == taskID(task) })
-		if at < 0 || items[at].State != workitem.Done {
+		at := slices.IndexFunc(items, func(i backlogitem.BacklogItem) bool { return i.Finding == folderTaskFindingID(task) })
+		if at < 0 || items[at].State != backlogitem.Done {
 			continue
 		}
-		task.State, task.Run, task.Commit, task.Reason = workitem.Done, items[at].Run, items[at].Commit, ""
+		task.State, task.Run, task.Commit, task.Reason = backlogitem.Done, items[at].Run, items[at].Commit, ""
 		line := fmt.Sprintf("%s done: %s", now.UTC().Format(time.RFC3339), task.Title)
 		if task.Commit != "" {
 			line += ", commit " + task.Commit
@@ -174,14 +176,14 @@ func (f TaskFolder) MoveToCompleted(items []workitem.BacklogItem, now time.Time)
 			line += ", run " + string(task.Run)
 		}
 		err := errors.Join(
-			disk.WriteBelowRoot(root, path.Join(f.Dir, completedDir, task.ID+".md"), []byte(task.String()), 0o755, 0o644),
-			disk.WriteBelowRoot(root, path.Join(f.Dir, logsDir, task.ID+".log"), []byte(line+"\n"), 0o755, 0o644),
+			filewrite.WriteBelowRoot(root, path.Join(f.Dir, completedDir, task.ID+".md"), []byte(task.String()), 0o755, 0o644),
+			filewrite.WriteBelowRoot(root, path.Join(f.Dir, logsDir, task.ID+".log"), []byte(line+"\n"), 0o755, 0o644),
 		)
 		if err == nil {
 			err = root.Remove(path.Join(f.Dir, pendingDir, task.ID+".md"))
 		}
 		if err != nil {
-			return done, disk.WrapError("write the task folder", err)
+			return done, filewrite.WrapError("write the task folder", err)
 		}
 		done = append(done, task.ID)
 	}
@@ -211,7 +213,7 @@ func (f TaskFolder) pruneFiles(root *os.Root, part, ending string) error {
 	slices.SortStableFunc(all, func(a, b old) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.name, b.name)) })
 	for _, o := range all[min(len(all), keptTasks):] {
 		if err := root.Remove(path.Join(dir, o.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return disk.WrapError("remove an old task", err)
+			return filewrite.WrapError("remove an old task", err)
 		}
 	}
 	return nil

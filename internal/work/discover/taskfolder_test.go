@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 )
 
 // TestOldTasksGo and what people put beside them stays, however old it is.
@@ -41,7 +41,7 @@ func TestOldTasksGo(t *testing.T) {
 	if err != nil || len(wrong) > 0 || len(all) != 1 {
 		t.Fatal(all, wrong, err)
 	}
-	done, err := f.MoveToCompleted([]workitem.BacklogItem{{ID: "x", Finding: taskID(all[0]), State: workitem.Done}}, now)
+	done, err := f.MoveToCompleted([]backlogitem.BacklogItem{{ID: "x", Finding: folderTaskFindingID(all[0]), State: backlogitem.Done}}, now)
 	if err != nil || len(done) != 1 {
 		t.Fatal(done, err)
 	}

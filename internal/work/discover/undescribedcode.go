@@ -11,16 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
-	"github.com/nexus-ai-builder/nexus/internal/stack/docindex"
+	"github.com/nexus-ai-builder/nexus/internal/stack/missingdocs"
+	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 )
 
 // manyFiles is the number of source files that an undocumented directory may have (the
 // predecessor's figure).
 const manyFiles = 2
 
-// directoryInfo describes a directory.
-type directoryInfo struct {
+// directoryDocInfo describes a directory.
+type directoryDocInfo struct {
 	sources int
 	told    bool            // its purpose is documented
 	ends    map[string]bool // extensions of its source files
@@ -29,7 +29,7 @@ type directoryInfo struct {
 // undescribedDirectories finds directories below the root with more than two source files,
 // without a README or a file that documents their purpose.
 func (s *SourceTree) undescribedDirectories(ctx context.Context) ([]finding.WorkFinding, error) {
-	all := map[string]*directoryInfo{}
+	all := map[string]*directoryDocInfo{}
 	var dirs []string
 	for _, f := range s.files {
 		dir, base := path.Dir(f.path), path.Base(f.path)
@@ -37,7 +37,7 @@ func (s *SourceTree) undescribedDirectories(ctx context.Context) ([]finding.Work
 			continue
 		}
 		if all[dir] == nil {
-			all[dir] = &directoryInfo{ends: map[string]bool{}}
+			all[dir] = &directoryDocInfo{ends: map[string]bool{}}
 			dirs = append(dirs, dir)
 		}
 		d := all[dir]
@@ -52,7 +52,7 @@ func (s *SourceTree) undescribedDirectories(ctx context.Context) ([]finding.Work
 		if strings.Join(lines, "") != "" {
 			d.sources++
 			d.ends[path.Ext(base)] = true
-			d.told = d.told || docindex.DescribesDirectory(base, lines)
+			d.told = d.told || missingdocs.DescribesDirectory(base, lines)
 		}
 	}
 	var found []finding.WorkFinding
@@ -70,28 +70,28 @@ func isHiddenDirectory(dir string) bool {
 }
 
 // undescribedDirectoryFinding makes a finding of an undocumented directory.
-func (d directoryInfo) undescribedDirectoryFinding(dir string) finding.WorkFinding {
+func (d directoryDocInfo) undescribedDirectoryFinding(dir string) finding.WorkFinding {
 	says := "ls | grep -qi ^readme"
 	for _, ending := range slices.Sorted(maps.Keys(d.ends)) {
-		if line := docindex.DirectoryDocCheck(ending); line != "" {
+		if line := missingdocs.DirectoryDocCommand(ending); line != "" {
 			says += " || " + line
 		}
 	}
 	file := "README.md"
 	if len(d.ends) == 1 {
-		file = docindex.DirectoryDocFile(slices.Collect(maps.Keys(d.ends))[0])
+		file = missingdocs.DirectoryDocFile(slices.Collect(maps.Keys(d.ends))[0])
 	}
 	return finding.WorkFinding{
 		ID: finding.FindingID("documentation", dir, "README"), Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial,
 		Title: fmt.Sprintf("Describe in %s the contents of %s", path.Join(dir, file), dir), Minutes: 10, Count: d.sources,
 		Why:    fmt.Sprintf("it has %d source files and no description", d.sources),
 		Places: []finding.FindingPlace{{File: path.Join(dir, file)}},
-		Check:  fmt.Sprintf("cd %s && { %s; }", cmdline.Quote("./"+dir), says),
+		Check:  fmt.Sprintf("cd %s && { %s; }", scriptcommands.QuoteShellWord("./"+dir), says),
 	}
 }
 
 // undescribedNamesFinding makes a finding of the undocumented public names of a file.
-func undescribedNamesFinding(d docindex.DocPatterns, name string, lines []string) (finding.WorkFinding, bool) {
+func undescribedNamesFinding(d missingdocs.DocPatterns, name string, lines []string) (finding.WorkFinding, bool) {
 	f := finding.WorkFinding{Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial}
 	parts := []string{name}
 	for _, n := range d.UndescribedLines(lines) {
@@ -106,6 +106,6 @@ func undescribedNamesFinding(d docindex.DocPatterns, name string, lines []string
 	f.Title = fmt.Sprintf("Describe %s of %s", pluralCount(f.Count, "public name"), name)
 	f.Why = "others use them, and they have no comments"
 	f.Evidence = truncateRunes(strings.TrimSpace(parts[1]), 200)
-	f.Check = d.Check(name)
+	f.Check = d.MissingDocsCommand(name)
 	return f, len(f.Check) <= longestCheck
 }

@@ -19,8 +19,8 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// HandinSchema returns the JSON Schema of an explainer's submission.
-func HandinSchema() json.RawMessage {
+// SubmissionSchema returns the JSON Schema of an explainer's submission.
+func SubmissionSchema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, schema) != nil { // a test parses it
 		return schema
@@ -37,22 +37,22 @@ const Output = 1_000
 // maxTokens limits the input of an explainer.
 const maxTokens = 20_000
 
-// DescribedEvent is an event in words.
-type DescribedEvent struct {
+// EventDescription is an event in words.
+type EventDescription struct {
 	Seq  int64
 	Text string
 }
 
-// ExplanationCase is the subject of an explanation.
-type ExplanationCase struct {
-	About  string           // the run or the task, with its state
-	Causes []string         // known causes
-	Events []DescribedEvent // events of the run, or of the task, in order
+// ExplanationSubject is the subject of an explanation.
+type ExplanationSubject struct {
+	About  string             // the run or the task, with its state
+	Causes []string           // known causes
+	Events []EventDescription // events of the run, or of the task, in order
 }
 
 // ExplainerMessage returns the message to an explainer. If it would be too long, the middle of the
 // events is omitted.
-func (c ExplanationCase) ExplainerMessage() string {
+func (c ExplanationSubject) ExplainerMessage() string {
 	text, _ := prompt.FitSections([]prompt.PromptSection{
 		{Body: fmt.Sprintf("Conversation: %s\nExplain %s.", Session, prompt.SingleLine(c.About))},
 		{Title: "Known causes", Body: strings.Join(c.Causes, "\n"), Fence: "text"},
@@ -65,7 +65,7 @@ func (c ExplanationCase) ExplainerMessage() string {
 const maxBytes = 3 * maxTokens
 
 // eventLines returns the events as lines: the first, and as many of the last as fit.
-func (c ExplanationCase) eventLines() string {
+func (c ExplanationSubject) eventLines() string {
 	var lines []string
 	size := 0
 	for _, e := range c.Events {
@@ -88,7 +88,7 @@ func (c ExplanationCase) eventLines() string {
 }
 
 // EstimateInputTokens estimates the number of tokens of the message.
-func (c ExplanationCase) EstimateInputTokens() int64 {
+func (c ExplanationSubject) EstimateInputTokens() int64 {
 	return prompt.EstimateTokens(c.ExplainerMessage())
 }
 
@@ -100,11 +100,11 @@ type SourcedStatement struct {
 
 // ReadExplanation parses an explainer's submission. Unknown events are removed from its statements, and
 // statements without a remaining event are dropped: dropped contains the reasons.
-func (c ExplanationCase) ReadExplanation(data []byte) (kept []SourcedStatement, dropped []string, err error) {
+func (c ExplanationSubject) ReadExplanation(data []byte) (kept []SourcedStatement, dropped []string, err error) {
 	var said struct {
 		Statements []SourcedStatement `json:"statements"`
 	}
-	problems := agent.Decode(data, schema, &said)
+	problems := agent.DecodeStrictly(data, schema, &said)
 	if len(problems) == 0 && len(said.Statements) == 0 {
 		problems = []string{"it has no statement"}
 	}

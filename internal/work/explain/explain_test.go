@@ -10,7 +10,7 @@ import (
 )
 
 func TestOnlyWhatIsShownIsKept(t *testing.T) {
-	c := ExplanationCase{About: "why task T1 is parked", Events: []DescribedEvent{{3, "T1.1 started"}, {7, "T1.1 gave up"}}}
+	c := ExplanationSubject{About: "why task T1 is parked", Events: []EventDescription{{3, "T1.1 started"}, {7, "T1.1 gave up"}}}
 	kept, dropped, err := c.ReadExplanation([]byte(`{"statements": [
 		{"text": "It gave up.", "events": [7, 3, 7]}, {"text": "Half true.", "events": [7, 4]}, {"text": "Not true.",
 			"events": [4]}, {"text": "Perhaps.", "events": []}]}`))
@@ -35,22 +35,22 @@ func TestOnlyWhatIsShownIsKept(t *testing.T) {
 			t.Errorf("%s is taken for an explanation", bad)
 		}
 	}
-	if !json.Valid(HandinSchema()) {
+	if !json.Valid(SubmissionSchema()) {
 		t.Error("the schema is no JSON")
 	}
 }
 
 func TestManyEvents(t *testing.T) {
-	c := ExplanationCase{About: "why the run is failed"}
+	c := ExplanationSubject{About: "why the run is failed"}
 	for n := range int64(20_000) {
-		c.Events = append(c.Events, DescribedEvent{n + 1, fmt.Sprintf("event of the run\nnumber %d", n+1)})
+		c.Events = append(c.Events, EventDescription{n + 1, fmt.Sprintf("event of the run\nnumber %d", n+1)})
 	}
 	text := c.ExplainerMessage()
 	if c.EstimateInputTokens() > maxTokens*3/2 || !strings.Contains(text, "events are left out") || !strings.Contains(text,
 		"\n1 event of the run") || !strings.Contains(text, "\n20000 event of the run") {
 		t.Errorf("%d tokens: %.200s", c.EstimateInputTokens(), text)
 	}
-	if strings.Contains(ExplanationCase{About: "x", Events: c.Events[:10]}.ExplainerMessage(), "left out") {
+	if strings.Contains(ExplanationSubject{About: "x", Events: c.Events[:10]}.ExplainerMessage(), "left out") {
 		t.Error("ten events do not fit")
 	}
 }
@@ -58,7 +58,7 @@ func TestManyEvents(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"statements": [{"text": "It gave up.", "events": [7, 8]}]}`))
 	f.Add([]byte(`{"statements": null}`))
-	c := ExplanationCase{Events: []DescribedEvent{{7, "x"}}}
+	c := ExplanationSubject{Events: []EventDescription{{7, "x"}}}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		kept, _, err := c.ReadExplanation(data)
 		for _, s := range kept {

@@ -12,15 +12,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // testMessages makes evidence of the gate "g" on a tree.
-func testMessages(state nexus.GateState, findings ...nexus.Finding) nexus.Evidence {
-	return nexus.Evidence{Gate: "g", State: state, Tree: "t", Findings: findings}
+func testMessages(state nexus.GateState, findings ...nexus.Finding) nexus.GateEvidence {
+	return nexus.GateEvidence{Gate: "g", State: state, Tree: "t", Findings: findings}
 }
 
 func TestAgainst(t *testing.T) {
@@ -31,8 +31,8 @@ func TestAgainst(t *testing.T) {
 	red := finding{Code: "test", Test: "m.TestA", File: "a_test.go", Message: "got 1 after 3.2ms"}
 	redder := finding{Code: "test", Test: "m.TestA", File: "b_test.go", Message: "got 2"}
 	slower := finding{Code: "test", Test: "m.TestA", File: "a_test.go", Line: 7, Message: "got 1 after 4.1s"}
-	unsure := func(e nexus.Evidence) nexus.Evidence { e.Unsure = []string{"m.TestA"}; return e }
-	flaky := func(e nexus.Evidence) nexus.Evidence {
+	unsure := func(e nexus.GateEvidence) nexus.GateEvidence { e.Unsure = []string{"m.TestA"}; return e }
+	flaky := func(e nexus.GateEvidence) nexus.GateEvidence {
 		e.Flaky = []nexus.FlakyTestCount{{Test: "m.TestA", Failed: 1, Runs: 2}}
 		return e
 	}
@@ -42,19 +42,19 @@ func TestAgainst(t *testing.T) {
 	mod := finding{Code: "environment", File: "go.mod", Message: "go: go.mod requires go >= 1.99"}
 	hint := func(text string) finding { return finding{Code: "style", Message: text, Severity: nexus.Minor} }
 	more := finding{Code: "more", Message: "and 3 more findings"}
-	ran := func(e nexus.Evidence, passed, failed int) nexus.Evidence {
-		e.Command, e.Counts = "go test", nexus.Counts{Passed: passed, Failed: failed}
+	ran := func(e nexus.GateEvidence, passed, failed int) nexus.GateEvidence {
+		e.Command, e.Counts = "go test", nexus.TestCounts{Passed: passed, Failed: failed}
 		return e
 	}
 	for _, tt := range []struct {
 		name      string
-		base, now nexus.Evidence
+		base, now nexus.GateEvidence
 		state     nexus.GateState
 		findings  int
 		why       string
 	}{
-		{"no base", nexus.Evidence{}, testMessages(nexus.Fail, unused), nexus.Fail, 1, ""},
-		{"base of another gate", nexus.Evidence{Gate: "x", Tree: "t", State: nexus.Fail, Findings: []finding{unused}}, testMessages(nexus.Fail, unused), nexus.Fail, 1, ""},
+		{"no base", nexus.GateEvidence{}, testMessages(nexus.Fail, unused), nexus.Fail, 1, ""},
+		{"base of another gate", nexus.GateEvidence{Gate: "x", Tree: "t", State: nexus.Fail, Findings: []finding{unused}}, testMessages(nexus.Fail, unused), nexus.Fail, 1, ""},
 		{"green base", testMessages(nexus.Pass), testMessages(nexus.Fail, unused), nexus.Fail, 1, ""},
 		{"fewer tests", ran(testMessages(nexus.Pass), 3, 0), ran(testMessages(nexus.Pass), 2, 0), nexus.Pass, 1, ""},
 		{"fewer tests, and none is red any more", ran(testMessages(nexus.Fail, red), 2, 1), ran(testMessages(nexus.Pass), 2, 0), nexus.Pass, 1, ""},
@@ -69,7 +69,7 @@ func TestAgainst(t *testing.T) {
 		{"a runner of which nobody knows more", testMessages(nexus.Fail, red), testMessages(nexus.Fail, redder), nexus.Pass, 0, "m.TestA"},
 		{"flaky on a green base", testMessages(nexus.Pass), flaky(ran(testMessages(nexus.Fail, red), 1, 1)), nexus.Pass, 0, "flaky: m.TestA failed in 1 of 2 runs"},
 		{"flaky and broken", testMessages(nexus.Pass), flaky(ran(testMessages(nexus.Fail, red, compile), 1, 1)), nexus.Fail, 1, "flaky: m.TestA"},
-		{"flaky without a base", nexus.Evidence{}, flaky(ran(testMessages(nexus.Fail, red), 1, 1)), nexus.Pass, 0, "flaky"},
+		{"flaky without a base", nexus.GateEvidence{}, flaky(ran(testMessages(nexus.Fail, red), 1, 1)), nexus.Pass, 0, "flaky"},
 		{"a failing test now panics", ran(testMessages(nexus.Fail, red), 1, 1), ran(testMessages(nexus.Fail, panics), 0, 1), nexus.Fail, 1, ""},
 		{"nothing could be tested", ran(testMessages(nexus.Fail, compile), 0, 0), ran(testMessages(nexus.Fail, compile), 0, 0), nexus.Unverifiable, 0, "no test runs"},
 		{"no test file can be read", ran(testMessages(nexus.Fail, compile), 0, 1), ran(testMessages(nexus.Fail, compile), 0, 1), nexus.Unverifiable, 0, "no test runs"},
@@ -143,9 +143,9 @@ func TestPassWeighsAgainstTheBase(t *testing.T) {
 		{Name: "missing", Args: []string{"no-such-tool"}, Format: "exit"},
 		{Name: "fine", Args: []string{"true"}, Format: "exit"},
 	}
-	base := map[string]nexus.Evidence{}
+	base := map[string]nexus.GateEvidence{}
 	for _, g := range gates {
-		e, err := r.Judge(t.Context(), gate.CheckedTree{Dir: tree.Dir, Hash: "base"}, g)
+		e, err := r.RunGate(t.Context(), gate.JudgedTreeDir{Dir: tree.Dir, Hash: "base"}, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestPassWeighsAgainstTheBase(t *testing.T) {
 	if err != nil || strict.Passed || states(strict) != "old=fail" {
 		t.Errorf("without a base: %s, %v", states(strict), err)
 	}
-	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
+	r.Base = func(name string) (nexus.GateEvidence, bool) { e, ok := base[name]; return e, ok }
 	v, err := r.RunAll(t.Context(), tree, gates, nil)
 	if err != nil || !v.Passed || states(v) != "old=pass missing=not-run fine=pass" {
 		t.Errorf("with a base: %t %s, %v", v.Passed, states(v), err)
@@ -177,7 +177,7 @@ func TestATreeWithoutANameNeverPasses(t *testing.T) {
 
 func TestVendoredTreesUseTheirVendorDirectory(t *testing.T) {
 	tree := files(t, map[string]string{"vendor/modules.txt": "# x\n"})
-	s, err := gate.PrepareTools(tree.Dir, t.TempDir())
+	s, err := gate.PrepareGoTools(tree.Dir, t.TempDir())
 	if err != nil || !slices.Contains(s.Env, "GOFLAGS=-mod=vendor -buildvcs=false") {
 		t.Errorf("%v, %v", s.Env, err)
 	}
@@ -198,7 +198,7 @@ func TestWarmRunsNothing(t *testing.T) {
 		if !nightly {
 			return shared
 		}
-		s, err := gate.PrepareTools(tree.Dir, cache)
+		s, err := gate.PrepareGoTools(tree.Dir, cache)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,8 +223,8 @@ func TestWarmRunsNothing(t *testing.T) {
 // TestAgainstHang checks that a runner which does not exit counts against work
 // that brought that, and that it is no pass where it was so before.
 func TestAgainstHang(t *testing.T) {
-	hangs := nexus.Evidence{Gate: "test", State: nexus.Environmental, Tree: "now", Why: "it did not exit", Findings: []nexus.Finding{{Gate: "test", Code: raw.CodeHang, Message: "something is open"}}}
-	well, before := nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "base"}, hangs
+	hangs := nexus.GateEvidence{Gate: "test", State: nexus.Environmental, Tree: "now", Why: "it did not exit", Findings: []nexus.Finding{{Gate: "test", Code: parserbase.CodeHang, Message: "something is open"}}}
+	well, before := nexus.GateEvidence{Gate: "test", State: nexus.Pass, Tree: "base"}, hangs
 	before.Tree = "base"
 	if e := gate.CompareWithBase(well, hangs, nil); e.State != nexus.Fail || !strings.Contains(e.Why, "it passes on the base") {
 		t.Errorf("it came with the work: %s, %s", e.State, e.Why)
@@ -232,12 +232,12 @@ func TestAgainstHang(t *testing.T) {
 	if e := gate.CompareWithBase(before, hangs, nil); e.State != nexus.Environmental || !e.Hangs || e.Passed() {
 		t.Errorf("it was there before: %+v", e)
 	}
-	slow := nexus.Evidence{Gate: "test", State: nexus.Timeout, Tree: "now", Why: "did not end", Findings: []nexus.Finding{{Gate: "test", Code: raw.CodeTimeout, Test: "example.org/m.TestOld"}}}
+	slow := nexus.GateEvidence{Gate: "test", State: nexus.Timeout, Tree: "now", Why: "did not end", Findings: []nexus.Finding{{Gate: "test", Code: parserbase.CodeTimeout, Test: "example.org/m.TestOld"}}}
 	late, opened := slow, hangs
 	late.Tree = "base"
-	opened.Findings = []nexus.Finding{{Gate: "test", Code: raw.CodeHang, File: "a_test.go", Line: 7, Message: "a server listens"}, hangs.Findings[0]}
+	opened.Findings = []nexus.Finding{{Gate: "test", Code: parserbase.CodeHang, File: "a_test.go", Line: 7, Message: "a server listens"}, hangs.Findings[0]}
 	for name, tt := range map[string]struct {
-		base, now nexus.Evidence
+		base, now nexus.GateEvidence
 		wants     []string
 		state     nexus.GateState
 		hangs     bool
@@ -249,7 +249,7 @@ func TestAgainstHang(t *testing.T) {
 		"out of time in a test that is wanted":       {late, slow, []string{"TestOld must pass"}, nexus.Timeout, false, 1},
 		"its tests end now, and they did not before": {late, opened, nil, nexus.Environmental, true, 2},
 		"more is open than before":                   {before, opened, nil, nexus.Fail, false, 1},
-		"nobody knows what was before":               {nexus.Evidence{}, slow, nil, nexus.Timeout, false, 1},
+		"nobody knows what was before":               {nexus.GateEvidence{}, slow, nil, nexus.Timeout, false, 1},
 	} {
 		if e := gate.CompareWithBase(tt.base, tt.now, tt.wants); e.State != tt.state || e.Hangs != tt.hangs || len(e.Findings) != tt.findings || e.Passed() {
 			t.Errorf("%s: %+v", name, e)

@@ -6,13 +6,13 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 )
 
 // applyQuarantine ignores failures of tests in quarantine. If a runner counts more failed
 // tests than it names, the list may be incomplete, and if no other test passed, the gate
 // proves nothing.
-func (r GateRunner) applyQuarantine(g QualityGate, raw, e nexus.Evidence) nexus.Evidence {
+func (r GateRunner) applyQuarantine(g QualityGate, raw, e nexus.GateEvidence) nexus.GateEvidence {
 	if len(r.Quarantine.List) == 0 || !g.Tests {
 		return e
 	}
@@ -29,14 +29,14 @@ func (r GateRunner) applyQuarantine(g QualityGate, raw, e nexus.Evidence) nexus.
 
 // countNamedTests counts the tests that findings name. In Go, a test with a subtest that fails fails,
 // too, and is not named.
-func countNamedTests(e nexus.Evidence) int {
+func countNamedTests(e nexus.GateEvidence) int {
 	tests := map[string]bool{}
 	for _, f := range e.Findings {
 		if f.Test == "" {
 			continue
 		}
 		tests[f.Test] = true
-		if pkg, name, ok := gosrc.TestName(f.Test); ok {
+		if pkg, name, ok := gosource.SplitTestName(f.Test); ok {
 			for i := strings.LastIndexByte(name, '/'); i > 0; i = strings.LastIndexByte(name[:i], '/') {
 				tests[pkg+"."+name[:i]] = true
 			}

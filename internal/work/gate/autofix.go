@@ -22,8 +22,8 @@ const (
 	maxFixBytes = 4 << 20         // largest file that is guarded, in bytes
 )
 
-// ChangedFile is a file of a change.
-type ChangedFile struct {
+// FixedChangeFile is a file of a change.
+type FixedChangeFile struct {
 	Path string // relative to the tree, with slashes
 	New  bool   // the change added it
 }
@@ -44,11 +44,11 @@ func (d AutoFixResult) String() string {
 
 // fixCommands returns the commands that fix files, in the order of the gates that would report
 // them.
-func fixCommands(dir string, gates []QualityGate, files []ChangedFile) []QualityGate {
+func fixCommands(dir string, gates []QualityGate, files []FixedChangeFile) []QualityGate {
 	var all []QualityGate
 	for _, g := range gates {
 		for _, f := range g.Fix {
-			words := fixCommand(f, fixableFiles(dir, g, f, files))
+			words := addFilesToFixCommand(f, fixableFiles(dir, g, f, files))
 			if words == nil || slices.ContainsFunc(all, func(o QualityGate) bool { return o.Dir == g.Dir && slices.Equal(o.Args, words) }) {
 				continue
 			}
@@ -58,8 +58,8 @@ func fixCommands(dir string, gates []QualityGate, files []ChangedFile) []Quality
 	return all
 }
 
-// fixCommand adds the files to a fixer's command; nil if there are none.
-func fixCommand(f stack.FixCommand, files []string) []string {
+// addFilesToFixCommand adds the files to a fixer's command; nil if there are none.
+func addFilesToFixCommand(f stack.FixCommand, files []string) []string {
 	if len(files) == 0 {
 		return nil
 	}
@@ -83,7 +83,7 @@ func fixCommand(f stack.FixCommand, files []string) []string {
 }
 
 // fixableFiles returns the files for a fixer, relative to its directory.
-func fixableFiles(dir string, g QualityGate, f stack.FixCommand, files []ChangedFile) []string {
+func fixableFiles(dir string, g QualityGate, f stack.FixCommand, files []FixedChangeFile) []string {
 	var all []string
 	for _, c := range files {
 		at, here := c.Path, true
@@ -100,34 +100,34 @@ func fixableFiles(dir string, g QualityGate, f stack.FixCommand, files []Changed
 	return all[:min(len(all), maxFixFiles)]
 }
 
-// AutoFix fixes the files of a change. A command that cannot be started, or does not end,
+// ApplyAutoFixes fixes the files of a change. A command that cannot be started, or does not end,
 // fixes nothing; its changes to other files are reverted. An error means that the machinery
 // failed.
-func AutoFix(ctx context.Context, r GateRunner, t CheckedTree, gates []QualityGate, files []ChangedFile) (AutoFixResult, error) {
+func ApplyAutoFixes(ctx context.Context, r GateRunner, t JudgedTreeDir, gates []QualityGate, files []FixedChangeFile) (AutoFixResult, error) {
 	var d AutoFixResult
 	commands := fixCommands(t.Dir, gates, files)
 	if len(commands) == 0 {
 		return d, nil
 	}
-	w, err := watchFiles(t.Dir, files)
+	w, err := guardChangedFiles(t.Dir, files)
 	if err != nil {
 		return d, err
 	}
 	for _, g := range commands {
 		res, err := r.runCommand(ctx, t, g)
 		if err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-			return d, errors.Join(err, w.restore(func(string) bool { return true }))
+			return d, errors.Join(err, w.restoreFiles(func(string) bool { return true }))
 		}
 		if err != nil || res.TimedOut {
-			if err := w.restore(func(string) bool { return true }); err != nil {
+			if err := w.restoreFiles(func(string) bool { return true }); err != nil {
 				return d, err
 			}
 			continue
 		}
-		if err := w.restore(func(name string) bool { return !w.mine[name] }); err != nil {
+		if err := w.restoreFiles(func(name string) bool { return !w.mine[name] }); err != nil {
 			return d, err
 		}
-		if changed := w.takeChangedFiles(); len(changed) > 0 {
+		if changed := w.acceptChangedFiles(); len(changed) > 0 {
 			d.Files = append(d.Files, changed...)
 			d.Commands = append(d.Commands, g.Command())
 		}
@@ -137,20 +137,20 @@ func AutoFix(ctx context.Context, r GateRunner, t CheckedTree, gates []QualityGa
 	return d, nil
 }
 
-// fixGuard stores the original files in the directories of a change.
-type fixGuard struct {
+// autoFixGuard stores the original files in the directories of a change.
+type autoFixGuard struct {
 	root *os.Root
 	dirs []string
 	was  map[string][]byte
 	mine map[string]bool // the files of the change
 }
 
-func watchFiles(dir string, files []ChangedFile) (*fixGuard, error) {
+func guardChangedFiles(dir string, files []FixedChangeFile) (*autoFixGuard, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	w := &fixGuard{root: root, mine: map[string]bool{}}
+	w := &autoFixGuard{root: root, mine: map[string]bool{}}
 	for _, f := range files {
 		w.mine[f.Path] = true
 		if d := path.Dir(f.Path); !slices.Contains(w.dirs, d) {
@@ -162,7 +162,7 @@ func watchFiles(dir string, files []ChangedFile) (*fixGuard, error) {
 }
 
 // readWatchedFiles reads the files in the directories of the change.
-func (w *fixGuard) readWatchedFiles() map[string][]byte {
+func (w *autoFixGuard) readWatchedFiles() map[string][]byte {
 	all := map[string][]byte{}
 	for _, dir := range w.dirs {
 		f, err := w.root.Open(dir)
@@ -185,8 +185,8 @@ func (w *fixGuard) readWatchedFiles() map[string][]byte {
 	return all
 }
 
-// restore restores the files that back selects, and deleted files.
-func (w *fixGuard) restore(back func(name string) bool) error {
+// restoreFiles restores the files that back selects, and deleted files.
+func (w *autoFixGuard) restoreFiles(back func(name string) bool) error {
 	now := w.readWatchedFiles()
 	var err error
 	for name, data := range w.was {
@@ -202,8 +202,8 @@ func (w *fixGuard) restore(back func(name string) bool) error {
 	return err
 }
 
-// takeChangedFiles accepts the files as they are now, and returns those that changed.
-func (w *fixGuard) takeChangedFiles() []string {
+// acceptChangedFiles accepts the files as they are now, and returns those that changed.
+func (w *autoFixGuard) acceptChangedFiles() []string {
 	now := w.readWatchedFiles()
 	var changed []string
 	for name, data := range now {

@@ -20,24 +20,24 @@ func TestRun(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fix      stack.FixCommand
 		dir      string
-		files    []gate.ChangedFile
+		files    []gate.FixedChangeFile
 		want     string // the files that are in capitals afterwards
 		commands int
 	}{
-		"the changed ones":             {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}}, files: []gate.ChangedFile{{Path: "a.x"}, {Path: "d/c.x"}}, want: "a.x d/c.x", commands: 1},
-		"of one kind":                  {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}, Ends: []string{".y"}}, files: []gate.ChangedFile{{Path: "a.x"}, {Path: "b.y"}}, want: "b.y", commands: 1},
-		"new ones":                     {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}, New: true}, files: []gate.ChangedFile{{Path: "a.x"}, {Path: "b.y", New: true}}, want: "b.y", commands: 1},
-		"of its package":               {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}}, dir: "d", files: []gate.ChangedFile{{Path: "a.x"}, {Path: "d/c.x"}}, want: "d/c.x", commands: 1},
-		"others are put back":          {fix: stack.FixCommand{Args: []string{"sh", "-c", upper("*.x *.y") + "; touch new; rm -f gone.x", "sh", "{files}"}}, files: []gate.ChangedFile{{Path: "a.x"}}, want: "a.x", commands: 1},
-		"in their directories":         {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$1"/*.x`), "sh", "{dirs}"}}, files: []gate.ChangedFile{{Path: "d/c.x"}}, want: "d/c.x", commands: 1},
+		"the changed ones":             {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}}, files: []gate.FixedChangeFile{{Path: "a.x"}, {Path: "d/c.x"}}, want: "a.x d/c.x", commands: 1},
+		"of one kind":                  {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}, Ends: []string{".y"}}, files: []gate.FixedChangeFile{{Path: "a.x"}, {Path: "b.y"}}, want: "b.y", commands: 1},
+		"new ones":                     {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}, New: true}, files: []gate.FixedChangeFile{{Path: "a.x"}, {Path: "b.y", New: true}}, want: "b.y", commands: 1},
+		"of its package":               {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}}, dir: "d", files: []gate.FixedChangeFile{{Path: "a.x"}, {Path: "d/c.x"}}, want: "d/c.x", commands: 1},
+		"others are put back":          {fix: stack.FixCommand{Args: []string{"sh", "-c", upper("*.x *.y") + "; touch new; rm -f gone.x", "sh", "{files}"}}, files: []gate.FixedChangeFile{{Path: "a.x"}}, want: "a.x", commands: 1},
+		"in their directories":         {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$1"/*.x`), "sh", "{dirs}"}}, files: []gate.FixedChangeFile{{Path: "d/c.x"}}, want: "d/c.x", commands: 1},
 		"nothing changed":              {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}}},
-		"a link":                       {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}}, files: []gate.ChangedFile{{Path: "link.x"}}},
-		"what is gone":                 {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}}, files: []gate.ChangedFile{{Path: "nowhere.x"}}},
-		"a name that is an option":     {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}}, files: []gate.ChangedFile{{Path: "-e.x"}}},
-		"it says that more is wrong":   {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`) + "; exit 1", "sh", "{files}"}}, files: []gate.ChangedFile{{Path: "a.x"}}, want: "a.x", commands: 1},
-		"it changes nothing":           {fix: stack.FixCommand{Args: []string{"true", "{files}"}}, files: []gate.ChangedFile{{Path: "a.x"}}},
-		"it is not installed":          {fix: stack.FixCommand{Args: []string{"no-such-tool", "{files}"}}, files: []gate.ChangedFile{{Path: "a.x"}}},
-		"it deletes what it should do": {fix: stack.FixCommand{Args: []string{"rm", "{files}"}}, files: []gate.ChangedFile{{Path: "a.x"}}, want: ""},
+		"a link":                       {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}}, files: []gate.FixedChangeFile{{Path: "link.x"}}},
+		"what is gone":                 {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}}, files: []gate.FixedChangeFile{{Path: "nowhere.x"}}},
+		"a name that is an option":     {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`), "sh", "{files}"}}, files: []gate.FixedChangeFile{{Path: "-e.x"}}},
+		"it says that more is wrong":   {fix: stack.FixCommand{Args: []string{"sh", "-c", upper(`"$@"`) + "; exit 1", "sh", "{files}"}}, files: []gate.FixedChangeFile{{Path: "a.x"}}, want: "a.x", commands: 1},
+		"it changes nothing":           {fix: stack.FixCommand{Args: []string{"true", "{files}"}}, files: []gate.FixedChangeFile{{Path: "a.x"}}},
+		"it is not installed":          {fix: stack.FixCommand{Args: []string{"no-such-tool", "{files}"}}, files: []gate.FixedChangeFile{{Path: "a.x"}}},
+		"it deletes what it should do": {fix: stack.FixCommand{Args: []string{"rm", "{files}"}}, files: []gate.FixedChangeFile{{Path: "a.x"}}, want: ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -58,9 +58,9 @@ func TestRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := gate.GateRunner{Box: box, Env: sandbox.QuietEnv(), Timeout: time.Minute}
+			r := gate.GateRunner{Box: box, Env: sandbox.AgentCommandEnv(), Timeout: time.Minute}
 			g := gate.QualityGate{Name: "lint", Dir: tt.dir, Format: "exit", Fix: []stack.FixCommand{tt.fix, tt.fix}}
-			d, err := gate.AutoFix(t.Context(), r, gate.CheckedTree{Dir: dir}, []gate.QualityGate{g}, tt.files)
+			d, err := gate.ApplyAutoFixes(t.Context(), r, gate.JudgedTreeDir{Dir: dir}, []gate.QualityGate{g}, tt.files)
 			if err != nil {
 				t.Fatal(err)
 			}

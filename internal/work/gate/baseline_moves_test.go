@@ -41,7 +41,7 @@ index 1..2 100644
 `
 
 func TestMoves(t *testing.T) {
-	m := gate.ParseMoves(patch)
+	m := gate.ParseLineMoves(patch)
 	for _, tt := range []struct {
 		file string
 		line int
@@ -58,7 +58,7 @@ func TestMoves(t *testing.T) {
 		{"c.go", 3, "c.go:5"},
 		{"d.go", 7, "d.go:7"},
 	} {
-		f := m.Of(nexus.Finding{File: tt.file, Line: tt.line})
+		f := m.MoveFinding(nexus.Finding{File: tt.file, Line: tt.line})
 		if got := fmt.Sprintf("%s:%d", f.File, f.Line); got != tt.want {
 			t.Errorf("%s:%d is at %s, want %s", tt.file, tt.line, got, tt.want)
 		}
@@ -69,8 +69,8 @@ func TestMoves(t *testing.T) {
 // file with another name, is what it was, and of several that read alike the
 // one that is new is named.
 func TestAgainstManyFindings(t *testing.T) {
-	base := nexus.Evidence{Gate: "lint", State: nexus.Fail, Tree: "base"}
-	now := nexus.Evidence{Gate: "lint", State: nexus.Fail, Tree: "now"}
+	base := nexus.GateEvidence{Gate: "lint", State: nexus.Fail, Tree: "base"}
+	now := nexus.GateEvidence{Gate: "lint", State: nexus.Fail, Tree: "now"}
 	for i := range 1000 {
 		f := nexus.Finding{Gate: "lint", File: fmt.Sprintf("%d.go", i%7), Line: 10 + i, Message: "unused, declared at line " + fmt.Sprint(10+i)}
 		base.Findings = append(base.Findings, f)
@@ -92,9 +92,9 @@ func TestAgainstManyFindings(t *testing.T) {
 		}
 		patch.WriteString("@@ -0,0 +1,2 @@\n+a\n+b\n")
 	}
-	moves := gate.ParseMoves(patch.String())
+	moves := gate.ParseLineMoves(patch.String())
 	for i, f := range base.Findings {
-		base.Findings[i] = moves.Of(f)
+		base.Findings[i] = moves.MoveFinding(f)
 	}
 	if e := gate.CompareWithBase(base, now, nil); e.State != nexus.Pass || !strings.Contains(e.Why, "1000 findings that are also on the base") {
 		t.Errorf("%s, %s, %d findings", e.State, e.Why, len(e.Findings))
@@ -113,7 +113,7 @@ func FuzzMoves(f *testing.F) {
 	f.Add("diff --git a/x b/x\n@@ -9999999999999999999,3 +1,0 @@\n", "x", 2)
 	f.Fuzz(func(t *testing.T, patch, file string, line int) {
 		line = max(0, line%1_000_000)
-		if got := gate.ParseMoves(patch).Of(nexus.Finding{File: file, Line: line}); line == 0 && got.Line != 0 {
+		if got := gate.ParseLineMoves(patch).MoveFinding(nexus.Finding{File: file, Line: line}); line == 0 && got.Line != 0 {
 			t.Errorf("%s:%d is at %d", file, line, got.Line)
 		}
 	})
@@ -142,9 +142,9 @@ func TestMovesKeepOrder(t *testing.T) {
 			}
 			at, shift = at+del, shift+add-del
 		}
-		m, last := gate.ParseMoves(b.String()), 0
+		m, last := gate.ParseLineMoves(b.String()), 0
 		for line := 1; line < at+5; line++ {
-			if got := m.Of(nexus.Finding{File: "x", Line: line}).Line; !gone[line] {
+			if got := m.MoveFinding(nexus.Finding{File: "x", Line: line}).Line; !gone[line] {
 				if got <= last {
 					t.Fatalf("line %d is at %d, the one before at %d:\n%s", line, got, last, b.String())
 				}

@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
+	"github.com/nexus-ai-builder/nexus/internal/sys/userpackagecache"
 )
 
 // GateCaches gives the commands of a tree their own caches over shared ones, which they read and
@@ -20,7 +20,7 @@ type GateCaches struct {
 	Exe    string   // this program, which builds call for their cache; empty: none
 	State  string   // directory of the repository's state
 	Shared []string // build caches of the user
-	User   usercache.CacheUser
+	User   userpackagecache.CacheOwner
 }
 
 // WarmBuildCache returns the directory of the builds of bases, which were compiled without running any
@@ -31,33 +31,33 @@ func (c GateCaches) WarmBuildCache() string { return filepath.Join(c.State, "goc
 // go vet are kept for later gates: they run no code of the tree. Every other gate may run an
 // agent's code, so it reads this cache and writes to caches that are deleted when it ends.
 // Linters keep their results for later linters.
-func (c GateCaches) CachesForGate(tree, dir string, g QualityGate) (ToolSetup, func() error, error) {
+func (c GateCaches) CachesForGate(tree, dir string, g QualityGate) (ToolRequirements, func() error, error) {
 	build := filepath.Join(dir, "own")
 	switch g.Format {
 	case read.GoBuild, read.GoVet:
-		setup, err := c.CachesForGo(tree, dir, build)
+		setup, err := c.PrepareGoCaches(tree, dir, build)
 		return setup, func() error { return nil }, err
 	case read.GolangCI:
 		lint := filepath.Join(dir, "lint")
-		if err := gocache.CreateDir(filepath.Join(lint, stack.GolangciCache)); err != nil {
-			return ToolSetup{}, nil, err
+		if err := gocache.CreateBuildCacheDir(filepath.Join(lint, stack.GolangciCache)); err != nil {
+			return ToolRequirements{}, nil, err
 		}
-		setup, err := c.CachesForGo(tree, lint, filepath.Join(lint, "own"), build)
+		setup, err := c.PrepareGoCaches(tree, lint, filepath.Join(lint, "own"), build)
 		return setup, func() error { return nil }, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return ToolSetup{}, nil, err
+		return ToolRequirements{}, nil, err
 	}
 	once, err := os.MkdirTemp(filepath.Dir(dir), "once-")
 	if err != nil {
-		return ToolSetup{}, nil, err
+		return ToolRequirements{}, nil, err
 	}
-	setup, err := c.CachesForGo(tree, once, filepath.Join(once, "own"), build)
+	setup, err := c.PrepareGoCaches(tree, once, filepath.Join(once, "own"), build)
 	if err == nil {
 		setup, err = c.addUserCaches(setup, filepath.Join(once, "fetched"), stack.CommandWords(g.Args))
 	}
 	return setup, func() error {
-		if err := usercache.UnmountStores(filepath.Join(once, "fetched")); err != nil {
+		if err := userpackagecache.UnmountStores(filepath.Join(once, "fetched")); err != nil {
 			return err
 		}
 		return os.RemoveAll(once)
@@ -66,33 +66,33 @@ func (c GateCaches) CachesForGate(tree, dir string, g QualityGate) (ToolSetup, f
 
 // CachesForShell returns the caches of an agent's own commands, which use programs like those of the
 // gates.
-func (c GateCaches) CachesForShell(tree, dir string, words []string) (ToolSetup, error) {
-	setup, err := c.CachesForGo(tree, dir, filepath.Join(dir, "own"))
+func (c GateCaches) CachesForShell(tree, dir string, words []string) (ToolRequirements, error) {
+	setup, err := c.PrepareGoCaches(tree, dir, filepath.Join(dir, "own"))
 	if err != nil {
 		return setup, err
 	}
-	setup.Env = append(setup.Env, sandbox.QuietVars()...)
+	setup.Env = append(setup.Env, sandbox.NoPagingVars()...)
 	return c.addUserCaches(setup, filepath.Join(dir, "fetched"), words)
 }
 
 // addUserCaches adds the caches of the user's tools.
-func (c GateCaches) addUserCaches(setup ToolSetup, dir string, words []string) (ToolSetup, error) {
+func (c GateCaches) addUserCaches(setup ToolRequirements, dir string, words []string) (ToolRequirements, error) {
 	s, err := c.User.MountStores(dir, words)
 	setup.Env, setup.Writable = append(setup.Env, s.Env...), append(setup.Writable, s.Writable...)
 	return setup, err
 }
 
-// CachesForGo prepares the Go tools for a tree with its own caches below dir, the build cache in own.
+// PrepareGoCaches prepares the Go tools for a tree with its own caches below dir, the build cache in own.
 // The caches of other builds, of the user, and of the gates of the base are read and not
 // written.
-func (c GateCaches) CachesForGo(tree, dir, own string, others ...string) (ToolSetup, error) {
+func (c GateCaches) PrepareGoCaches(tree, dir, own string, others ...string) (ToolRequirements, error) {
 	// elsewhere the go command is rare, and creates the directories itself
-	if gosrc.IsGoTree(os.DirFS(tree)) {
-		if err := gocache.CreateDir(filepath.Join(dir, stack.GoBuildCache)); err != nil {
-			return ToolSetup{}, err
+	if gosource.IsGoTree(os.DirFS(tree)) {
+		if err := gocache.CreateBuildCacheDir(filepath.Join(dir, stack.GoBuildCache)); err != nil {
+			return ToolRequirements{}, err
 		}
 	}
-	setup, err := PrepareTools(tree, dir)
+	setup, err := PrepareGoTools(tree, dir)
 	if err != nil || c.Exe == "" {
 		return setup, err
 	}

@@ -11,14 +11,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 )
 
 // runCanary adds a test that must fail to the packages in dirs, without writing to the tree,
 // runs them, and returns those in which its failure was not reported. Its name is new each
 // time, so that no code can imitate it.
-func (r GateRunner) runCanary(ctx context.Context, t CheckedTree, g QualityGate, dirs []string, limit time.Duration) ([]string, error) {
-	c, _ := gosrc.ParseTest(g.Args)
+func (r GateRunner) runCanary(ctx context.Context, t JudgedTreeDir, g QualityGate, dirs []string, limit time.Duration) ([]string, error) {
+	c, _ := gosource.ParseGoTestCommand(g.Args)
 	tmp, err := os.MkdirTemp("", "nexus-canary-")
 	if err != nil {
 		return nil, fmt.Errorf("gate %s: %w", g.Name, err)
@@ -27,12 +27,12 @@ func (r GateRunner) runCanary(ctx context.Context, t CheckedTree, g QualityGate,
 	name := "TestNexus" + rand.Text()
 	overlay := map[string]map[string]string{"Replace": {}}
 	packages := map[string]string{}
-	modules := gosrc.GoModules(os.DirFS(t.Dir))
+	modules := gosource.GoModules(os.DirFS(t.Dir))
 	for _, dir := range dirs {
-		if !gosrc.IsDirInModule(os.DirFS(t.Dir), g.Dir, dir) {
+		if !gosource.IsDirInModule(os.DirFS(t.Dir), g.Dir, dir) {
 			continue // another gate's package
 		}
-		pkg, ok := gosrc.PackageName(os.DirFS(t.Dir), dir)
+		pkg, ok := gosource.PackageName(os.DirFS(t.Dir), dir)
 		if !ok {
 			continue
 		}
@@ -42,7 +42,7 @@ func (r GateRunner) runCanary(ctx context.Context, t CheckedTree, g QualityGate,
 			return nil, fmt.Errorf("gate %s: %w", g.Name, err)
 		}
 		overlay["Replace"][filepath.Join(t.Dir, filepath.FromSlash(dir), "zz_"+strings.ToLower(name)+"_test.go")] = file
-		packages[dir] = gosrc.ImportPath(dir, modules)
+		packages[dir] = gosource.ImportPath(dir, modules)
 	}
 	if len(packages) == 0 {
 		return nil, nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
@@ -51,7 +51,7 @@ func (w WrittenFiles) writtenExpectations() []string {
 
 // rejectRecordedExpectations fails a gate whose tests wrote their own expectations: any result would have
 // passed.
-func rejectRecordedExpectations(e nexus.Evidence, written WrittenFiles, res sandbox.Result) nexus.Evidence {
+func rejectRecordedExpectations(e nexus.GateEvidence, written WrittenFiles, res sandbox.Result) nexus.GateEvidence {
 	files := written.writtenExpectations()
 	line := stack.RecordedExpectations(string(res.Stdout) + "\n" + string(res.Stderr))
 	if len(files) == 0 && line == "" || e.State == nexus.Timeout || e.State == nexus.Exceeded {
@@ -69,13 +69,13 @@ func rejectRecordedExpectations(e nexus.Evidence, written WrittenFiles, res sand
 	e.Findings = slices.Clone(e.Findings)
 	for _, name := range files[:min(len(files), mostRewritten)] {
 		e.Findings = append(e.Findings, nexus.Finding{
-			Gate: e.Gate, File: name, Severity: nexus.Major, Code: raw.CodeRecorded,
+			Gate: e.Gate, File: name, Severity: nexus.Major, Code: parserbase.CodeRecorded,
 			Message: "the tests wrote this file themselves while they ran: what they compare with is not in the tree", Advice: advice,
 		})
 	}
 	if len(files) == 0 {
 		e.Findings = append(e.Findings, nexus.Finding{
-			Gate: e.Gate, Severity: nexus.Major, Code: raw.CodeRecorded,
+			Gate: e.Gate, Severity: nexus.Major, Code: parserbase.CodeRecorded,
 			Message: fmt.Sprintf("the tests wrote what they compare with: %s", line), Advice: advice,
 		})
 	}

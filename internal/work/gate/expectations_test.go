@@ -38,7 +38,7 @@ func TestATestThatWritesWhatItExpects(t *testing.T) {
 		r := runner(t, sandbox.ModeOff)
 		r.Wrote = func(context.Context) (gate.WrittenFiles, error) { return c.wrote, nil }
 		tree, g := files(t, nil), gate.QualityGate{Name: "test", Args: []string{"sh", "-c", tap + "; " + c.says}, Format: "tap", Tests: true}
-		e, err := r.Judge(t.Context(), tree, g)
+		e, err := r.RunGate(t.Context(), tree, g)
 		var found []string
 		for _, f := range e.Findings {
 			found = append(found, f.File)
@@ -52,7 +52,7 @@ func TestATestThatWritesWhatItExpects(t *testing.T) {
 		if last := e.Findings[len(e.Findings)-1]; !strings.Contains(last.Advice, "keep the file") {
 			t.Errorf("%s: %+v", name, last)
 		}
-		r.Base = func(string) (nexus.Evidence, bool) {
+		r.Base = func(string) (nexus.GateEvidence, bool) {
 			base := e
 			base.Tree = "base"
 			return base, true
@@ -76,7 +76,7 @@ func TestGatesRunInCI(t *testing.T) {
 	} {
 		r := runner(t, sandbox.ModeOff)
 		r.CI, r.Env = c.ci, slices.Concat(slices.DeleteFunc(slices.Clone(r.Env), func(e string) bool { return strings.HasPrefix(e, "CI=") }), c.env)
-		e, err := r.Judge(t.Context(), files(t, nil), gate.QualityGate{Name: "own", Args: []string{"sh", "-c", `test "$CI" = true`}, Format: read.Exit})
+		e, err := r.RunGate(t.Context(), files(t, nil), gate.QualityGate{Name: "own", Args: []string{"sh", "-c", `test "$CI" = true`}, Format: read.Exit})
 		if err != nil || (e.State == nexus.Pass) != c.want {
 			t.Errorf("%s: %s, %v", name, e.State, err)
 		}

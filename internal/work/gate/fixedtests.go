@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 )
 
 // FixedTests returns the tests that are red in one tree and not in another, sorted. Before is
@@ -17,7 +17,7 @@ import (
 //
 // If a Go package does not compile, its sources show which of its tests changed. For other
 // tools, a file that does not load stands for its tests.
-func FixedTests(before, now nexus.Evidence, was, is string, changed []string) []string {
+func FixedTests(before, now nexus.GateEvidence, was, is string, changed []string) []string {
 	if now.State != nexus.Pass && now.State != nexus.Fail {
 		return nil
 	}
@@ -28,11 +28,11 @@ func FixedTests(before, now nexus.Evidence, was, is string, changed []string) []
 			found = append(found, name)
 		}
 	}
-	mods := gosrc.GoModules(os.DirFS(is))
+	mods := gosource.GoModules(os.DirFS(is))
 	var whole []string // packages that did not run
 	for _, f := range before.Findings {
-		_, _, test := gosrc.TestName(f.Test)
-		dir, here := gosrc.PackageDir(f.Test, mods)
+		_, _, test := gosource.SplitTestName(f.Test)
+		dir, here := gosource.PackageDir(f.Test, mods)
 		switch {
 		case f.Test != "" && !test && here && hasGoModules(is): // a finding about a whole package
 			whole = append(whole, dir)
@@ -48,22 +48,22 @@ func FixedTests(before, now nexus.Evidence, was, is string, changed []string) []
 	}
 	slices.Sort(whole)
 	for _, dir := range slices.Compact(whole) {
-		pkg := gosrc.ImportPath(dir, mods)
+		pkg := gosource.ImportPath(dir, mods)
 		if red[pkg] {
 			continue
 		}
-		for _, name := range gosrc.ExpectedTests(os.DirFS(is), mods)(pkg) {
-			if gosrc.IsTestChanged(os.DirFS(was), os.DirFS(is), dir, name) {
+		for _, name := range gosource.ExpectedTests(os.DirFS(is), mods)(pkg) {
+			if gosource.IsTestChanged(os.DirFS(was), os.DirFS(is), dir, name) {
 				add(pkg + "." + name)
 			}
 		}
 	}
 	slices.Sort(found)
-	return leafTests(found)
+	return mostSpecificTests(found)
 }
 
 // failedTests returns the tests, and whole packages, in a gate's findings.
-func failedTests(e nexus.Evidence) map[string]bool {
+func failedTests(e nexus.GateEvidence) map[string]bool {
 	all := map[string]bool{}
 	for _, f := range e.Findings {
 		all[f.Test] = true
@@ -72,14 +72,14 @@ func failedTests(e nexus.Evidence) map[string]bool {
 }
 
 // hasFindingIn reports whether a gate still has a finding in a file.
-func hasFindingIn(e nexus.Evidence, file string) bool {
+func hasFindingIn(e nexus.GateEvidence, file string) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.File == file })
 }
 
-func hasGoModules(dir string) bool { return len(gosrc.GoModules(os.DirFS(dir))) > 0 }
+func hasGoModules(dir string) bool { return len(gosource.GoModules(os.DirFS(dir))) > 0 }
 
-// leafTests drops a Go test if one of its subtests is more specific.
-func leafTests(all []string) []string {
+// mostSpecificTests drops a Go test if one of its subtests is more specific.
+func mostSpecificTests(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(name string) bool {
 		return slices.ContainsFunc(all, func(sub string) bool { return strings.HasPrefix(sub, name+"/") })
 	})

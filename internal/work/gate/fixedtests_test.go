@@ -32,19 +32,19 @@ func TestTests(t *testing.T) {
 	was := tree(t, map[string]string{"m_test.go": old})
 	is := tree(t, map[string]string{"go.mod": "module x.org/m\n", "m_test.go": now})
 	empty := tree(t, nil)
-	red := func(tests ...string) nexus.Evidence {
-		e := nexus.Evidence{State: nexus.Fail}
+	red := func(tests ...string) nexus.GateEvidence {
+		e := nexus.GateEvidence{State: nexus.Fail}
 		for _, name := range tests {
 			e.Findings = append(e.Findings, nexus.Finding{Test: name, Code: "test"})
 		}
 		return e
 	}
-	file := func(name string) nexus.Evidence {
-		return nexus.Evidence{State: nexus.Fail, Findings: []nexus.Finding{{File: name, Code: "compile"}}}
+	file := func(name string) nexus.GateEvidence {
+		return nexus.GateEvidence{State: nexus.Fail, Findings: []nexus.Finding{{File: name, Code: "compile"}}}
 	}
-	pass := nexus.Evidence{State: nexus.Pass}
+	pass := nexus.GateEvidence{State: nexus.Pass}
 	for name, c := range map[string]struct {
-		before, now nexus.Evidence
+		before, now nexus.GateEvidence
 		was, is     string
 		want        string
 	}{
@@ -52,7 +52,7 @@ func TestTests(t *testing.T) {
 		"one":                      {before: red("x.org/m.TestA"), now: pass, was: was, is: is, want: "x.org/m.TestA"},
 		"one of two":               {before: red("x.org/m.TestA", "x.org/m.TestB"), now: red("x.org/m.TestB"), was: was, is: is, want: "x.org/m.TestA"},
 		"a subtest says it closer": {before: red("x.org/m.TestA", "x.org/m.TestA/one"), now: pass, was: was, is: is, want: "x.org/m.TestA/one"},
-		"nothing ran":              {before: red("x.org/m.TestA"), now: nexus.Evidence{State: nexus.Environmental}, was: was, is: is},
+		"nothing ran":              {before: red("x.org/m.TestA"), now: nexus.GateEvidence{State: nexus.Environmental}, was: was, is: is},
 		"did not compile":          {before: file("m_test.go"), now: pass, was: was, is: is, want: "x.org/m.TestB x.org/m.TestC"},
 		"the package is red":       {before: red("x.org/m"), now: pass, was: was, is: is, want: "x.org/m.TestB x.org/m.TestC"},
 		"does not compile now":     {before: red("x.org/m"), now: red("x.org/m"), was: was, is: is},

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
@@ -22,12 +22,12 @@ const (
 	maxSuspects = 20 // more tests than that are broken, not flaky
 )
 
-// suspectTest is a red test that may not be the work's fault.
-type suspectTest struct {
+// suspectedFlakyTest is a red test that may not be the work's fault.
+type suspectedFlakyTest struct {
 	pkg, name    string
 	found        nexus.Finding
 	was          *nexus.Finding // its finding on the base, nil if it was not red there
-	now, base    failurePieces
+	now, base    failureMessagePieces
 	failed, runs int
 	flake        *nexus.FlakyTestCount
 	lost         bool // a run did not report it
@@ -36,17 +36,17 @@ type suspectTest struct {
 // rerunCount returns how often a test is run again.
 func (r GateRunner) rerunCount() int { return cmp.Or(r.Reruns, maxReruns) }
 
-func (s *suspectTest) isUndecided() bool { return s.flake == nil && !s.lost }
+func (s *suspectedFlakyTest) isUndecided() bool { return s.flake == nil && !s.lost }
 
 // findFlakyTests runs red tests again, alone, and marks in the evidence those that are flaky:
 // those that pass on the same tree, and those that do not always pass on the base. Tests that
 // the work itself wrote or changed, and those that a criterion names, are never marked. It
 // stays within the gate's time.
-func (r GateRunner) findFlakyTests(ctx context.Context, t CheckedTree, g QualityGate, base, raw nexus.Evidence) (nexus.Evidence, error) {
+func (r GateRunner) findFlakyTests(ctx context.Context, t JudgedTreeDir, g QualityGate, base, raw nexus.GateEvidence) (nexus.GateEvidence, error) {
 	if r.Origin != nil && len(g.Lone.Args) > 0 {
 		return r.findFlakyTestsAlone(ctx, t, g, base, raw)
 	}
-	c, ok := gosrc.ParseTest(g.Args)
+	c, ok := gosource.ParseGoTestCommand(g.Args)
 	if r.Origin == nil || g.Format != read.GoTestJSON || !ok || c.Picks || c.First {
 		return raw, nil
 	}
@@ -54,11 +54,11 @@ func (r GateRunner) findFlakyTests(ctx context.Context, t CheckedTree, g Quality
 	if len(all) == 0 || len(all) > maxSuspects {
 		return raw, nil
 	}
-	left, ok := r.timeLeft(g, raw)
+	left, ok := r.gateTimeLeft(g, raw)
 	if !ok {
 		return raw, nil
 	}
-	if err := r.rerunOnTreeAndBase(ctx, t, g, base, all, func(ctx context.Context, r GateRunner, t CheckedTree, saw rerunObserver) error {
+	if err := r.rerunOnTreeAndBase(ctx, t, g, base, all, func(ctx context.Context, r GateRunner, t JudgedTreeDir, saw testRerunObserver) error {
 		return r.rerunSuspects(ctx, t, g, all, &left, saw)
 	}); err != nil {
 		return raw, err
@@ -74,10 +74,10 @@ func (r GateRunner) findFlakyTests(ctx context.Context, t CheckedTree, g Quality
 	return raw, nil
 }
 
-// timeLeft returns the rest of a gate's time limit, 0 for no limit, and whether it is enough
+// gateTimeLeft returns the rest of a gate's time limit, 0 for no limit, and whether it is enough
 // for another run.
-func (r GateRunner) timeLeft(g QualityGate, raw nexus.Evidence) (left time.Duration, enough bool) {
-	limit := r.timeLimit(g)
+func (r GateRunner) gateTimeLeft(g QualityGate, raw nexus.GateEvidence) (left time.Duration, enough bool) {
+	limit := r.gateTimeLimit(g)
 	if limit <= 0 {
 		return 0, true
 	}
@@ -85,34 +85,34 @@ func (r GateRunner) timeLeft(g QualityGate, raw nexus.Evidence) (left time.Durat
 	return left, left >= time.Second
 }
 
-// rerunObserver receives a suspect's result in a run, and the run's report.
-type rerunObserver func(s *suspectTest, state string, read read.OutputReport)
+// testRerunObserver receives a suspect's result in a run, and the run's report.
+type testRerunObserver func(s *suspectedFlakyTest, state string, read read.ParsedToolOutput)
 
 // rerunOnTreeAndBase runs suspects again on the tree, and those still undecided on the base, with the
 // function run.
 func (r GateRunner) rerunOnTreeAndBase(
-	ctx context.Context, t CheckedTree, g QualityGate, base nexus.Evidence, all []*suspectTest, run func(context.Context, GateRunner, CheckedTree, rerunObserver) error,
+	ctx context.Context, t JudgedTreeDir, g QualityGate, base nexus.GateEvidence, all []*suspectedFlakyTest, run func(context.Context, GateRunner, JudgedTreeDir, testRerunObserver) error,
 ) error {
 	err := run(ctx, r, t, r.observeTreeRun(base, g))
-	if err != nil || !slices.ContainsFunc(all, (*suspectTest).isUndecided) || r.Origin.Use == nil || base.Tree == "" {
+	if err != nil || !slices.ContainsFunc(all, (*suspectedFlakyTest).isUndecided) || r.Origin.Use == nil || base.Tree == "" {
 		return err
 	}
-	return r.Origin.Use(ctx, func(b GateRunner, t CheckedTree) error { return run(ctx, b, t, observeBaseRun) })
+	return r.Origin.Use(ctx, func(b GateRunner, t JudgedTreeDir) error { return run(ctx, b, t, observeBaseRun) })
 }
 
 // suspectTests returns the tests that are red now, for a reason that is not on the base, and that
 // the work did not change.
-func (r GateRunner) suspectTests(t CheckedTree, base, raw nexus.Evidence) []*suspectTest {
-	found := map[string]*suspectTest{}
-	mods := gosrc.GoModules(os.DirFS(t.Dir))
+func (r GateRunner) suspectTests(t JudgedTreeDir, base, raw nexus.GateEvidence) []*suspectedFlakyTest {
+	found := map[string]*suspectedFlakyTest{}
+	mods := gosource.GoModules(os.DirFS(t.Dir))
 	for _, f := range CompareWithBase(base, raw, r.Wanted).Findings {
-		pkg, name, ok := gosrc.TestName(f.Test)
-		dir, here := gosrc.PackageDir(pkg, mods)
+		pkg, name, ok := gosource.SplitTestName(f.Test)
+		dir, here := gosource.PackageDir(pkg, mods)
 		if !ok || !here || found[f.Test] != nil || !slices.Contains([]string{"test", "panic", "timeout", "race", "vanished"}, f.Code) ||
-			namesTestOrAll(f.Test, r.Wanted) || gosrc.IsTestTouched(os.DirFS(r.Origin.Dir), os.DirFS(t.Dir), dir, name, r.Origin.Changed) {
+			namesTestOrAll(f.Test, r.Wanted) || gosource.IsTestTouched(os.DirFS(r.Origin.Dir), os.DirFS(t.Dir), dir, name, r.Origin.Changed) {
 			continue
 		}
-		s := &suspectTest{pkg: pkg, name: name, found: f, base: failurePieces{}, failed: 1, runs: 1}
+		s := &suspectedFlakyTest{pkg: pkg, name: name, found: f, base: failureMessagePieces{}, failed: 1, runs: 1}
 		s.now, _ = splitFailureMessage(f)
 		for _, b := range base.Findings {
 			if b.Test == f.Test {
@@ -123,12 +123,12 @@ func (r GateRunner) suspectTests(t CheckedTree, base, raw nexus.Evidence) []*sus
 		}
 		found[f.Test] = s
 	}
-	return slices.SortedStableFunc(maps.Values(found), func(a, b *suspectTest) int { return cmp.Compare(a.found.Test, b.found.Test) })
+	return slices.SortedStableFunc(maps.Values(found), func(a, b *suspectedFlakyTest) int { return cmp.Compare(a.found.Test, b.found.Test) })
 }
 
 // rerunSuspects runs the undecided suspects, and passes each result to saw.
-func (r GateRunner) rerunSuspects(ctx context.Context, t CheckedTree, g QualityGate, all []*suspectTest, left *time.Duration, saw rerunObserver) error {
-	c, _ := gosrc.ParseTest(g.Args)
+func (r GateRunner) rerunSuspects(ctx context.Context, t JudgedTreeDir, g QualityGate, all []*suspectedFlakyTest, left *time.Duration, saw testRerunObserver) error {
+	c, _ := gosource.ParseGoTestCommand(g.Args)
 	limited := *left > 0
 	for range r.rerunCount() {
 		var packages, tests []string
@@ -170,7 +170,7 @@ func (r GateRunner) rerunSuspects(ctx context.Context, t CheckedTree, g QualityG
 }
 
 // suspectState returns a suspect's result in a run, or "" if the run is inconclusive.
-func suspectState(read read.OutputReport, s *suspectTest) string {
+func suspectState(read read.ParsedToolOutput, s *suspectedFlakyTest) string {
 	for _, t := range read.Tests {
 		if t.Package == s.pkg && t.Name == s.name {
 			return t.State
@@ -180,8 +180,8 @@ func suspectState(read read.OutputReport, s *suspectTest) string {
 }
 
 // testMessages returns a run's messages about a test.
-func testMessages(read read.OutputReport, test string) failurePieces {
-	all := failurePieces{}
+func testMessages(read read.ParsedToolOutput, test string) failureMessagePieces {
+	all := failureMessagePieces{}
 	for _, f := range read.Findings {
 		if f.Test == test {
 			p, _ := splitFailureMessage(f)
@@ -194,8 +194,8 @@ func testMessages(read read.OutputReport, test string) failurePieces {
 // observeTreeRun returns the observer of runs on the tree itself. A test that passes there is flaky,
 // unless its failure was a race, which is real however seldom it shows. The end of a whole
 // package is excused only by a run in which nothing else of the package is red.
-func (r GateRunner) observeTreeRun(base nexus.Evidence, g QualityGate) rerunObserver {
-	return func(s *suspectTest, state string, read read.OutputReport) {
+func (r GateRunner) observeTreeRun(base nexus.GateEvidence, g QualityGate) testRerunObserver {
+	return func(s *suspectedFlakyTest, state string, read read.ParsedToolOutput) {
 		s.runs++
 		switch state {
 		case "pass":
@@ -203,7 +203,7 @@ func (r GateRunner) observeTreeRun(base nexus.Evidence, g QualityGate) rerunObse
 				return
 			}
 			if s.found.Code != "test" {
-				e := nexus.Evidence{Gate: g.Name, Command: g.Command(), State: nexus.Fail, Tree: "t", Findings: read.Findings}
+				e := nexus.GateEvidence{Gate: g.Name, Command: g.Command(), State: nexus.Fail, Tree: "t", Findings: read.Findings}
 				if slices.ContainsFunc(CompareWithBase(base, e, r.Wanted).Findings, func(f nexus.Finding) bool {
 					return f.Test == s.pkg || strings.HasPrefix(f.Test, s.pkg+".") || f.Test == ""
 				}) {
@@ -223,9 +223,9 @@ func (r GateRunner) observeTreeRun(base nexus.Evidence, g QualityGate) rerunObse
 
 // observeBaseRun observes a run on the base: a test that was green there and now is not, or the other
 // way round, is flaky there.
-func observeBaseRun(s *suspectTest, state string, read read.OutputReport) {
+func observeBaseRun(s *suspectedFlakyTest, state string, read read.ParsedToolOutput) {
 	if s.base == nil {
-		s.base = failurePieces{}
+		s.base = failureMessagePieces{}
 	}
 	switch red := state == "fail" || state == "run"; {
 	case state == "":
@@ -239,11 +239,11 @@ func observeBaseRun(s *suspectTest, state string, read read.OutputReport) {
 
 // gotFurtherThanBase reports whether a test got further than on the base, where it stopped at its first
 // failure: its later result there is unknown.
-func (r GateRunner) gotFurtherThanBase(s *suspectTest) bool {
+func (r GateRunner) gotFurtherThanBase(s *suspectedFlakyTest) bool {
 	if s.was.File == "" || s.was.File != s.found.File || s.found.Line <= s.was.Line || len(s.now.intersection(s.base)) > 0 {
 		return false
 	}
-	text := gosrc.ReadSmall(os.DirFS(r.Origin.Dir), s.was.File)
+	text := gosource.ReadRegularFile(os.DirFS(r.Origin.Dir), s.was.File)
 	lines := strings.Split(text, "\n")
 	if s.was.Line > len(lines) {
 		return false
@@ -254,8 +254,8 @@ func (r GateRunner) gotFurtherThanBase(s *suspectTest) bool {
 // detectHiddenFailures finds tests that hide failures. If the work changed code that could end
 // a test process, select tests or write output in the testing package's name, it adds a test
 // that must fail, and checks that the failure is reported.
-func (r GateRunner) detectHiddenFailures(ctx context.Context, t CheckedTree, g QualityGate, raw nexus.Evidence) ([]nexus.Finding, error) {
-	c, ok := gosrc.ParseTest(g.Args)
+func (r GateRunner) detectHiddenFailures(ctx context.Context, t JudgedTreeDir, g QualityGate, raw nexus.GateEvidence) ([]nexus.Finding, error) {
+	c, ok := gosource.ParseGoTestCommand(g.Args)
 	if r.Origin == nil || g.Format != read.GoTestJSON || !ok || c.Picks {
 		return nil, nil
 	}
@@ -263,7 +263,7 @@ func (r GateRunner) detectHiddenFailures(ctx context.Context, t CheckedTree, g Q
 	if len(dirs) == 0 {
 		return nil, nil
 	}
-	limit := r.timeLimit(g)
+	limit := r.gateTimeLimit(g)
 	if limit > 0 {
 		limit = max(limit-raw.Duration, time.Second)
 	}
@@ -273,7 +273,7 @@ func (r GateRunner) detectHiddenFailures(ctx context.Context, t CheckedTree, g Q
 	}
 	if r.Origin.Use != nil { // if the base hides it as well, the work is not the cause
 		before := map[string]bool{}
-		if err := r.Origin.Use(ctx, func(b GateRunner, t CheckedTree) error {
+		if err := r.Origin.Use(ctx, func(b GateRunner, t JudgedTreeDir) error {
 			was, err := b.runCanary(ctx, t, g, hidden, limit)
 			for _, dir := range was {
 				before[dir] = true
@@ -296,14 +296,14 @@ func (r GateRunner) detectHiddenFailures(ctx context.Context, t CheckedTree, g Q
 
 // suspiciousPackages returns the directories with tests whose results the work may have
 // falsified, and the responsible file.
-func (r GateRunner) suspiciousPackages(t CheckedTree) (dirs []string, why map[string]string) {
+func (r GateRunner) suspiciousPackages(t JudgedTreeDir) (dirs []string, why map[string]string) {
 	why = map[string]string{}
 	all := ""
 	for _, name := range r.Origin.Changed {
 		if !strings.HasSuffix(name, ".go") || !filepath.IsLocal(name) {
 			continue
 		}
-		s, ok := gosrc.Read(os.DirFS(t.Dir), name)
+		s, ok := gosource.ParseGoFile(os.DirFS(t.Dir), name)
 		if !ok || !s.CanFakeResults() {
 			continue
 		}
@@ -314,7 +314,7 @@ func (r GateRunner) suspiciousPackages(t CheckedTree) (dirs []string, why map[st
 		}
 	}
 	if all != "" {
-		for _, dir := range gosrc.TestDirs(os.DirFS(t.Dir)) {
+		for _, dir := range gosource.TestDirs(os.DirFS(t.Dir)) {
 			why[dir] = cmp.Or(why[dir], all)
 		}
 	}

@@ -56,11 +56,11 @@ func (d doubted) body(does string) string {
 
 // weighs returns a runner that weighs what a gate says against a base, where the gate
 // ran before. Files in counts tell how often each test ran.
-func weighs(t *testing.T, base gate.CheckedTree, g gate.QualityGate, tests []doubted, wants, changed []string, counts string) gate.GateRunner {
+func weighs(t *testing.T, base gate.JudgedTreeDir, g gate.QualityGate, tests []doubted, wants, changed []string, counts string) gate.GateRunner {
 	t.Helper()
 	r := runner(t, sandbox.ModeOff)
 	r.Env = append(r.Env, "COUNTS="+counts)
-	before, err := r.Judge(t.Context(), base, g)
+	before, err := r.RunGate(t.Context(), base, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,9 +70,9 @@ func weighs(t *testing.T, base gate.CheckedTree, g gate.QualityGate, tests []dou
 		}
 	}
 	weighing := r
-	weighing.Base = func(string) (nexus.Evidence, bool) { return before, true }
+	weighing.Base = func(string) (nexus.GateEvidence, bool) { return before, true }
 	weighing.Wanted = wants
-	weighing.Origin = &gate.OriginTree{Dir: base.Dir, Changed: changed, Use: func(_ context.Context, do func(gate.GateRunner, gate.CheckedTree) error) error { return do(r, base) }}
+	weighing.Origin = &gate.OriginTree{Dir: base.Dir, Changed: changed, Use: func(_ context.Context, do func(gate.GateRunner, gate.JudgedTreeDir) error) error { return do(r, base) }}
 	return weighing
 }
 
@@ -139,7 +139,7 @@ func TestDoubt(t *testing.T) {
 }
 
 // check holds what evidence says about the test.
-func (d doubted) check(t *testing.T, test string, e nexus.Evidence) {
+func (d doubted) check(t *testing.T, test string, e nexus.GateEvidence) {
 	t.Helper()
 	flaky := ""
 	for _, f := range e.Flaky {
@@ -178,16 +178,16 @@ func TestWeighedEvidenceIsReused(t *testing.T) {
 		return name, nil
 	}
 	r.Get = func(name string) ([]byte, error) { return kept[name], nil }
-	red := nexus.Evidence{Gate: "own", State: nexus.Fail, Tree: "b1", Findings: []nexus.Finding{{Gate: "own", File: "a.py", Line: 9, Message: "old"}}}
-	other, green := red, nexus.Evidence{Gate: "own", State: nexus.Pass, Tree: "b3"}
+	red := nexus.GateEvidence{Gate: "own", State: nexus.Fail, Tree: "b1", Findings: []nexus.Finding{{Gate: "own", File: "a.py", Line: 9, Message: "old"}}}
+	other, green := red, nexus.GateEvidence{Gate: "own", State: nexus.Pass, Tree: "b3"}
 	other.Tree = "b2"
-	var last nexus.Evidence
-	weigh := func(base nexus.Evidence, known *nexus.Evidence) nexus.Evidence {
+	var last nexus.GateEvidence
+	weigh := func(base nexus.GateEvidence, known *nexus.GateEvidence) nexus.GateEvidence {
 		t.Helper()
-		r.Base = func(string) (nexus.Evidence, bool) { return base, true }
-		v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{g}, func(string, string) (nexus.Evidence, bool) {
+		r.Base = func(string) (nexus.GateEvidence, bool) { return base, true }
+		v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{g}, func(string, string) (nexus.GateEvidence, bool) {
 			if known == nil {
-				return nexus.Evidence{}, false
+				return nexus.GateEvidence{}, false
 			}
 			return *known, true
 		})
@@ -204,7 +204,7 @@ func TestWeighedEvidenceIsReused(t *testing.T) {
 	if last.State != nexus.Pass || last.Base != "b1" || last.Raw == "" {
 		t.Fatalf("%+v", last)
 	}
-	for _, base := range []nexus.Evidence{red, other} {
+	for _, base := range []nexus.GateEvidence{red, other} {
 		if e := weigh(base, &last); e.State != nexus.Pass || e.Base != base.Tree || ran() != 1 {
 			t.Errorf("against %s: %+v, ran %d times", base.Tree, e, ran())
 		}
@@ -212,11 +212,17 @@ func TestWeighedEvidenceIsReused(t *testing.T) {
 	if e := weigh(green, &last); e.State != nexus.Fail || len(e.Findings) != 1 || ran() != 1 {
 		t.Errorf("against a green base: %+v, ran %d times", e, ran())
 	}
-	for name, change := range map[string]func(*nexus.Evidence){
-		"gone":            func(e *nexus.Evidence) { e.Raw = "none" },
-		"of another tree": func(e *nexus.Evidence) { e.Raw = put(t, kept, func(r *nexus.Evidence) { r.Tree = "x" }, last.Raw) },
-		"of another gate": func(e *nexus.Evidence) { e.Raw = put(t, kept, func(r *nexus.Evidence) { r.Gate = "x" }, last.Raw) },
-		"weighed twice":   func(e *nexus.Evidence) { e.Raw = put(t, kept, func(r *nexus.Evidence) { r.Why = "x" }, last.Raw) },
+	for name, change := range map[string]func(*nexus.GateEvidence){
+		"gone": func(e *nexus.GateEvidence) { e.Raw = "none" },
+		"of another tree": func(e *nexus.GateEvidence) {
+			e.Raw = put(t, kept, func(r *nexus.GateEvidence) { r.Tree = "x" }, last.Raw)
+		},
+		"of another gate": func(e *nexus.GateEvidence) {
+			e.Raw = put(t, kept, func(r *nexus.GateEvidence) { r.Gate = "x" }, last.Raw)
+		},
+		"weighed twice": func(e *nexus.GateEvidence) {
+			e.Raw = put(t, kept, func(r *nexus.GateEvidence) { r.Why = "x" }, last.Raw)
+		},
 	} {
 		e, before := last, ran()
 		change(&e)
@@ -236,7 +242,7 @@ func TestUnsureAgainstAnotherBase(t *testing.T) {
 	kept := map[string][]byte{"raw": nil}
 	r.Put = func(data []byte) (string, error) { kept["new"] = slices.Clone(data); return "new", nil }
 	r.Get = func(name string) ([]byte, error) { return kept[name], nil }
-	raw, err := r.Judge(t.Context(), tree, g)
+	raw, err := r.RunGate(t.Context(), tree, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,18 +253,18 @@ func TestUnsureAgainstAnotherBase(t *testing.T) {
 	}
 	known := raw
 	known.State, known.Findings, known.Base, known.Raw = nexus.Pass, nil, "b1", "raw"
-	red := nexus.Evidence{Gate: "own", State: nexus.Fail, Tree: "b1", Findings: []nexus.Finding{{Gate: "own", Test: "p.TestA", Message: "got 7, want 2"}}}
-	other := nexus.Evidence{Gate: "own", State: nexus.Fail, Tree: "b2", Findings: []nexus.Finding{{Gate: "own", Test: "p.TestB", Message: "got 7, want 2"}}}
+	red := nexus.GateEvidence{Gate: "own", State: nexus.Fail, Tree: "b1", Findings: []nexus.Finding{{Gate: "own", Test: "p.TestA", Message: "got 7, want 2"}}}
+	other := nexus.GateEvidence{Gate: "own", State: nexus.Fail, Tree: "b2", Findings: []nexus.Finding{{Gate: "own", Test: "p.TestB", Message: "got 7, want 2"}}}
 	for base, c := range map[string]struct {
-		base nexus.Evidence
+		base nexus.GateEvidence
 		want nexus.GateState
 	}{
 		"b1": {red, nexus.Pass},
 		"b2": {other, nexus.Fail},
 	} {
-		r.Base = func(string) (nexus.Evidence, bool) { return c.base, true }
+		r.Base = func(string) (nexus.GateEvidence, bool) { return c.base, true }
 		before, _ := os.ReadFile(filepath.Join(tree.Dir, "log"))
-		v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{g}, func(string, string) (nexus.Evidence, bool) { return known, true })
+		v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{g}, func(string, string) (nexus.GateEvidence, bool) { return known, true })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,9 +276,9 @@ func TestUnsureAgainstAnotherBase(t *testing.T) {
 }
 
 // put keeps a changed copy of kept evidence and returns its name.
-func put(t *testing.T, kept map[string][]byte, change func(*nexus.Evidence), name string) string {
+func put(t *testing.T, kept map[string][]byte, change func(*nexus.GateEvidence), name string) string {
 	t.Helper()
-	var e nexus.Evidence
+	var e nexus.GateEvidence
 	if err := json.Unmarshal(kept[name], &e); err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +303,7 @@ func BenchmarkGate(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	setup, err := gate.PrepareTools(dir, b.TempDir())
+	setup, err := gate.PrepareGoTools(dir, b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -309,16 +315,16 @@ func BenchmarkGate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := gate.GateRunner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &gate.ToolVersions{}}
-	r.Base = func(name string) (nexus.Evidence, bool) {
-		return nexus.Evidence{Gate: name, State: nexus.Pass, Tree: "base"}, true
+	r := gate.GateRunner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &gate.ToolVersionCache{}}
+	r.Base = func(name string) (nexus.GateEvidence, bool) {
+		return nexus.GateEvidence{Gate: name, State: nexus.Pass, Tree: "base"}, true
 	}
 	r.Origin = &gate.OriginTree{Dir: dir, Changed: []string{"m.go", "m_test.go"}}
 	g := gates[2]
 	var gated, bare, n float64
 	for b.Loop() { // one of each, so that what else runs here slows both
 		began := b.Elapsed()
-		v, err := r.RunAll(b.Context(), gate.CheckedTree{Dir: dir, Hash: "h"}, []gate.QualityGate{g}, nil)
+		v, err := r.RunAll(b.Context(), gate.JudgedTreeDir{Dir: dir, Hash: "h"}, []gate.QualityGate{g}, nil)
 		if err != nil || !v.Passed {
 			b.Fatal(v, err)
 		}

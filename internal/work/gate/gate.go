@@ -6,10 +6,10 @@
 // Findings are for the agent; an error is for the operator.
 //
 // Red results are compared with the base of the tree: only regressions count ([CompareWithBase]).
-// A test that fails is run once more alone ([SingleTest]), to distinguish a flaky test from a
+// A test that fails is run once more alone ([SingleTestArgs]), to distinguish a flaky test from a
 // broken one. A runner that reported its test results and does not exit is detected
-// ([WatchHang]), with the cause: a server, a timer, a thread. Before any gate runs, the
-// formatters and linters of the project fix the files of the change and no others ([AutoFix]).
+// ([WatchForHang]), with the cause: a server, a timer, a thread. Before any gate runs, the
+// formatters and linters of the project fix the files of the change and no others ([ApplyAutoFixes]).
 //
 // Names of tests come from the output of tools that ran the tree's code. They become arguments
 // of a command, never words of a shell, and patterns that match nothing else.
@@ -28,9 +28,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -47,13 +47,13 @@ type QualityGate struct {
 	Timeout time.Duration // 0: the runner's
 
 	// how to run only the tests affected by a change; see work/gate/related
-	Related stack.PartialRun
-	Lone    stack.SingleTest      // how to run one test alone; see [SingleTest]
-	Goes    stack.CoverageCommand // how it reports test coverage; see work/measure
-	// how to find what keeps it from exiting, and make it exit; see [WatchHang]
-	Hold   stack.OpenHandleCheck
+	Related stack.PartialTestCommand
+	Lone    stack.SingleTestCommand // how to run one test alone; see [SingleTestArgs]
+	Goes    stack.CoverageCommand   // how it reports test coverage; see work/measure
+	// how to find what keeps it from exiting, and make it exit; see [WatchForHang]
+	Hold   stack.OpenResourceTestCommand
 	Linger time.Duration      // longest silence after it reported its test results; 0: unlimited
-	Fix    []stack.FixCommand // programs that fix its findings automatically; see [AutoFix]
+	Fix    []stack.FixCommand // programs that fix its findings automatically; see [ApplyAutoFixes]
 	// patterns of the files that it judges; empty: any change. See [UnaffectedReason]
 	Only []string
 	Of   string // the gate of whose tests it runs only some; empty: none
@@ -89,8 +89,8 @@ func (g QualityGate) commandInDir(args []string) []string {
 	return append([]string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", "./" + g.Dir}, args...)
 }
 
-// CheckedTree is a directory that holds exactly the git tree Hash.
-type CheckedTree struct {
+// JudgedTreeDir is a directory that holds exactly the git tree Hash.
+type JudgedTreeDir struct {
 	Dir  string
 	Hash string
 }
@@ -104,25 +104,25 @@ type GateRunner struct {
 	Get func(hash string) ([]byte, error)
 	// masks keys in output before it is read; may be nil
 	Mask               func([]byte) []byte
-	Env                []string // the whole environment; see [PrepareTools]
+	Env                []string // the whole environment; see [PrepareGoTools]
 	Readable, Writable []string
 	// time limit of a gate without its own; 0 means none but the context's
 	Timeout  time.Duration
-	Mark     string        // names the owner for proc.Sweep
-	Versions *ToolVersions // caches tool versions; nil: asked each time
+	Mark     string            // names the owner for proc.Sweep
+	Versions *ToolVersionCache // caches tool versions; nil: asked each time
 
 	// Own gives a gate that runs code of the tree separate caches that no such code wrote, and a
 	// function that deletes them afterwards. Nil: all gates share the caches of Env and Writable.
-	Own func(g QualityGate) (s ToolSetup, done func() error, err error)
+	Own func(g QualityGate) (s ToolRequirements, done func() error, err error)
 	// Net returns a gate's network gateway, nil for none; a nil Net gives none to any. Reached
 	// receives the hosts that it requested, and may be nil.
-	Net     func(gate string) *egress.Gateway
-	Reached func(gate string, asked []nexus.HostReached) error
+	Net     func(gate string) *egress.CommandNetworkAccess
+	Reached func(gate string, asked []nexus.RequestedHost) error
 	// Base returns a gate's result on the tree that the work started from; only regressions
 	// count. Nil: everything counts.
-	Base func(gate string) (nexus.Evidence, bool)
+	Base func(gate string) (nexus.GateEvidence, bool)
 	// Moved maps the lines of that tree to this one. Nil: lines did not move.
-	Moved func(ctx context.Context) (LineMoves, error)
+	Moved func(ctx context.Context) (TreeLineMapping, error)
 	// Origin is that tree itself, to distinguish flaky tests from broken ones. Nil: all red tests
 	// count.
 	Origin *OriginTree
@@ -133,7 +133,7 @@ type GateRunner struct {
 	Wanted []string
 	// Quarantine is the list of tests whose failures are ignored, as people decided. The tree's
 	// own copy of it is not used.
-	Quarantine flaky.QuarantineOn
+	Quarantine flaky.DatedQuarantine
 	// Environment identifies the tree's environment besides its own files.
 	Environment string
 	// Lacks returns why a gate cannot judge: its packages are unavailable. Nil: every gate can.
@@ -145,7 +145,7 @@ type GateRunner struct {
 	Starts func(g QualityGate) error
 	// Judged is called with each gate's result as soon as it exists, and whether it was cached.
 	// An error ends the pass. May be nil.
-	Judged func(e nexus.Evidence, cached bool) error
+	Judged func(e nexus.GateEvidence, cached bool) error
 	// Reset restores the tree. It is called after each gate that ran, because a gate may write.
 	// Bare also removes ignored files: Reset is called with it before and after the gates of Go
 	// tools, which read any file. Files that the project's own commands create for each other
@@ -179,7 +179,7 @@ type OriginTree struct {
 	Dir     string
 	Changed []string // files that the work changed since
 	// Use lends a runner for the tree, exclusively for the duration of do.
-	Use func(ctx context.Context, do func(r GateRunner, t CheckedTree) error) error
+	Use func(ctx context.Context, do func(r GateRunner, t JudgedTreeDir) error) error
 }
 
 // Limits of the stored output of a gate, and of its largest report. All of its output is
@@ -189,9 +189,9 @@ const (
 	maxReport = 64 << 20
 )
 
-// Judge runs a gate on a tree. An error means that the machinery failed: there is no
+// RunGate runs a gate on a tree. An error means that the machinery failed: there is no
 // judgement. Of many findings it returns some, see [WithAllFindings].
-func (r GateRunner) Judge(ctx context.Context, t CheckedTree, g QualityGate) (nexus.Evidence, error) {
+func (r GateRunner) RunGate(ctx context.Context, t JudgedTreeDir, g QualityGate) (nexus.GateEvidence, error) {
 	e, err := r.judgeWithAllFindings(ctx, t, g)
 	if err != nil {
 		return e, err
@@ -199,8 +199,8 @@ func (r GateRunner) Judge(ctx context.Context, t CheckedTree, g QualityGate) (ne
 	return r.shortenFindings(e)
 }
 
-// judgeWithAllFindings is [GateRunner.Judge] with all findings.
-func (r GateRunner) judgeWithAllFindings(ctx context.Context, t CheckedTree, g QualityGate) (nexus.Evidence, error) {
+// judgeWithAllFindings is [GateRunner.RunGate] with all findings.
+func (r GateRunner) judgeWithAllFindings(ctx context.Context, t JudgedTreeDir, g QualityGate) (nexus.GateEvidence, error) {
 	e := r.emptyEvidence(ctx, t, g)
 	if r.Lacks != nil {
 		if why := r.Lacks(g); why != "" {
@@ -213,15 +213,15 @@ func (r GateRunner) judgeWithAllFindings(ctx context.Context, t CheckedTree, g Q
 			return e, err
 		}
 	}
-	limit := r.timeLimit(g)
+	limit := r.gateTimeLimit(g)
 	res, written, end, err := r.runWithHangWatch(ctx, t, g, limit, hangSigns(g, limit))
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		missing := raw.MissingToolFinding(g.Args[0], err.Error())
+		missing := parserbase.MissingToolFinding(g.Args[0], err.Error())
 		e.State, e.Why, e.Findings = nexus.Environmental, err.Error(), []nexus.Finding{missing}
 		e.Findings[0].Gate = g.Name
 		return e, nil
 	}
-	var out read.OutputReport
+	var out read.ParsedToolOutput
 	if err == nil {
 		out = r.readResult(t, g, res, end, written)
 	}
@@ -229,7 +229,7 @@ func (r GateRunner) judgeWithAllFindings(ctx context.Context, t CheckedTree, g Q
 		res, out, err = r.investigateHang(ctx, t, g, limit, res, out, end)
 	}
 	if err != nil {
-		return nexus.Evidence{}, err
+		return nexus.GateEvidence{}, err
 	}
 	e.State, e.Why, e.Counts, e.Findings = out.State, out.Why, out.Counts, out.Findings
 	if e.State == nexus.Flaky { // the tool retried on its own, as the project configured
@@ -249,29 +249,29 @@ func (r GateRunner) judgeWithAllFindings(ctx context.Context, t CheckedTree, g Q
 	if g.mayCompareExpectations() {
 		e = rejectRecordedExpectations(e, end.Wrote, res)
 	}
-	if e.Findings, err = r.explainMissing(ctx, t, g, e.Findings, res); err != nil {
-		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
+	if e.Findings, err = r.explainMissingPaths(ctx, t, g, e.Findings, res); err != nil {
+		return nexus.GateEvidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
 	}
-	e = r.markObstacle(g, e, res)
+	e = r.markNotRunIfObstacle(g, e, res)
 	if e.Output, err = r.storeOutput(res); err == nil {
 		e.Named, err = r.storeTestNames(out.Tests)
 	}
 	if err != nil {
-		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
+		return nexus.GateEvidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
 	}
 	return e, nil
 }
 
 // rejectRewrittenFiles marks the evidence of a gate that changed files which it should only read as
 // unverifiable: its findings are outdated.
-func rejectRewrittenFiles(e nexus.Evidence, files []string) nexus.Evidence {
+func rejectRewrittenFiles(e nexus.GateEvidence, files []string) nexus.GateEvidence {
 	if len(files) == 0 {
 		return e
 	}
 	e.State, e.Why = nexus.Unverifiable, fmt.Sprintf("it changed %s while it ran, so its result does not apply to the tree", pluralCount(len(files), "file"))
 	for _, name := range files[:min(len(files), mostRewritten)] {
 		e.Findings = append(e.Findings, nexus.Finding{
-			Gate: e.Gate, File: name, Severity: nexus.Minor, Code: raw.CodeRewrote, Message: "the gate changed this file",
+			Gate: e.Gate, File: name, Severity: nexus.Minor, Code: parserbase.CodeRewrote, Message: "the gate changed this file",
 			Advice: "Run its command and keep what it changes, or give the gate a command that changes nothing.",
 		})
 	}
@@ -289,12 +289,12 @@ func pluralCount(n int, what string) string {
 }
 
 // runCommandAndRead runs a gate's command on a tree, restores the tree, and parses the output.
-func (r GateRunner) runCommandAndRead(ctx context.Context, t CheckedTree, g QualityGate, limit time.Duration, readable ...string) (sandbox.Result, read.OutputReport, error) {
-	return r.runSigned(ctx, t, g, limit, baseHangSigns(g), readable...)
+func (r GateRunner) runCommandAndRead(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, readable ...string) (sandbox.Result, read.ParsedToolOutput, error) {
+	return r.runWithHangSigns(ctx, t, g, limit, baseHangSigns(g), readable...)
 }
 
-// runSigned is [GateRunner.runCommandAndRead] with its own signs that the runner hangs.
-func (r GateRunner) runSigned(ctx context.Context, t CheckedTree, g QualityGate, limit time.Duration, s HangSigns, readable ...string) (res sandbox.Result, out read.OutputReport, err error) {
+// runWithHangSigns is [GateRunner.runCommandAndRead] with its own signs that the runner hangs.
+func (r GateRunner) runWithHangSigns(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, s HangDetectionRules, readable ...string) (res sandbox.Result, out read.ParsedToolOutput, err error) {
 	res, written, end, err := r.runWithHangWatch(ctx, t, g, limit, s, readable...)
 	if err == nil {
 		out = r.readResult(t, g, res, end, written)
@@ -304,10 +304,10 @@ func (r GateRunner) runSigned(ctx context.Context, t CheckedTree, g QualityGate,
 
 // runWithHangWatch runs a gate's command on a tree, ends it if it hangs, restores the tree, and returns
 // its output and the reports that it wrote.
-func (r GateRunner) runWithHangWatch(ctx context.Context, t CheckedTree, g QualityGate, limit time.Duration, s HangSigns, readable ...string) (res sandbox.Result, written []byte, end HangEnd, err error) {
+func (r GateRunner) runWithHangWatch(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, s HangDetectionRules, readable ...string) (res sandbox.Result, written []byte, end WatchedRunEnd, err error) {
 	c := sandbox.Command{
-		Args: g.commandInDir(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
-		Timeout: limit, Mark: r.Mark, Over: r.Over, Keeper: func() sandbox.OutputKeeper { return read.NewSieve(g.Format, 0) },
+		Args: g.commandInDir(withGoTestTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
+		Timeout: limit, Mark: r.Mark, Over: r.Over, Keeper: func() sandbox.OutputBuffer { return read.NewOutputFilter(g.Format, 0) },
 	}
 	old := readReports(r.writtenFilesDirectory(t), g.Dir, g.Reports, maxReport)
 	if r.Own != nil {
@@ -345,13 +345,13 @@ func (r GateRunner) runWithHangWatch(ctx context.Context, t CheckedTree, g Quali
 }
 
 // runWithGit is [GateRunner.runInSandbox] with access to git.
-func (r GateRunner) runWithGit(ctx context.Context, c sandbox.Command, gate string, s HangSigns) (sandbox.Result, HangEnd, error) {
+func (r GateRunner) runWithGit(ctx context.Context, c sandbox.Command, gate string, s HangDetectionRules) (sandbox.Result, WatchedRunEnd, error) {
 	if r.Ground == nil {
 		return r.runInSandbox(ctx, c, gate, s)
 	}
 	more, done, err := r.Ground(ctx)
 	if err != nil {
-		return sandbox.Result{}, HangEnd{}, fmt.Errorf("show it git: %w", err)
+		return sandbox.Result{}, WatchedRunEnd{}, fmt.Errorf("show it git: %w", err)
 	}
 	c.Readable = slices.Concat(c.Readable, more)
 	res, end, err := r.runInSandbox(ctx, c, gate, s)
@@ -359,7 +359,7 @@ func (r GateRunner) runWithGit(ctx context.Context, c sandbox.Command, gate stri
 }
 
 // writtenFilesDirectory returns the directory that contains the files written by gates.
-func (r GateRunner) writtenFilesDirectory(t CheckedTree) string {
+func (r GateRunner) writtenFilesDirectory(t JudgedTreeDir) string {
 	if r.Over != "" {
 		return filepath.Join(r.Over, "upper")
 	}
@@ -367,10 +367,10 @@ func (r GateRunner) writtenFilesDirectory(t CheckedTree) string {
 }
 
 // readResult parses the output of a gate's command, and the reports that it wrote.
-func (r GateRunner) readResult(t CheckedTree, g QualityGate, res sandbox.Result, end HangEnd, written []byte) read.OutputReport {
+func (r GateRunner) readResult(t JudgedTreeDir, g QualityGate, res sandbox.Result, end WatchedRunEnd, written []byte) read.ParsedToolOutput {
 	in := readerInput(t, g, res)
-	if g.Format == read.GoTestJSON && !gosrc.MayOmitTests(g.Args) {
-		in.Expect = gosrc.ExpectedTests(os.DirFS(t.Dir), in.Modules)
+	if g.Format == read.GoTestJSON && !gosource.MayOmitTests(g.Args) {
+		in.Expect = gosource.ExpectedTests(os.DirFS(t.Dir), in.Modules)
 	}
 	whole := !res.TimedOut && !end.Hung
 	if end.Over && !whole {
@@ -391,21 +391,21 @@ func (r GateRunner) readResult(t CheckedTree, g QualityGate, res sandbox.Result,
 }
 
 // readerInput returns the output of a gate's command as input for the parsers.
-func readerInput(t CheckedTree, g QualityGate, res sandbox.Result) read.ToolOutput {
+func readerInput(t JudgedTreeDir, g QualityGate, res sandbox.Result) read.ToolOutput {
 	return read.ToolOutput{
 		Format: g.Format, Command: g.Command(), Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
-		Root: t.Dir, Dir: g.Dir, Modules: gosrc.GoModules(os.DirFS(t.Dir)), Find: stack.NewFileFinder(os.DirFS(t.Dir)),
+		Root: t.Dir, Dir: g.Dir, Modules: gosource.GoModules(os.DirFS(t.Dir)), Find: stack.NewFileFinder(os.DirFS(t.Dir)),
 	}
 }
 
 // runInSandbox runs a command in the sandbox, with its gate's network gateway, until it ends or
 // hangs.
-func (r GateRunner) runInSandbox(ctx context.Context, c sandbox.Command, gate string, s HangSigns) (sandbox.Result, HangEnd, error) {
-	var way *egress.Gateway
+func (r GateRunner) runInSandbox(ctx context.Context, c sandbox.Command, gate string, s HangDetectionRules) (sandbox.Result, WatchedRunEnd, error) {
+	var way *egress.CommandNetworkAccess
 	if r.Net != nil {
 		way = r.Net(gate)
 	}
-	ctx, w := WatchHang(ctx, s)
+	ctx, w := WatchForHang(ctx, s)
 	if s.needsOutput() {
 		c.Heard = w.ReceiveOutput
 	}
@@ -421,8 +421,8 @@ func (r GateRunner) runInSandbox(ctx context.Context, c sandbox.Command, gate st
 }
 
 // emptyEvidence returns the evidence before the gate ran.
-func (r GateRunner) emptyEvidence(ctx context.Context, t CheckedTree, g QualityGate) nexus.Evidence {
-	e := nexus.Evidence{
+func (r GateRunner) emptyEvidence(ctx context.Context, t JudgedTreeDir, g QualityGate) nexus.GateEvidence {
+	e := nexus.GateEvidence{
 		Gate: g.Name, State: nexus.NotRun, Tree: t.Hash, Exit: -1,
 		Command: g.Command(), Toolchain: r.toolVersions(ctx, t, g),
 	}
@@ -432,7 +432,7 @@ func (r GateRunner) emptyEvidence(ctx context.Context, t CheckedTree, g QualityG
 	return e
 }
 
-func (r GateRunner) timeLimit(g QualityGate) time.Duration {
+func (r GateRunner) gateTimeLimit(g QualityGate) time.Duration {
 	if g.Timeout > 0 {
 		return g.Timeout
 	}
@@ -467,7 +467,7 @@ func (r GateRunner) storeOutput(res sandbox.Result) (string, error) {
 	return r.Put(data)
 }
 
-// TestNameSeparator separates a test's result from its name, in the blob that [nexus.Evidence]
+// TestNameSeparator separates a test's result from its name, in the blob that [nexus.GateEvidence]
 // names: one test per line.
 const TestNameSeparator = "\t"
 
@@ -485,9 +485,9 @@ func (r GateRunner) storeTestNames(tests []read.TestResult) (string, error) {
 	return r.Put([]byte(b.String()))
 }
 
-// withTimeout makes go test end a little before the gate does, so that it reports which tests
+// withGoTestTimeout makes go test end a little before the gate does, so that it reports which tests
 // were running.
-func withTimeout(g QualityGate, limit time.Duration) []string {
+func withGoTestTimeout(g QualityGate, limit time.Duration) []string {
 	if g.Format != read.GoTestJSON || limit <= 0 || slices.ContainsFunc(g.Args, func(a string) bool {
 		return strings.HasPrefix(strings.TrimLeft(a, "-"), "timeout")
 	}) {

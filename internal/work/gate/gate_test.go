@@ -21,7 +21,7 @@ import (
 )
 
 // files writes a tree and returns it under the hash "h".
-func files(t *testing.T, content map[string]string) gate.CheckedTree {
+func files(t *testing.T, content map[string]string) gate.JudgedTreeDir {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range content {
@@ -33,7 +33,7 @@ func files(t *testing.T, content map[string]string) gate.CheckedTree {
 			t.Fatal(err)
 		}
 	}
-	return gate.CheckedTree{Dir: dir, Hash: "h"}
+	return gate.JudgedTreeDir{Dir: dir, Hash: "h"}
 }
 
 // runner has a real box and this machine's own build cache, so that the
@@ -44,7 +44,7 @@ func runner(t *testing.T, m sandbox.ConfinementMode) gate.GateRunner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := gate.PrepareTools(t.TempDir(), t.TempDir())
+	setup, err := gate.PrepareGoTools(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func runner(t *testing.T, m sandbox.ConfinementMode) gate.GateRunner {
 	cache := strings.TrimSpace(string(out))
 	return gate.GateRunner{
 		Box: box, Env: append(setup.Env, "GOCACHE="+cache), Writable: append(setup.Writable, cache), Readable: setup.Readable,
-		Timeout: 5 * time.Minute, Versions: &gate.ToolVersions{},
+		Timeout: 5 * time.Minute, Versions: &gate.ToolVersionCache{},
 	}
 }
 
@@ -65,7 +65,7 @@ const (
 	countTests = "package m\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(\"wrong sum\")\n\t}\n}\n"
 )
 
-func gatesOf(t *testing.T, tree gate.CheckedTree, c config.GateSettings) []gate.QualityGate {
+func gatesOf(t *testing.T, tree gate.JudgedTreeDir, c config.GateSettings) []gate.QualityGate {
 	t.Helper()
 	gates, err := detect.DetectGates(tree.Dir, c)
 	if err != nil {
@@ -74,7 +74,7 @@ func gatesOf(t *testing.T, tree gate.CheckedTree, c config.GateSettings) []gate.
 	return gates
 }
 
-func states(v nexus.Verdict) string {
+func states(v nexus.GatesVerdict) string {
 	var b strings.Builder
 	for _, e := range v.Evidence {
 		b.WriteString(e.Gate + "=" + string(e.State) + " ")
@@ -135,7 +135,7 @@ func TestEvidenceIsComplete(t *testing.T) {
 	var kept []byte
 	r.Put = func(data []byte) (string, error) { kept = data; return "blob", nil }
 	var heard []string
-	r.Judged = func(e nexus.Evidence, cached bool) error { heard = append(heard, e.Gate); return nil }
+	r.Judged = func(e nexus.GateEvidence, cached bool) error { heard = append(heard, e.Gate); return nil }
 	resets := 0
 	r.Reset = func(context.Context, bool) error { resets++; return nil }
 	v, err := r.RunAll(t.Context(), tree, gatesOf(t, tree, config.GateSettings{}), nil)
@@ -156,15 +156,15 @@ func TestKnownEvidenceIsTakenOver(t *testing.T) {
 	tree := files(t, map[string]string{"m.sh": "echo ran >> log\nexit 3\n"})
 	g := gate.QualityGate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"}
 	r := runner(t, sandbox.ModeOff)
-	first, err := r.Judge(t.Context(), tree, g)
+	first, err := r.RunGate(t.Context(), tree, g)
 	if err != nil || first.State != nexus.Fail {
 		t.Fatal(first, err)
 	}
 	known := false // as those are told who hear of it
-	r.Judged = func(_ nexus.Evidence, cached bool) error { known = cached; return nil }
-	count := func(e nexus.Evidence) int {
+	r.Judged = func(_ nexus.GateEvidence, cached bool) error { known = cached; return nil }
+	count := func(e nexus.GateEvidence) int {
 		t.Helper()
-		if _, err := r.RunAll(t.Context(), tree, []gate.QualityGate{g}, func(string, string) (nexus.Evidence, bool) { return e, true }); err != nil {
+		if _, err := r.RunAll(t.Context(), tree, []gate.QualityGate{g}, func(string, string) (nexus.GateEvidence, bool) { return e, true }); err != nil {
 			t.Fatal(err)
 		}
 		log, _ := os.ReadFile(filepath.Join(tree.Dir, "log"))
@@ -174,13 +174,13 @@ func TestKnownEvidenceIsTakenOver(t *testing.T) {
 		t.Errorf("known evidence, yet it ran: %d, %v", n, known)
 	}
 	runs := 1
-	for name, change := range map[string]func(*nexus.Evidence){
-		"another tree":      func(e *nexus.Evidence) { e.Tree = "other" },
-		"another command":   func(e *nexus.Evidence) { e.Command = "other" },
-		"another toolchain": func(e *nexus.Evidence) { e.Toolchain = "other" },
-		"timed out":         func(e *nexus.Evidence) { e.State = nexus.Timeout },
-		"the machine":       func(e *nexus.Evidence) { e.State = nexus.Environmental },
-		"weighed":           func(e *nexus.Evidence) { e.State, e.Why = nexus.Pass, "1 finding that is also on the base" },
+	for name, change := range map[string]func(*nexus.GateEvidence){
+		"another tree":      func(e *nexus.GateEvidence) { e.Tree = "other" },
+		"another command":   func(e *nexus.GateEvidence) { e.Command = "other" },
+		"another toolchain": func(e *nexus.GateEvidence) { e.Toolchain = "other" },
+		"timed out":         func(e *nexus.GateEvidence) { e.State = nexus.Timeout },
+		"the machine":       func(e *nexus.GateEvidence) { e.State = nexus.Environmental },
+		"weighed":           func(e *nexus.GateEvidence) { e.State, e.Why = nexus.Pass, "1 finding that is also on the base" },
 	} {
 		e := first
 		change(&e)
@@ -198,13 +198,13 @@ func TestWhatWasLeftIsMadeAgain(t *testing.T) {
 	first := gate.QualityGate{Name: "install", Args: []string{"sh", "-c", "touch dep"}, Format: "exit"}
 	second := gate.QualityGate{Name: "use", Args: []string{"test", "-e", "dep"}, Format: "exit"}
 	r := runner(t, sandbox.ModeOff)
-	e, err := r.Judge(t.Context(), tree, first)
+	e, err := r.RunGate(t.Context(), tree, first)
 	if err != nil || os.Remove(filepath.Join(tree.Dir, "dep")) != nil {
 		t.Fatal(e, err)
 	}
 	cached := map[string]bool{}
-	r.Judged = func(e nexus.Evidence, known bool) error { cached[e.Gate] = known; return nil }
-	v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{first, second}, func(_, name string) (nexus.Evidence, bool) { return e, name == "install" })
+	r.Judged = func(e nexus.GateEvidence, known bool) error { cached[e.Gate] = known; return nil }
+	v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{first, second}, func(_, name string) (nexus.GateEvidence, bool) { return e, name == "install" })
 	if err != nil || !v.Passed || !cached["install"] || cached["use"] {
 		t.Errorf("%+v, %v, known was %v", v, err, cached)
 	}
@@ -231,7 +231,7 @@ func TestStatesOfCommands(t *testing.T) {
 			t.Fatalf("%q is no command", tt.line)
 		}
 		g.Timeout = tt.limit
-		e, err := r.Judge(t.Context(), tree, g)
+		e, err := r.RunGate(t.Context(), tree, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +242,7 @@ func TestStatesOfCommands(t *testing.T) {
 			t.Errorf("%q passed: %t", tt.line, e.Passed())
 		}
 	}
-	e, err := r.Judge(t.Context(), tree, gate.QualityGate{Name: "direct", Args: []string{"no-such-tool"}, Format: "exit"})
+	e, err := r.RunGate(t.Context(), tree, gate.QualityGate{Name: "direct", Args: []string{"no-such-tool"}, Format: "exit"})
 	if err != nil || e.State != nexus.Environmental || !strings.Contains(e.Why, "no-such-tool") || !strings.Contains(e.Findings[0].Advice, "Install no-such-tool") {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -252,11 +252,11 @@ func TestHangingTestIsNamed(t *testing.T) {
 	tree := files(t, map[string]string{"go.mod": goMod, "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestHang(t *testing.T) {\n\tselect {}\n}\n"})
 	r := runner(t, sandbox.ModeOff)
 	g := gatesOf(t, tree, config.GateSettings{})[2]
-	if _, err := r.Judge(t.Context(), tree, gate.QualityGate{Name: "compile", Args: []string{"go", "test", "-run=^$", "./..."}, Format: "exit"}); err != nil {
+	if _, err := r.RunGate(t.Context(), tree, gate.QualityGate{Name: "compile", Args: []string{"go", "test", "-run=^$", "./..."}, Format: "exit"}); err != nil {
 		t.Fatal(err) // so that the time below is the test's own
 	}
 	g.Args = append([]string{"go", "test", "-timeout=300ms"}, g.Args[2:]...)
-	e, err := r.Judge(t.Context(), tree, g)
+	e, err := r.RunGate(t.Context(), tree, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,9 +288,9 @@ func TestACriterionWithoutItsTestIsNotMet(t *testing.T) {
 // TestCutOutputIsStillJudged has few lines, as long ones are looked at the
 // fastest.
 func TestCutOutputIsStillJudged(t *testing.T) {
-	testenv.SkipRaced(t, "it looks through much, alone")
+	testenv.SkipUnderRaceDetector(t, "it looks through much, alone")
 	tree := files(t, map[string]string{"m.sh": "yes \"$(printf '%030000d' 0 | tr 0 x) a long line of nothing much\" | head -c 70000000\necho\necho 'x.py:3:1: bad'\nexit 1\n"})
-	e, err := runner(t, sandbox.ModeOff).Judge(t.Context(), tree, gate.QualityGate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"})
+	e, err := runner(t, sandbox.ModeOff).RunGate(t.Context(), tree, gate.QualityGate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestTheEvidenceNamesTheGatesCommand(t *testing.T) {
 	tree := files(t, map[string]string{"go.mod": goMod})
 	r := runner(t, sandbox.ModeOff)
 	for _, g := range gatesOf(t, tree, config.GateSettings{}) {
-		e, err := r.Judge(t.Context(), tree, g)
+		e, err := r.RunGate(t.Context(), tree, g)
 		if err != nil || e.Command != g.Command() {
 			t.Errorf("%q, want %q (%v)", e.Command, g.Command(), err)
 		}
@@ -325,8 +325,8 @@ func TestJudgedOnce(t *testing.T) {
 	cover := shell("coverage: test", "echo cover >>"+count)
 	cover.Again = "test"
 	r := runner(t, sandbox.ModeOff)
-	known := func(_, name string) (nexus.Evidence, bool) {
-		e := nexus.Evidence{Gate: name, State: nexus.Pass, Tree: tree.Hash, Command: test.Command(), Exit: 0}
+	known := func(_, name string) (nexus.GateEvidence, bool) {
+		e := nexus.GateEvidence{Gate: name, State: nexus.Pass, Tree: tree.Hash, Command: test.Command(), Exit: 0}
 		if name == cover.Name {
 			e.Command, e.Why = cover.Command(), "83.3% of 12 lines"
 		}
@@ -356,12 +356,12 @@ func TestEachCriterionJudges(t *testing.T) {
 		return gate.QualityGate{Name: name, Args: []string{"sh", "-c", "echo " + name + " >>" + count + "; " + line}, Format: "exit"}
 	}
 	gates := []gate.QualityGate{shell("build", "true"), shell(nexus.AcceptGate+"known", "true"), shell(nexus.AcceptGate+"red", "false"), shell(nexus.AcceptGate+"green", "true")}
-	known := func(_, name string) (nexus.Evidence, bool) {
+	known := func(_, name string) (nexus.GateEvidence, bool) {
 		i := slices.IndexFunc(gates[:2], func(g gate.QualityGate) bool { return g.Name == name })
 		if i < 0 {
-			return nexus.Evidence{}, false
+			return nexus.GateEvidence{}, false
 		}
-		return nexus.Evidence{Gate: name, State: nexus.Pass, Tree: tree.Hash, Command: gates[i].Command()}, true
+		return nexus.GateEvidence{Gate: name, State: nexus.Pass, Tree: tree.Hash, Command: gates[i].Command()}, true
 	}
 	r := runner(t, sandbox.ModeOff)
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
 )
 
@@ -22,16 +22,16 @@ import (
 // on the base does not end the pass, which fails unless some of its tests, or a criterion,
 // judged in its place; nor is such a gate repeated to measure it. With Each a red criterion
 // does not stop other gates.
-func (r GateRunner) RunAll(ctx context.Context, t CheckedTree, gates []QualityGate, known func(tree, gate string) (nexus.Evidence, bool)) (nexus.Verdict, error) {
-	v := nexus.Verdict{Tree: t.Hash}
+func (r GateRunner) RunAll(ctx context.Context, t JudgedTreeDir, gates []QualityGate, known func(tree, gate string) (nexus.GateEvidence, bool)) (nexus.GatesVerdict, error) {
+	v := nexus.GatesVerdict{Tree: t.Hash}
 	green := 0
 	r.skipped = &[]QualityGate{}
 	waits := map[string]bool{}
 	for _, g := range gates {
-		if waits[g.Name] || g.RepeatsHangingTests(nexus.EvidenceOf(v.Evidence, g.Again)) {
+		if waits[g.Name] || g.RepeatsHangingTests(nexus.EvidenceOfGate(v.Evidence, g.Again)) {
 			continue
 		}
-		e, base, cached, err := r.judgeAgainstBase(ctx, t, g, r.withTwinEvidence(ctx, t, gates, v.Evidence, g, known))
+		e, base, cached, err := r.judgeAgainstBase(ctx, t, g, r.withSameCommandEvidence(ctx, t, gates, v.Evidence, g, known))
 		e.Optional = g.Optional
 		if err == nil {
 			e, err = r.shortenFindings(e)
@@ -40,7 +40,7 @@ func (r GateRunner) RunAll(ctx context.Context, t CheckedTree, gates []QualityGa
 			err = r.Judged(e, cached)
 		}
 		if err != nil {
-			return nexus.Verdict{Tree: t.Hash}, err
+			return nexus.GatesVerdict{Tree: t.Hash}, err
 		}
 		v.Evidence = append(v.Evidence, e)
 		switch {
@@ -66,7 +66,7 @@ func (r GateRunner) RunAll(ctx context.Context, t CheckedTree, gates []QualityGa
 }
 
 // finishVerdict sets whether a verdict has passed, if no red gate ended it.
-func finishVerdict(v nexus.Verdict, gates []QualityGate, green bool) nexus.Verdict {
+func finishVerdict(v nexus.GatesVerdict, gates []QualityGate, green bool) nexus.GatesVerdict {
 	if v.Why != "" {
 		return v
 	}
@@ -81,7 +81,7 @@ func finishVerdict(v nexus.Verdict, gates []QualityGate, green bool) nexus.Verdi
 }
 
 // JudgeAgainstBase judges a tree with one gate, against the base if there is one.
-func (r GateRunner) JudgeAgainstBase(ctx context.Context, t CheckedTree, g QualityGate) (nexus.Evidence, error) {
+func (r GateRunner) JudgeAgainstBase(ctx context.Context, t JudgedTreeDir, g QualityGate) (nexus.GateEvidence, error) {
 	e, _, _, err := r.judgeAgainstBase(ctx, t, g, nil)
 	if err != nil {
 		return e, err
@@ -90,11 +90,11 @@ func (r GateRunner) JudgeAgainstBase(ctx context.Context, t CheckedTree, g Quali
 }
 
 // judgeAgainstBase judges a tree with a gate, against the gate's result on the base.
-func (r GateRunner) judgeAgainstBase(ctx context.Context, t CheckedTree, g QualityGate, known func(tree, gate string) (nexus.Evidence, bool)) (e, base nexus.Evidence, cached bool, err error) {
+func (r GateRunner) judgeAgainstBase(ctx context.Context, t JudgedTreeDir, g QualityGate, known func(tree, gate string) (nexus.GateEvidence, bool)) (e, base nexus.GateEvidence, cached bool, err error) {
 	if r.Base != nil {
 		base = r.baseEvidence(g)
 	}
-	if why := r.separateReason(g); why != "" {
+	if why := r.reasonToRunSeparately(g); why != "" {
 		e = r.emptyEvidence(ctx, t, g)
 		e.Apart, e.Why = true, why
 		return e, base, false, nil
@@ -114,10 +114,10 @@ func (r GateRunner) judgeAgainstBase(ctx context.Context, t CheckedTree, g Quali
 	if raw = relatedResult(g, base, raw); g.IsPartWithoutResult(raw) {
 		return raw, base, cached, nil
 	}
-	if f, ok := stack.OutputFormats().Find(g.Format); ok && f.Warns && base.State == nexus.Fail {
+	if f, ok := stack.OutputFormats().FindFormat(g.Format); ok && f.Warns && base.State == nexus.Fail {
 		raw.Findings = blockingFindings(raw)
 	}
-	e = r.applyQuarantine(g, raw, r.keepIfWorkCaused(g, raw, CompareWithBase(base, raw, r.Wanted)))
+	e = r.applyQuarantine(g, raw, r.rawEvidenceIfWorkCausedHang(g, raw, CompareWithBase(base, raw, r.Wanted)))
 	if !cached && e.State == nexus.Fail {
 		if raw, err = r.findFlakyTests(ctx, t, g, base, raw); err != nil {
 			return e, base, false, err
@@ -138,13 +138,13 @@ func (r GateRunner) judgeAgainstBase(ctx context.Context, t CheckedTree, g Quali
 		return e, base, cached, nil
 	}
 	e.Base = base.Tree
-	e.Raw, err = r.storeRaw(raw)
+	e.Raw, err = r.storeRawEvidence(raw)
 	return e, base, cached, err
 }
 
 // baseEvidence returns a gate's result on the base. A gate that runs some of another's tests is
 // compared with the other's result.
-func (r GateRunner) baseEvidence(g QualityGate) nexus.Evidence {
+func (r GateRunner) baseEvidence(g QualityGate) nexus.GateEvidence {
 	if g.Of == "" {
 		e, _ := r.Base(g.Name)
 		e, _ = WithAllFindings(e, r.Get) // if the blob is lost, the remaining findings are used
@@ -152,11 +152,11 @@ func (r GateRunner) baseEvidence(g QualityGate) nexus.Evidence {
 	}
 	e, ok := r.Base(g.Of)
 	if !ok {
-		return nexus.Evidence{}
+		return nexus.GateEvidence{}
 	}
 	e, _ = WithAllFindings(e, r.Get)
 	e.Gate, e.Findings = g.Name, slices.Clone(e.Findings)
-	e.Counts = nexus.Counts{} // counts of all tests: a selection always has fewer
+	e.Counts = nexus.TestCounts{} // counts of all tests: a selection always has fewer
 	for i := range e.Findings {
 		e.Findings[i].Gate = g.Name
 	}
@@ -166,16 +166,16 @@ func (r GateRunner) baseEvidence(g QualityGate) nexus.Evidence {
 // blockingFindings returns the findings that are more than warnings, for a gate that is red for more
 // than warnings: if a tool lets warnings pass, new ones do not count against a tree that has
 // old errors.
-func blockingFindings(e nexus.Evidence) []nexus.Finding {
-	if e.State != nexus.Fail || !slices.ContainsFunc(e.Findings, raw.IsBlocking) {
+func blockingFindings(e nexus.GateEvidence) []nexus.Finding {
+	if e.State != nexus.Fail || !slices.ContainsFunc(e.Findings, parserbase.IsBlocking) {
 		return e.Findings
 	}
-	return slices.DeleteFunc(slices.Clone(e.Findings), func(f nexus.Finding) bool { return !raw.IsBlocking(f) })
+	return slices.DeleteFunc(slices.Clone(e.Findings), func(f nexus.Finding) bool { return !parserbase.IsBlocking(f) })
 }
 
-// storeRaw stores evidence before its comparison, and returns the blob's name, or "" if it is
+// storeRawEvidence stores evidence before its comparison, and returns the blob's name, or "" if it is
 // of no use later.
-func (r GateRunner) storeRaw(raw nexus.Evidence) (string, error) {
+func (r GateRunner) storeRawEvidence(raw nexus.GateEvidence) (string, error) {
 	if r.Put == nil || !isReproducible(raw) {
 		return "", nil
 	}
@@ -185,7 +185,7 @@ func (r GateRunner) storeRaw(raw nexus.Evidence) (string, error) {
 
 // isReproducible reports whether evidence is valid for its tree at any time and against any
 // base: other states may differ next time.
-func isReproducible(e nexus.Evidence) bool {
+func isReproducible(e nexus.GateEvidence) bool {
 	_, measured := report.ParsePercent(e.Why) // the result of a measurement
 	said := e.Why == "" || measured && e.State == nexus.Pass
 	return (e.State == nexus.Pass || e.State == nexus.Fail) && said && e.Raw == "" && e.Base == ""
@@ -193,14 +193,14 @@ func isReproducible(e nexus.Evidence) bool {
 
 // knownOrRun returns the known result of a gate on a tree, or runs it. Evidence that was
 // compared with a base is reused in its form before that.
-func (r GateRunner) knownOrRun(ctx context.Context, t CheckedTree, g QualityGate, base string, known func(tree, gate string) (nexus.Evidence, bool)) (e nexus.Evidence, cached bool, err error) {
+func (r GateRunner) knownOrRun(ctx context.Context, t JudgedTreeDir, g QualityGate, base string, known func(tree, gate string) (nexus.GateEvidence, bool)) (e nexus.GateEvidence, cached bool, err error) {
 	if known != nil {
 		old, ok := known(t.Hash, g.Name)
 		if raw, usable := RawEvidence(old, r.Get); ok && usable && r.IsReusable(ctx, t, g, raw) {
 			if old.Base != base {
 				raw.Unsure = nil // these tests were unsure against another base
 			}
-			r.rememberSkipped(g)
+			r.rememberSkippedGate(g)
 			return raw, true, nil
 		}
 	}
@@ -224,16 +224,16 @@ func (r GateRunner) knownOrRun(ctx context.Context, t CheckedTree, g QualityGate
 // needs.
 func isCriterionGate(g QualityGate) bool { return strings.HasPrefix(g.Name, nexus.AcceptGate) }
 
-// withTwinEvidence extends known with the results of this pass for a criterion whose command equals that
+// withSameCommandEvidence extends known with the results of this pass for a criterion whose command equals that
 // of a gate, or runs some of its tests.
-func (r GateRunner) withTwinEvidence(ctx context.Context, t CheckedTree, gates []QualityGate, said []nexus.Evidence, g QualityGate, known func(tree, gate string) (nexus.Evidence, bool)) func(tree, gate string) (nexus.Evidence, bool) {
-	twin, ok := SameCommandEvidence(gates, said, g, r.Get)
+func (r GateRunner) withSameCommandEvidence(ctx context.Context, t JudgedTreeDir, gates []QualityGate, said []nexus.GateEvidence, g QualityGate, known func(tree, gate string) (nexus.GateEvidence, bool)) func(tree, gate string) (nexus.GateEvidence, bool) {
+	twin, ok := GateEvidenceForCriterion(gates, said, g, r.Get)
 	if !ok {
 		return known
 	}
 	// the toolchain that it was judged with just now
 	twin.Toolchain = r.emptyEvidence(ctx, t, g).Toolchain
-	return func(tree, gate string) (nexus.Evidence, bool) {
+	return func(tree, gate string) (nexus.GateEvidence, bool) {
 		if known != nil {
 			if e, ok := known(tree, gate); ok {
 				return e, true
@@ -243,12 +243,12 @@ func (r GateRunner) withTwinEvidence(ctx context.Context, t CheckedTree, gates [
 	}
 }
 
-// SameCommandEvidence returns a gate's result on a tree for a criterion whose command equals
+// GateEvidenceForCriterion returns a gate's result on a tree for a criterion whose command equals
 // that of the gate, or runs some of its tests: they need not run twice. Evidence that may
 // differ next time is excluded, and so is red and flaky evidence.
-func SameCommandEvidence(gates []QualityGate, said []nexus.Evidence, g QualityGate, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
+func GateEvidenceForCriterion(gates []QualityGate, said []nexus.GateEvidence, g QualityGate, get func(hash string) ([]byte, error)) (nexus.GateEvidence, bool) {
 	if !isCriterionGate(g) {
-		return nexus.Evidence{}, false
+		return nexus.GateEvidence{}, false
 	}
 	for _, e := range said {
 		i := slices.IndexFunc(gates, func(o QualityGate) bool { return o.Name == e.Gate })
@@ -274,7 +274,7 @@ func SameCommandEvidence(gates []QualityGate, said []nexus.Evidence, g QualityGa
 			return some, true
 		}
 	}
-	return nexus.Evidence{}, false
+	return nexus.GateEvidence{}, false
 }
 
 // RunsSameCommand reports whether a gate of the root runs a criterion's command, and parses
@@ -284,9 +284,9 @@ func RunsSameCommand(o, g QualityGate) bool {
 		(o.Tests || !g.Tests)
 }
 
-// rememberSkipped remembers a gate that did not have to run, for gates that need the files that it
+// rememberSkippedGate remembers a gate that did not have to run, for gates that need the files that it
 // creates.
-func (r GateRunner) rememberSkipped(g QualityGate) {
+func (r GateRunner) rememberSkippedGate(g QualityGate) {
 	if r.skipped != nil && !seesOnlyTrackedFiles(g) && !isCriterionGate(g) {
 		*r.skipped = append(*r.skipped, g)
 	}
@@ -294,7 +294,7 @@ func (r GateRunner) rememberSkipped(g QualityGate) {
 
 // rerunSkippedGates runs the project's own earlier commands that were skipped in this pass, if picked
 // selects them: a gate may need the files that they create.
-func (r GateRunner) rerunSkippedGates(ctx context.Context, t CheckedTree, g QualityGate, picked func(QualityGate) bool) error {
+func (r GateRunner) rerunSkippedGates(ctx context.Context, t JudgedTreeDir, g QualityGate, picked func(QualityGate) bool) error {
 	if r.skipped == nil || seesOnlyTrackedFiles(g) {
 		return nil
 	}
@@ -304,7 +304,7 @@ func (r GateRunner) rerunSkippedGates(ctx context.Context, t CheckedTree, g Qual
 			left = append(left, s)
 			continue
 		}
-		if _, _, err := r.runCommandAndRead(ctx, t, s, r.timeLimit(s)); err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+		if _, _, err := r.runCommandAndRead(ctx, t, s, r.gateTimeLimit(s)); err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 			return err
 		}
 	}
@@ -314,13 +314,13 @@ func (r GateRunner) rerunSkippedGates(ctx context.Context, t CheckedTree, g Qual
 
 // RawEvidence returns evidence in its form before the comparison with a base, and false if
 // that is unknown or may differ next time.
-func RawEvidence(e nexus.Evidence, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
+func RawEvidence(e nexus.GateEvidence, get func(hash string) ([]byte, error)) (nexus.GateEvidence, bool) {
 	if e.Raw == "" || get == nil {
 		whole, ok := WithAllFindings(e, get)
 		return whole, ok && isReproducible(e)
 	}
 	data, err := get(e.Raw)
-	var raw nexus.Evidence
+	var raw nexus.GateEvidence
 	if err != nil || json.Unmarshal(data, &raw) != nil || raw.Tree != e.Tree || raw.Gate != e.Gate || raw.Command != e.Command || raw.Toolchain != e.Toolchain {
 		return e, false
 	}
@@ -329,7 +329,7 @@ func RawEvidence(e nexus.Evidence, get func(hash string) ([]byte, error)) (nexus
 
 // IsReusable reports whether evidence is a gate's result with this command and these tools on
 // this very tree.
-func (r GateRunner) IsReusable(ctx context.Context, t CheckedTree, g QualityGate, e nexus.Evidence) bool {
+func (r GateRunner) IsReusable(ctx context.Context, t JudgedTreeDir, g QualityGate, e nexus.GateEvidence) bool {
 	now := r.emptyEvidence(ctx, t, g)
 	return e.Tree == now.Tree && e.Tree != "" && e.Gate == now.Gate && e.Command == now.Command && e.Toolchain == now.Toolchain
 }

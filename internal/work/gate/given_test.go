@@ -12,7 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -27,22 +27,22 @@ func TestWhatAGateIsGiven(t *testing.T) {
 	dropped, started := 0, 0
 	r.Put, r.Environment = kept.Put, "venv abc"
 	r.Mask = func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("key-1"), []byte("[key]")) }
-	r.Own = func(g gate.QualityGate) (gate.ToolSetup, func() error, error) {
-		return gate.ToolSetup{Env: append(slices.Clone(r.Env), "OWN="+g.Name)}, func() error { dropped++; return nil }, nil
+	r.Own = func(g gate.QualityGate) (gate.ToolRequirements, func() error, error) {
+		return gate.ToolRequirements{Env: append(slices.Clone(r.Env), "OWN="+g.Name)}, func() error { dropped++; return nil }, nil
 	}
 	r.Starts = func(gate.QualityGate) error { started++; return nil }
-	e, err := r.Judge(t.Context(), tree, g)
+	e, err := r.RunGate(t.Context(), tree, g)
 	if err != nil || e.State != nexus.Fail || e.Exit != 3 || string(kept[e.Output]) != "own a [key]\n" || dropped != 1 || started != 1 || !strings.HasSuffix(e.Toolchain, "environment venv abc") {
 		t.Errorf("%+v, %q, dropped %d times, started %d times, %v", e, kept, dropped, started, err)
 	}
 
 	lacking := r
 	lacking.Lacks = func(g gate.QualityGate) string { return "no " + g.Name }
-	if e, err := lacking.Judge(t.Context(), tree, g); err != nil || e.State != nexus.MissingAsset || e.Why != "no own" || started != 1 {
+	if e, err := lacking.RunGate(t.Context(), tree, g); err != nil || e.State != nexus.MissingAsset || e.Why != "no own" || started != 1 {
 		t.Errorf("%+v, started %d times, %v", e, started, err)
 	}
 	lacking.Lacks = func(gate.QualityGate) string { return "" }
-	if e, err := lacking.Judge(t.Context(), tree, g); err != nil || e.State != nexus.Fail || started != 2 {
+	if e, err := lacking.RunGate(t.Context(), tree, g); err != nil || e.State != nexus.Fail || started != 2 {
 		t.Errorf("%+v, started %d times, %v", e, started, err)
 	}
 
@@ -50,11 +50,13 @@ func TestWhatAGateIsGiven(t *testing.T) {
 	for name, change := range map[string]func(*gate.GateRunner){
 		"it cannot start": func(r *gate.GateRunner) { r.Starts = func(gate.QualityGate) error { return broken } },
 		"it has no caches": func(r *gate.GateRunner) {
-			r.Own = func(gate.QualityGate) (gate.ToolSetup, func() error, error) { return gate.ToolSetup{}, nil, broken }
+			r.Own = func(gate.QualityGate) (gate.ToolRequirements, func() error, error) {
+				return gate.ToolRequirements{}, nil, broken
+			}
 		},
 		"it cannot be put back": func(r *gate.GateRunner) { r.Reset = func(context.Context, bool) error { return broken } },
 		"nothing can be kept":   func(r *gate.GateRunner) { r.Put = func([]byte) (string, error) { return "", broken } },
-		"nobody can hear it":    func(r *gate.GateRunner) { r.Judged = func(nexus.Evidence, bool) error { return broken } },
+		"nobody can hear it":    func(r *gate.GateRunner) { r.Judged = func(nexus.GateEvidence, bool) error { return broken } },
 	} {
 		r := r
 		change(&r)
@@ -84,7 +86,7 @@ func TestAGateThatIsToLook(t *testing.T) {
 	} {
 		r := runner(t, sandbox.ModeOff)
 		r.Wrote = func(context.Context) (gate.WrittenFiles, error) { return gate.WrittenFiles{Changed: c.wrote}, nil }
-		e, err := r.Judge(t.Context(), files(t, nil), gate.QualityGate{Name: "format", Args: []string{"sh", "-c", "exit " + c.exit}, Format: read.Exit, Reads: c.looks})
+		e, err := r.RunGate(t.Context(), files(t, nil), gate.QualityGate{Name: "format", Args: []string{"sh", "-c", "exit " + c.exit}, Format: read.Exit, Reads: c.looks})
 		if err != nil || e.State != c.want || len(e.Findings) != c.finds || !strings.Contains(e.Why, c.why) {
 			t.Errorf("%s: %s, %q, %+v, %v", name, e.State, e.Why, e.Findings, err)
 		}
@@ -95,25 +97,25 @@ func TestAGateThatIsToLook(t *testing.T) {
 	r := runner(t, sandbox.ModeOff)
 	broken := errors.New("git is gone")
 	r.Wrote = func(context.Context) (gate.WrittenFiles, error) { return gate.WrittenFiles{}, broken }
-	if e, err := r.Judge(t.Context(), files(t, nil), gate.QualityGate{Name: "format", Args: []string{"true"}, Format: read.Exit, Reads: true}); !errors.Is(err, broken) {
+	if e, err := r.RunGate(t.Context(), files(t, nil), gate.QualityGate{Name: "format", Args: []string{"true"}, Format: read.Exit, Reads: true}); !errors.Is(err, broken) {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
 
 // TestAGateThatDidNotRun ends the pass, unless it did not run on the base either.
 func TestAGateThatDidNotRun(t *testing.T) {
-	says := map[string]nexus.Evidence{
+	says := map[string]nexus.GateEvidence{
 		"it did not run there either":  {State: nexus.NotRun, Tree: "base"},
-		"its tool was not there":       {State: nexus.Environmental, Tree: "base", Findings: []nexus.Finding{{Code: raw.CodeMissing}}},
+		"its tool was not there":       {State: nexus.Environmental, Tree: "base", Findings: []nexus.Finding{{Code: parserbase.CodeMissing}}},
 		"something else was not there": {State: nexus.Environmental, Tree: "base", Findings: []nexus.Finding{{Code: "net"}}},
-		"it ran there":                 {State: nexus.Pass, Tree: "base", Counts: nexus.Counts{Passed: 1}},
+		"it ran there":                 {State: nexus.Pass, Tree: "base", Counts: nexus.TestCounts{Passed: 1}},
 		"it failed there":              {State: nexus.Fail, Tree: "base"},
 		"nobody knows about the base":  {State: nexus.NotRun},
 		"the base was never looked at": {},
 	}
 	for name, base := range says {
 		r := runner(t, sandbox.ModeOff)
-		r.Base = func(gate string) (nexus.Evidence, bool) {
+		r.Base = func(gate string) (nexus.GateEvidence, bool) {
 			e := base
 			e.Gate = gate
 			return e, gate == "test" && base.State != ""
@@ -172,7 +174,7 @@ func TestWhole(t *testing.T) {
 		"all are shown": {"", nil, true, 1}, "they are kept": {"all", kept.Get, true, 2}, "nothing is kept": {"all", nil, false, 1},
 		"they are gone": {"all", gone, false, 1}, "they cannot be read": {"no", kept.Get, false, 1},
 	} {
-		e, ok := gate.WithAllFindings(nexus.Evidence{All: c.all, Findings: []nexus.Finding{{Message: "some"}}}, c.get)
+		e, ok := gate.WithAllFindings(nexus.GateEvidence{All: c.all, Findings: []nexus.Finding{{Message: "some"}}}, c.get)
 		if ok != c.known || len(e.Findings) != c.n || ok && e.All != "" {
 			t.Errorf("%s: %+v, %v", name, e, ok)
 		}
@@ -220,7 +222,7 @@ func TestCaches(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	c.Exe = "" // nothing serves a cache then
-	if s, err := c.CachesForGo(tree.Dir, dir, filepath.Join(dir, "own")); err != nil || slices.ContainsFunc(s.Env, func(v string) bool { return strings.HasPrefix(v, "GOCACHEPROG=") }) {
+	if s, err := c.PrepareGoCaches(tree.Dir, dir, filepath.Join(dir, "own")); err != nil || slices.ContainsFunc(s.Env, func(v string) bool { return strings.HasPrefix(v, "GOCACHEPROG=") }) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -26,14 +26,14 @@ func TestVersionOfGo(t *testing.T) {
 	env := []string{"PATH=" + filepath.Join(strings.TrimSpace(string(exe)), "bin")}
 	asked := 0
 	ask := func([]string) ([]byte, bool) { asked++; return []byte("go version of a script\n"), true }
-	var v gate.ToolVersions
-	if got := v.Of(env, []string{"go", "version"}, ask); got != want || asked != 0 {
+	var v gate.ToolVersionCache
+	if got := v.VersionOf(env, []string{"go", "version"}, ask); got != want || asked != 0 {
 		t.Errorf("%q, want %q; asked %d times", got, want, asked)
 	}
 	dir := t.TempDir()
 	testenv.WriteProgram(t, filepath.Join(dir, "go"), "#!/bin/sh\n")
 	for range 2 {
-		if got := v.Of([]string{"PATH=" + dir + ":" + env[0][5:]}, []string{"go", "version"}, ask); got != "of a script" || asked != 1 {
+		if got := v.VersionOf([]string{"PATH=" + dir + ":" + env[0][5:]}, []string{"go", "version"}, ask); got != "of a script" || asked != 1 {
 			t.Errorf("%q; asked %d times", got, asked)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
-// HangSigns define how a hanging runner is detected. The zero HangSigns detect nothing.
-type HangSigns struct {
+// HangDetectionRules define how a hanging runner is detected. The zero HangSigns detect nothing.
+type HangDetectionRules struct {
 	// pattern of the line that completes the test results; empty: they are complete only at the
 	// exit
 	Over   string
@@ -24,8 +24,8 @@ type HangSigns struct {
 // ErrHung is the cause with which a hanging runner is ended.
 var ErrHung = errors.New("the test runner does not exit")
 
-// HangEnd describes the end of a watched run.
-type HangEnd struct {
+// WatchedRunEnd describes the end of a watched run.
+type WatchedRunEnd struct {
 	Over bool // all test results were reported
 	Hung bool // it was ended, as it was silent for too long after that
 
@@ -37,12 +37,12 @@ type HangEnd struct {
 // HangWatch watches the output of a runner.
 type HangWatch struct {
 	mu   sync.Mutex // guards the fields below between the timer's goroutine and the output's
-	end  HangEnd
+	end  WatchedRunEnd
 	told bool
 	line []byte // incomplete line
 	over *regexp.Regexp
 	test *regexp.Regexp
-	s    HangSigns
+	s    HangDetectionRules
 	wait *time.Timer
 	stop context.CancelCauseFunc
 }
@@ -50,9 +50,9 @@ type HangWatch struct {
 // maxWatchedLine limits the part of a line that is matched.
 const maxWatchedLine = 4 << 10
 
-// WatchHang returns a context that ends, with [ErrHung], when the watched runner hangs.
+// WatchForHang returns a context that ends, with [ErrHung], when the watched runner hangs.
 // [HangWatch.Close] releases it.
-func WatchHang(ctx context.Context, s HangSigns) (context.Context, *HangWatch) {
+func WatchForHang(ctx context.Context, s HangDetectionRules) (context.Context, *HangWatch) {
 	ctx, stop := context.WithCancelCause(ctx)
 	w := &HangWatch{s: s, stop: stop}
 	if s.Over != "" {
@@ -65,7 +65,7 @@ func WatchHang(ctx context.Context, s HangSigns) (context.Context, *HangWatch) {
 }
 
 // needsOutput reports whether there is any sign to watch for.
-func (s HangSigns) needsOutput() bool { return s.Over != "" || s.Told != "" && s.Quiet > 0 }
+func (s HangDetectionRules) needsOutput() bool { return s.Over != "" || s.Told != "" && s.Quiet > 0 }
 
 // ReceiveOutput receives output as it arrives.
 func (w *HangWatch) ReceiveOutput(p []byte) {
@@ -77,18 +77,18 @@ func (w *HangWatch) ReceiveOutput(p []byte) {
 			w.line = append(w.line, p[:min(len(p), max(0, maxWatchedLine-len(w.line)))]...)
 			break
 		}
-		w.checkLine(append(w.line, p[:min(i, max(0, maxWatchedLine-len(w.line)))]...))
+		w.searchLineForHangSigns(append(w.line, p[:min(i, max(0, maxWatchedLine-len(w.line)))]...))
 		w.line, p = w.line[:0], p[i+1:]
 	}
-	w.restartTimer()
+	w.restartSilenceTimer()
 }
 
-// checkLine processes a complete line.
-func (w *HangWatch) checkLine(line []byte) {
+// searchLineForHangSigns processes a complete line.
+func (w *HangWatch) searchLineForHangSigns(line []byte) {
 	if w.end.Over || w.over == nil && (w.test == nil || w.told) {
 		return
 	}
-	text := raw.CleanLine(line)
+	text := parserbase.CleanLine(line)
 	if w.over != nil && w.over.MatchString(text) {
 		w.end.Over = true
 	}
@@ -97,8 +97,8 @@ func (w *HangWatch) checkLine(line []byte) {
 	}
 }
 
-// restartTimer restarts the wait after new output.
-func (w *HangWatch) restartTimer() {
+// restartSilenceTimer restarts the wait after new output.
+func (w *HangWatch) restartSilenceTimer() {
 	var long time.Duration
 	switch {
 	case w.end.Over:
@@ -126,14 +126,14 @@ func (w *HangWatch) stopHungCommand() {
 
 // Close ends the watch and returns its result. Cause is why the watched run ended, nil if it
 // ended by itself.
-func (w *HangWatch) Close(cause error) HangEnd {
+func (w *HangWatch) Close(cause error) WatchedRunEnd {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.wait != nil {
 		w.wait.Stop()
 	}
 	if len(w.line) > 0 {
-		w.checkLine(w.line)
+		w.searchLineForHangSigns(w.line)
 	}
 	w.stop(nil)
 	w.stop = nil

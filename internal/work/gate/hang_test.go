@@ -12,20 +12,20 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-func hangSigns() gate.HangSigns {
-	return gate.HangSigns{Over: `^\d+ passed`, Linger: 10 * time.Second, Told: `^ok \d+`, Quiet: time.Minute}
+func hangSigns() gate.HangDetectionRules {
+	return gate.HangDetectionRules{Over: `^\d+ passed`, Linger: 10 * time.Second, Told: `^ok \d+`, Quiet: time.Minute}
 }
 
 // heard plays a runner that says each of its words after the given time, and
 // returns how long it was left alone after the last.
-func heard(t *testing.T, s gate.HangSigns, words ...any) (lived time.Duration, end gate.HangEnd) {
+func heard(t *testing.T, s gate.HangDetectionRules, words ...any) (lived time.Duration, end gate.WatchedRunEnd) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		ctx, w := gate.WatchHang(t.Context(), s)
+		ctx, w := gate.WatchForHang(t.Context(), s)
 		for _, x := range words {
 			switch x := x.(type) {
 			case string:
@@ -50,20 +50,20 @@ func heard(t *testing.T, s gate.HangSigns, words ...any) (lived time.Duration, e
 
 func TestWatch(t *testing.T) {
 	for name, tt := range map[string]struct {
-		signs gate.HangSigns
+		signs gate.HangDetectionRules
 		words []any
 		lives time.Duration
-		want  gate.HangEnd
+		want  gate.WatchedRunEnd
 	}{
-		"it said that all is over":        {hangSigns(), []any{"ok 1\n", "3 passed in 1s\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
-		"in two pieces, with colours":     {hangSigns(), []any{"\x1b[32m3 pas", "sed\x1b[0m in 1s\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
-		"it goes on to say something":     {hangSigns(), []any{"3 passed\n", 9 * time.Second, "a word\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
-		"it is silent within a test":      {hangSigns(), []any{"ok 1\n"}, time.Minute, gate.HangEnd{Hung: true}},
-		"it has told of no test yet":      {hangSigns(), []any{"begin\n"}, time.Hour, gate.HangEnd{}},
-		"nobody limits it":                {gate.HangSigns{Over: `^\d+ passed`}, []any{"3 passed\n"}, time.Hour, gate.HangEnd{Over: true}},
-		"the word has no end of its line": {hangSigns(), []any{"3 passed"}, time.Hour, gate.HangEnd{Over: true}},
-		"a long line":                     {hangSigns(), []any{strings.Repeat("x", 10_000) + "\n3 passed\n"}, 10 * time.Second, gate.HangEnd{Over: true, Hung: true}},
-		"nothing is looked for":           {gate.HangSigns{}, []any{"3 passed\nok 1\n"}, time.Hour, gate.HangEnd{}},
+		"it said that all is over":        {hangSigns(), []any{"ok 1\n", "3 passed in 1s\n"}, 10 * time.Second, gate.WatchedRunEnd{Over: true, Hung: true}},
+		"in two pieces, with colours":     {hangSigns(), []any{"\x1b[32m3 pas", "sed\x1b[0m in 1s\n"}, 10 * time.Second, gate.WatchedRunEnd{Over: true, Hung: true}},
+		"it goes on to say something":     {hangSigns(), []any{"3 passed\n", 9 * time.Second, "a word\n"}, 10 * time.Second, gate.WatchedRunEnd{Over: true, Hung: true}},
+		"it is silent within a test":      {hangSigns(), []any{"ok 1\n"}, time.Minute, gate.WatchedRunEnd{Hung: true}},
+		"it has told of no test yet":      {hangSigns(), []any{"begin\n"}, time.Hour, gate.WatchedRunEnd{}},
+		"nobody limits it":                {gate.HangDetectionRules{Over: `^\d+ passed`}, []any{"3 passed\n"}, time.Hour, gate.WatchedRunEnd{Over: true}},
+		"the word has no end of its line": {hangSigns(), []any{"3 passed"}, time.Hour, gate.WatchedRunEnd{Over: true}},
+		"a long line":                     {hangSigns(), []any{strings.Repeat("x", 10_000) + "\n3 passed\n"}, 10 * time.Second, gate.WatchedRunEnd{Over: true, Hung: true}},
+		"nothing is looked for":           {gate.HangDetectionRules{}, []any{"3 passed\nok 1\n"}, time.Hour, gate.WatchedRunEnd{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lived, end := heard(t, tt.signs, tt.words...)
@@ -78,7 +78,7 @@ func TestWatch(t *testing.T) {
 // time is up does not count as hanging.
 func TestExitInTheLastMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, w := gate.WatchHang(t.Context(), hangSigns())
+		ctx, w := gate.WatchForHang(t.Context(), hangSigns())
 		w.ReceiveOutput([]byte("3 passed\n"))
 		<-ctx.Done()
 		if !errors.Is(context.Cause(ctx), gate.ErrHung) {
@@ -112,15 +112,15 @@ Jest has detected the following 2 open handles potentially keeping Jest from exi
 
 func TestHandles(t *testing.T) {
 	is := func(what, file string, line, column int) nexus.Finding {
-		return nexus.Finding{Code: raw.CodeHang, File: file, Line: line, Column: column, Message: what + " is still open when the tests are done, and keeps the runner from exiting"}
+		return nexus.Finding{Code: parserbase.CodeHang, File: file, Line: line, Column: column, Message: what + " is still open when the tests are done, and keeps the runner from exiting"}
 	}
 	for name, tt := range map[string]struct {
-		in   raw.ToolOutput
+		in   parserbase.ToolOutput
 		want []nexus.Finding
 	}{
-		"nothing": {raw.ToolOutput{Stdout: []byte("1 passed\n  \u25cf  TCPSERVERWRAP\n    at a.js:1:1\n")}, nil},
-		"jest":    {raw.ToolOutput{Stderr: []byte(jestOpen)}, []nexus.Finding{is("a server that listens (TCPSERVERWRAP)", "web/a.test.js", 2, 57), is("a timer (Timeout)", "web/b.test.js", 7, 3)}},
-		"a probe": {raw.ToolOutput{Root: "/t", Stdout: []byte("# nexus: still open: PROCESSWRAP at /t/a b/x.js:3:4\n  # nexus: still open: PROCESSWRAP at /t/a b/x.js:3:4\n"), Stderr: []byte("nexus: still open: thread Thread-1 (loop) at /usr/lib/python3/threading.py:9\n")}, []nexus.Finding{
+		"nothing": {parserbase.ToolOutput{Stdout: []byte("1 passed\n  \u25cf  TCPSERVERWRAP\n    at a.js:1:1\n")}, nil},
+		"jest":    {parserbase.ToolOutput{Stderr: []byte(jestOpen)}, []nexus.Finding{is("a server that listens (TCPSERVERWRAP)", "web/a.test.js", 2, 57), is("a timer (Timeout)", "web/b.test.js", 7, 3)}},
+		"a probe": {parserbase.ToolOutput{Root: "/t", Stdout: []byte("# nexus: still open: PROCESSWRAP at /t/a b/x.js:3:4\n  # nexus: still open: PROCESSWRAP at /t/a b/x.js:3:4\n"), Stderr: []byte("nexus: still open: thread Thread-1 (loop) at /usr/lib/python3/threading.py:9\n")}, []nexus.Finding{
 			is("a child process (PROCESSWRAP)", "a b/x.js", 3, 4), is("the thread Thread-1 (loop)", "", 0, 0),
 		}},
 	} {
@@ -128,7 +128,7 @@ func TestHandles(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if n := len(gate.FindOpenHandles(raw.ToolOutput{Root: "/t", Stdout: []byte(many())})); n != 20 {
+	if n := len(gate.FindOpenHandles(parserbase.ToolOutput{Root: "/t", Stdout: []byte(many())})); n != 20 {
 		t.Errorf("%d things are named", n)
 	}
 }
@@ -154,7 +154,7 @@ func TestRunning(t *testing.T) {
 		{"minitest", "A#test_a = 0.00 s = .\nA#test_b = ", "A#test_b", ""},
 		{"jest", "anything", "", ""},
 	} {
-		test, file := gate.FindRunningTest(tt.format, raw.ToolOutput{Stdout: []byte(tt.out)})
+		test, file := gate.FindRunningTest(tt.format, parserbase.ToolOutput{Stdout: []byte(tt.out)})
 		if test != tt.test || file != tt.file {
 			t.Errorf("%s: %q, %q of %q", tt.format, test, file, tt.out)
 		}
@@ -170,12 +170,12 @@ func TestOver(t *testing.T) {
 		"minitest": "2 runs, 2 assertions, 0 failures, 0 errors, 0 skips", "phpunit": "OK (2 tests, 2 assertions)", "ctest": "100% tests passed, 0 tests failed out of 2",
 		"maven-test": "[INFO] BUILD SUCCESS", "gradle-test": "BUILD SUCCESSFUL in 4s", "cargo-test": "     Summary [   0.005s] 2 tests run: 2 passed, 0 skipped", "playwright": "  2 passed (1.2s)",
 	} {
-		f, ok := stack.OutputFormats().Find(format)
+		f, ok := stack.OutputFormats().FindFormat(format)
 		if !ok || f.Over == "" {
 			t.Errorf("%s says nothing", format)
 			continue
 		}
-		if _, end := heard(t, gate.HangSigns{Over: f.Over, Linger: time.Second}, "a test\n"+line+"\n"); !end.Over {
+		if _, end := heard(t, gate.HangDetectionRules{Over: f.Over, Linger: time.Second}, "a test\n"+line+"\n"); !end.Over {
 			t.Errorf("%s: %q is not heard by %q", format, line, f.Over)
 		}
 	}
@@ -186,16 +186,16 @@ func FuzzHandles(f *testing.F) {
 	f.Add([]byte("# nexus: still open: PROCESSWRAP at /t/x.js:3:4\n"))
 	f.Add([]byte("tests/test_b.py .F\ntest a ... "))
 	f.Fuzz(func(t *testing.T, out []byte) {
-		in := raw.ToolOutput{Root: "/t", Stdout: out}
+		in := parserbase.ToolOutput{Root: "/t", Stdout: out}
 		for _, h := range gate.FindOpenHandles(in) {
-			if h.Code != raw.CodeHang || h.Message == "" || strings.HasPrefix(h.File, "/") || strings.Contains(h.File, "..") && strings.HasPrefix(h.File, "../") || h.Line < 0 {
+			if h.Code != parserbase.CodeHang || h.Message == "" || strings.HasPrefix(h.File, "/") || strings.Contains(h.File, "..") && strings.HasPrefix(h.File, "../") || h.Line < 0 {
 				t.Errorf("%+v", h)
 			}
 		}
 		for _, format := range []string{"pytest", "unittest", "cargo-test", "ctest", "minitest"} {
 			gate.FindRunningTest(format, in)
 		}
-		ctx, w := gate.WatchHang(t.Context(), hangSigns())
+		ctx, w := gate.WatchForHang(t.Context(), hangSigns())
 		w.ReceiveOutput(out)
 		w.Close(context.Cause(ctx))
 	})

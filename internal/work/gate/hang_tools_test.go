@@ -10,7 +10,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
@@ -67,7 +67,7 @@ func TestTools(t *testing.T) {
 			}
 			var said []string
 			for _, f := range e.Findings {
-				if f.Code == raw.CodeHang && f.Advice != "" {
+				if f.Code == parserbase.CodeHang && f.Advice != "" {
 					said = append(said, strings.TrimSuffix(f.File, " ")+":"+string(rune('0'+f.Line))+" "+f.Message)
 				}
 			}
@@ -80,11 +80,11 @@ func TestTools(t *testing.T) {
 
 // judged runs the only gate with tests on a tree, with little patience: it must
 // lose it.
-func judged(t *testing.T, dir string) nexus.Evidence {
+func judged(t *testing.T, dir string) nexus.GateEvidence {
 	t.Helper()
 	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	testenv.NeedMachine(t, "a sandbox", err)
-	setup, err := gate.PrepareTools(dir, t.TempDir())
+	setup, err := gate.PrepareGoTools(dir, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,8 +94,8 @@ func judged(t *testing.T, dir string) nexus.Evidence {
 	}
 	for _, g := range gates {
 		if g.Tests {
-			r := gate.GateRunner{Box: box, Env: append(setup.Env, "CI=true"), Readable: setup.Readable, Writable: setup.Writable, Timeout: 5 * time.Minute, Versions: &gate.ToolVersions{}}
-			e, err := r.Judge(t.Context(), gate.CheckedTree{Dir: dir, Hash: "t"}, g)
+			r := gate.GateRunner{Box: box, Env: append(setup.Env, "CI=true"), Readable: setup.Readable, Writable: setup.Writable, Timeout: 5 * time.Minute, Versions: &gate.ToolVersionCache{}}
+			e, err := r.RunGate(t.Context(), gate.JudgedTreeDir{Dir: dir, Hash: "t"}, g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,5 +103,5 @@ func judged(t *testing.T, dir string) nexus.Evidence {
 		}
 	}
 	t.Fatal("no gate runs tests")
-	return nexus.Evidence{}
+	return nexus.GateEvidence{}
 }

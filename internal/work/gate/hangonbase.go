@@ -11,24 +11,24 @@ import (
 
 // IsPartWithoutResult reports whether a gate that runs some of another's tests could not judge with
 // any of them: the other one does.
-func (g QualityGate) IsPartWithoutResult(e nexus.Evidence) bool {
+func (g QualityGate) IsPartWithoutResult(e nexus.GateEvidence) bool {
 	return g.Of != "" && e.State == nexus.NotRun
 }
 
 // RepeatsHangingTests reports whether a gate would repeat tests that do not end, according to
 // the result of the gate to which they belong.
-func (g QualityGate) RepeatsHangingTests(e nexus.Evidence) bool {
+func (g QualityGate) RepeatsHangingTests(e nexus.GateEvidence) bool {
 	return g.Again != "" && e.Gate == g.Again && (e.State == nexus.Timeout || e.Hangs || e.WasRunnerStopped())
 }
 
 // hangsOnBaseToo reports whether a gate with some of another's tests timed out, and does so on the
 // base, about which it is only known that all tests hang.
-func (r GateRunner) hangsOnBaseToo(ctx context.Context, g QualityGate, base, raw nexus.Evidence) (hangs bool, err error) {
+func (r GateRunner) hangsOnBaseToo(ctx context.Context, g QualityGate, base, raw nexus.GateEvidence) (hangs bool, err error) {
 	if g.Of == "" || raw.State != nexus.Timeout || !base.HasHung() || r.Origin == nil || r.Origin.Use == nil {
 		return false, nil
 	}
-	err = r.Origin.Use(ctx, func(b GateRunner, t CheckedTree) error {
-		was, err := b.Judge(ctx, t, g)
+	err = r.Origin.Use(ctx, func(b GateRunner, t JudgedTreeDir) error {
+		was, err := b.RunGate(ctx, t, g)
 		hangs = was.State == nexus.Timeout
 		return err
 	})
@@ -37,7 +37,7 @@ func (r GateRunner) hangsOnBaseToo(ctx context.Context, g QualityGate, base, raw
 
 // relatedResult returns the result of a gate that runs some of another's tests: it did not run
 // if they gave no result. A load failure is a result if the other's tests ran on the base.
-func relatedResult(g QualityGate, base, raw nexus.Evidence) nexus.Evidence {
+func relatedResult(g QualityGate, base, raw nexus.GateEvidence) nexus.GateEvidence {
 	if g.Of == "" {
 		return raw
 	}
@@ -53,10 +53,10 @@ func relatedResult(g QualityGate, base, raw nexus.Evidence) nexus.Evidence {
 	return raw
 }
 
-// keepIfWorkCaused returns the evidence without the comparison if a gate hangs, as on the base, and
+// rawEvidenceIfWorkCausedHang returns the evidence without the comparison if a gate hangs, as on the base, and
 // that counts against the work: in a file that it changed, in some tests that did not hang on
 // the base, or in no test at all.
-func (r GateRunner) keepIfWorkCaused(g QualityGate, raw, e nexus.Evidence) nexus.Evidence {
+func (r GateRunner) rawEvidenceIfWorkCausedHang(g QualityGate, raw, e nexus.GateEvidence) nexus.GateEvidence {
 	ours := r.Origin != nil && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool {
 		return f.File != "" && slices.Contains(r.Origin.Changed, f.File)
 	})
@@ -68,7 +68,7 @@ func (r GateRunner) keepIfWorkCaused(g QualityGate, raw, e nexus.Evidence) nexus
 
 // findHungGate returns evidence of a gate that hangs as on the base, or nil, and whether other
 // gates judged in its place, and passed: some of the tests, or a criterion.
-func findHungGate(all []nexus.Evidence, gates []QualityGate) (hung *nexus.Evidence, passed bool) {
+func findHungGate(all []nexus.GateEvidence, gates []QualityGate) (hung *nexus.GateEvidence, passed bool) {
 	for i, e := range all {
 		if e.Hangs && hung == nil {
 			hung = &all[i]

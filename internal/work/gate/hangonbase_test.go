@@ -63,15 +63,15 @@ func TestHangsAsBefore(t *testing.T) {
 			}
 			r := runner(t, sandbox.ModeOff)
 			all := run("test", "all", "")
-			before, err := r.Judge(t.Context(), base, all)
+			before, err := r.RunGate(t.Context(), base, all)
 			if err != nil || before.HasHung() == tt.ends {
 				t.Fatalf("%+v, %v", before, err)
 			}
 			all.Timeout = 300 * time.Millisecond
-			r.Base = func(name string) (nexus.Evidence, bool) { return before, name == "test" }
+			r.Base = func(name string) (nexus.GateEvidence, bool) { return before, name == "test" }
 			other := r
 			other.Base = nil
-			r.Origin = &gate.OriginTree{Dir: base.Dir, Use: func(_ context.Context, do func(gate.GateRunner, gate.CheckedTree) error) error {
+			r.Origin = &gate.OriginTree{Dir: base.Dir, Use: func(_ context.Context, do func(gate.GateRunner, gate.JudgedTreeDir) error) error {
 				return do(other, base)
 			}}
 			var gates []gate.QualityGate
@@ -113,8 +113,8 @@ func TestHangsForTheWork(t *testing.T) {
 		tree := files(t, map[string]string{"test_b.py": ""})
 		r := runner(t, sandbox.ModeOff)
 		all := gate.QualityGate{Name: "all", Args: []string{"sh", "-c", "printf 'test_b.py .'; exec sleep 1000"}, Format: "pytest", Tests: tt.tests, Timeout: 300 * time.Millisecond}
-		before := nexus.Evidence{Gate: "all", State: nexus.Timeout, Tree: "base", Findings: []nexus.Finding{{Gate: "all", Code: "timeout"}}}
-		r.Base = func(name string) (nexus.Evidence, bool) { return before, name == "all" }
+		before := nexus.GateEvidence{Gate: "all", State: nexus.Timeout, Tree: "base", Findings: []nexus.Finding{{Gate: "all", Code: "timeout"}}}
+		r.Base = func(name string) (nexus.GateEvidence, bool) { return before, name == "all" }
 		r.Origin = &gate.OriginTree{Changed: []string{tt.changed}}
 		v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{all, {Name: tt.beside, Args: []string{"true"}, Format: "exit"}}, nil)
 		if err != nil || v.Passed != tt.passed || v.Evidence[0].Hangs != tt.hangs {
@@ -127,17 +127,17 @@ func TestHangsForTheWork(t *testing.T) {
 func TestVain(t *testing.T) {
 	hang := []nexus.Finding{{Code: "hang"}}
 	for name, tt := range map[string]struct {
-		e    nexus.Evidence
+		e    nexus.GateEvidence
 		vain bool
 	}{
-		"they pass":                        {e: nexus.Evidence{State: nexus.Pass}},
-		"they fail":                        {e: nexus.Evidence{State: nexus.Fail, Findings: []nexus.Finding{{Code: "compile"}}}},
-		"they are out of time":             {e: nexus.Evidence{State: nexus.Timeout}, vain: true},
-		"they pass, and it does not exit":  {e: nexus.Evidence{State: nexus.Environmental, Findings: hang}, vain: true},
-		"they fail, and it does not exit":  {e: nexus.Evidence{State: nexus.Fail, Findings: hang}, vain: true},
-		"they hang as before":              {e: nexus.Evidence{State: nexus.Environmental, Hangs: true}, vain: true},
-		"what they need is not there":      {e: nexus.Evidence{State: nexus.Environmental}},
-		"others are out of time, not they": {e: nexus.Evidence{Gate: "test: b", State: nexus.Timeout}},
+		"they pass":                        {e: nexus.GateEvidence{State: nexus.Pass}},
+		"they fail":                        {e: nexus.GateEvidence{State: nexus.Fail, Findings: []nexus.Finding{{Code: "compile"}}}},
+		"they are out of time":             {e: nexus.GateEvidence{State: nexus.Timeout}, vain: true},
+		"they pass, and it does not exit":  {e: nexus.GateEvidence{State: nexus.Environmental, Findings: hang}, vain: true},
+		"they fail, and it does not exit":  {e: nexus.GateEvidence{State: nexus.Fail, Findings: hang}, vain: true},
+		"they hang as before":              {e: nexus.GateEvidence{State: nexus.Environmental, Hangs: true}, vain: true},
+		"what they need is not there":      {e: nexus.GateEvidence{State: nexus.Environmental}},
+		"others are out of time, not they": {e: nexus.GateEvidence{Gate: "test: b", State: nexus.Timeout}},
 	} {
 		if tt.e.Gate == "" {
 			tt.e.Gate = "test"

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
@@ -21,10 +21,10 @@ import (
 const silences = 6
 
 // baseHangSigns returns the signs that a gate reported all its test results, and hangs.
-func baseHangSigns(g QualityGate) HangSigns {
-	s := HangSigns{Linger: g.Linger}
+func baseHangSigns(g QualityGate) HangDetectionRules {
+	s := HangDetectionRules{Linger: g.Linger}
 	for _, name := range []string{g.Format, g.Hold.Format} {
-		if f, ok := stack.OutputFormats().Find(name); ok && f.Tests && s.Over == "" {
+		if f, ok := stack.OutputFormats().FindFormat(name); ok && f.Tests && s.Over == "" {
 			s.Over = f.Over
 		}
 	}
@@ -33,7 +33,7 @@ func baseHangSigns(g QualityGate) HangSigns {
 
 // hangSigns is [baseHangSigns], and for a runner that is silent when it cannot exit, the
 // silence after which that is investigated.
-func hangSigns(g QualityGate, limit time.Duration) HangSigns {
+func hangSigns(g QualityGate, limit time.Duration) HangDetectionRules {
 	s := baseHangSigns(g)
 	if g.Hold.Told == "" || g.Linger <= 0 || g.Of != "" {
 		return s
@@ -47,7 +47,7 @@ func hangSigns(g QualityGate, limit time.Duration) HangSigns {
 
 // unfinishedReport returns the report of a runner that completed its test results and did not
 // exit: if the tests passed, nothing else is red, but it is no pass.
-func unfinishedReport(read read.OutputReport) read.OutputReport {
+func unfinishedReport(read read.ParsedToolOutput) read.ParsedToolOutput {
 	if read.State == nexus.Pass || read.State == nexus.Flaky {
 		read.State = nexus.Environmental
 	}
@@ -57,7 +57,7 @@ func unfinishedReport(read read.OutputReport) read.OutputReport {
 // investigateHang finds the cause of a hanging runner: the tests run once more, in a way that
 // lists open handles and then exits. If the runner reported all test results, those are used.
 // Otherwise the results of the second run are.
-func (r GateRunner) investigateHang(ctx context.Context, t CheckedTree, g QualityGate, limit time.Duration, res sandbox.Result, read read.OutputReport, end HangEnd) (sandbox.Result, read.OutputReport, error) {
+func (r GateRunner) investigateHang(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, res sandbox.Result, read read.ParsedToolOutput, end WatchedRunEnd) (sandbox.Result, read.ParsedToolOutput, error) {
 	left, why := limit, fmt.Sprintf("it did not exit within %s after that", g.Linger)
 	if limit > 0 {
 		left = limit - res.Duration
@@ -65,7 +65,7 @@ func (r GateRunner) investigateHang(ctx context.Context, t CheckedTree, g Qualit
 	if res.TimedOut {
 		why = fmt.Sprintf("it did not exit within its limit of %s", limit)
 	}
-	other, again, err := r.rerunForcingExit(ctx, t, g, limit, left)
+	other, again, err := r.rerunTestsForcingExit(ctx, t, g, limit, left)
 	if err != nil {
 		return res, read, err
 	}
@@ -77,7 +77,7 @@ func (r GateRunner) investigateHang(ctx context.Context, t CheckedTree, g Qualit
 			limit = max(left-other.Duration, time.Second)
 		}
 		before := res.Duration + other.Duration
-		res, read, err = r.runSigned(ctx, t, g, limit, HangSigns{})
+		res, read, err = r.runWithHangSigns(ctx, t, g, limit, HangDetectionRules{})
 		res.Duration += before
 		return res, read, err
 	case end.Over:
@@ -86,7 +86,7 @@ func (r GateRunner) investigateHang(ctx context.Context, t CheckedTree, g Qualit
 		return res, read, nil
 	default:
 		res.Stdout, res.Stderr, read = append(res.Stdout, other.Stdout...), append(res.Stderr, other.Stderr...), unfinishedReport(again)
-		why = fmt.Sprintf("it did not exit: it printed nothing for %s, and ended when it was forced to", hangSigns(g, r.timeLimit(g)).Quiet)
+		why = fmt.Sprintf("it did not exit: it printed nothing for %s, and ended when it was forced to", hangSigns(g, r.gateTimeLimit(g)).Quiet)
 	}
 	if read.State == nexus.Environmental {
 		read.Why = "every test passed, and " + why
@@ -95,7 +95,7 @@ func (r GateRunner) investigateHang(ctx context.Context, t CheckedTree, g Qualit
 	}
 	res.Exit, res.TimedOut = -1, false
 	if len(open) == 0 {
-		open = []nexus.Finding{{Code: raw.CodeHang, Message: "the runner reported all its tests, but something keeps it from exiting: a server, a timer, a thread or a child process"}}
+		open = []nexus.Finding{{Code: parserbase.CodeHang, Message: "the runner reported all its tests, but something keeps it from exiting: a server, a timer, a thread or a child process"}}
 	}
 	for i := range open {
 		open[i].Gate, open[i].Advice = g.Name, "Close it when the tests are done"+forceExitAdvice(g)+"."
@@ -104,16 +104,16 @@ func (r GateRunner) investigateHang(ctx context.Context, t CheckedTree, g Qualit
 	return res, read, nil
 }
 
-// rerunForcingExit runs the tests of a hanging runner in a way that makes it exit. The zero
+// rerunTestsForcingExit runs the tests of a hanging runner in a way that makes it exit. The zero
 // result means that the runner has no such way, or that there is no time.
-func (r GateRunner) rerunForcingExit(ctx context.Context, t CheckedTree, g QualityGate, limit, left time.Duration) (sandbox.Result, read.OutputReport, error) {
+func (r GateRunner) rerunTestsForcingExit(ctx context.Context, t JudgedTreeDir, g QualityGate, limit, left time.Duration) (sandbox.Result, read.ParsedToolOutput, error) {
 	if len(g.Hold.Args) == 0 || g.Of != "" || limit > 0 && left < time.Second {
-		return sandbox.Result{}, read.OutputReport{}, nil
+		return sandbox.Result{}, read.ParsedToolOutput{}, nil
 	}
 	g.Args, g.Format, g.Reports = g.Hold.Args, cmp.Or(g.Hold.Format, g.Format), nil
 	s := baseHangSigns(g)
 	s.Linger *= silences
-	res, read, err := r.runSigned(ctx, t, g, left, s)
+	res, read, err := r.runWithHangSigns(ctx, t, g, left, s)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		err = nil
 	}
@@ -129,8 +129,10 @@ func forceExitAdvice(g QualityGate) string {
 }
 
 // runningTestFinding names the test that was running at the timeout.
-func runningTestFinding(g QualityGate, t CheckedTree, res sandbox.Result, found []nexus.Finding) []nexus.Finding {
-	if !g.Tests || slices.ContainsFunc(found, func(f nexus.Finding) bool { return f.Code == raw.CodeVanished || f.Code == raw.CodeTimeout }) {
+func runningTestFinding(g QualityGate, t JudgedTreeDir, res sandbox.Result, found []nexus.Finding) []nexus.Finding {
+	if !g.Tests || slices.ContainsFunc(found, func(f nexus.Finding) bool {
+		return f.Code == parserbase.CodeVanished || f.Code == parserbase.CodeTimeout
+	}) {
 		return nil
 	}
 	in := readerInput(t, g, res)
@@ -139,7 +141,7 @@ func runningTestFinding(g QualityGate, t CheckedTree, res sandbox.Result, found 
 		f := stack.OutputFormats().RecognizeFormat(in)
 		format = f.Name
 	}
-	f := nexus.Finding{Gate: g.Name, Code: raw.CodeTimeout, Message: "it was running when the time was up"}
+	f := nexus.Finding{Gate: g.Name, Code: parserbase.CodeTimeout, Message: "it was running when the time was up"}
 	f.Test, f.File = FindRunningTest(format, in)
 	if f.File = in.RelativePath(f.File); f.Test == "" && f.File == "" {
 		return nil

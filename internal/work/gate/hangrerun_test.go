@@ -7,7 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -17,8 +17,8 @@ import (
 func TestTheTimeOfAHang(t *testing.T) {
 	const limit = 2 * time.Second
 	hangs := []string{"sh", "-c", "echo ok 1 - it; sleep 60"}
-	e, err := runner(t, sandbox.ModeOff).Judge(t.Context(), files(t, nil), gate.QualityGate{
-		Name: "test", Args: hangs, Format: "tap", Tests: true, Timeout: limit, Linger: 50 * time.Millisecond, Hold: stack.OpenHandleCheck{Args: hangs, Told: `^ok \d`},
+	e, err := runner(t, sandbox.ModeOff).RunGate(t.Context(), files(t, nil), gate.QualityGate{
+		Name: "test", Args: hangs, Format: "tap", Tests: true, Timeout: limit, Linger: 50 * time.Millisecond, Hold: stack.OpenResourceTestCommand{Args: hangs, Told: `^ok \d`},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -32,9 +32,9 @@ func TestTheTimeOfAHang(t *testing.T) {
 // exit may be silent for longer than one that should do so by itself.
 func TestARunnerMayTakeLongToTellWhatIsOpen(t *testing.T) {
 	const jest = `echo "PASS ./a.test.js"; echo "Tests:       1 passed, 1 total"; echo "Time:        0.1 s"; echo "Ran all test suites."; `
-	e, err := runner(t, sandbox.ModeOff).Judge(t.Context(), files(t, nil), gate.QualityGate{
+	e, err := runner(t, sandbox.ModeOff).RunGate(t.Context(), files(t, nil), gate.QualityGate{
 		Name: "test", Args: []string{"sh", "-c", jest + "exec sleep 60"}, Format: "jest", Tests: true, Timeout: time.Minute, Linger: time.Second,
-		Hold: stack.OpenHandleCheck{Args: []string{"sh", "-c", jest + `sleep 2; echo "Jest has detected the following 1 open handle potentially keeping Jest from exiting:"; printf "\n  \342\227\217  TCPSERVERWRAP\n\n"; echo "      at Object.listen (a.test.js:3:5)"`}},
+		Hold: stack.OpenResourceTestCommand{Args: []string{"sh", "-c", jest + `sleep 2; echo "Jest has detected the following 1 open handle potentially keeping Jest from exiting:"; printf "\n  \342\227\217  TCPSERVERWRAP\n\n"; echo "      at Object.listen (a.test.js:3:5)"`}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -56,17 +56,17 @@ func TestARunnerThatIsHeld(t *testing.T) {
 		state         nexus.GateState
 		why           string
 		open          string // what the last finding says of what is open; empty: nothing is said of it
-		counts        nexus.Counts
+		counts        nexus.TestCounts
 	}{
-		"told how all ended":            {passed + over + "exec sleep 60", passed + over, "", nexus.Environmental, "every test passed, and it did not exit within 50ms after that", "something keeps it from exiting", nexus.Counts{Passed: 1}},
-		"and failed":                    {failed + over + "exec sleep 60", failed + over + "exit 1", "--exit", nexus.Fail, "its tests ended, and it did not exit within 50ms after that", "something keeps it from exiting", nexus.Counts{Failed: 1}},
-		"told, and cannot be held":      {passed + over + "exec sleep 60", "", "", nexus.Environmental, "every test passed, and it did not exit within 50ms after that", "something keeps it from exiting", nexus.Counts{Passed: 1}},
-		"told, and hangs again":         {passed + over + "exec sleep 60", passed + over + "exec sleep 60", "", nexus.Environmental, "every test passed, and it did not exit", "something keeps it from exiting", nexus.Counts{Passed: 1}},
-		"was silent, and ended":         {passed + "exec sleep 60", passed, "--exit", nexus.Environmental, "every test passed, and it did not exit: it printed nothing for 300ms, and ended when it was forced to", "something keeps it from exiting", nexus.Counts{Passed: 1}},
-		"was silent, and failed":        {passed + "exec sleep 60", failed + "exit 1", "", nexus.Fail, "ended when it was forced to", "something keeps it from exiting", nexus.Counts{Failed: 1}},
-		"was silent, and hangs again":   {passed + "exec sleep 60", "echo ok 1 - it; exec sleep 60", "", nexus.Timeout, "did not end within 3s", "", nexus.Counts{}},
-		"was silent, cannot be held":    {passed + "exec sleep 60", "", "", nexus.Timeout, "did not end within 3s", "", nexus.Counts{}},
-		"was silent for another reason": {passed + "sleep 1", passed + "sleep 1", "", nexus.Pass, "", "", nexus.Counts{Passed: 1}},
+		"told how all ended":            {passed + over + "exec sleep 60", passed + over, "", nexus.Environmental, "every test passed, and it did not exit within 50ms after that", "something keeps it from exiting", nexus.TestCounts{Passed: 1}},
+		"and failed":                    {failed + over + "exec sleep 60", failed + over + "exit 1", "--exit", nexus.Fail, "its tests ended, and it did not exit within 50ms after that", "something keeps it from exiting", nexus.TestCounts{Failed: 1}},
+		"told, and cannot be held":      {passed + over + "exec sleep 60", "", "", nexus.Environmental, "every test passed, and it did not exit within 50ms after that", "something keeps it from exiting", nexus.TestCounts{Passed: 1}},
+		"told, and hangs again":         {passed + over + "exec sleep 60", passed + over + "exec sleep 60", "", nexus.Environmental, "every test passed, and it did not exit", "something keeps it from exiting", nexus.TestCounts{Passed: 1}},
+		"was silent, and ended":         {passed + "exec sleep 60", passed, "--exit", nexus.Environmental, "every test passed, and it did not exit: it printed nothing for 300ms, and ended when it was forced to", "something keeps it from exiting", nexus.TestCounts{Passed: 1}},
+		"was silent, and failed":        {passed + "exec sleep 60", failed + "exit 1", "", nexus.Fail, "ended when it was forced to", "something keeps it from exiting", nexus.TestCounts{Failed: 1}},
+		"was silent, and hangs again":   {passed + "exec sleep 60", "echo ok 1 - it; exec sleep 60", "", nexus.Timeout, "did not end within 3s", "", nexus.TestCounts{}},
+		"was silent, cannot be held":    {passed + "exec sleep 60", "", "", nexus.Timeout, "did not end within 3s", "", nexus.TestCounts{}},
+		"was silent for another reason": {passed + "sleep 1", passed + "sleep 1", "", nexus.Pass, "", "", nexus.TestCounts{Passed: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,15 +74,15 @@ func TestARunnerThatIsHeld(t *testing.T) {
 			if c.state == nexus.Pass || strings.Contains(c.why, "after that") { // it does not end by its limit, on a busy machine neither
 				limit = time.Minute
 			}
-			g := gate.QualityGate{Name: "test", Args: []string{"sh", "-c", c.first}, Format: "tap", Tests: true, Timeout: limit, Linger: linger, Hold: stack.OpenHandleCheck{Told: `^(not )?ok \d`, Flag: c.flag}}
+			g := gate.QualityGate{Name: "test", Args: []string{"sh", "-c", c.first}, Format: "tap", Tests: true, Timeout: limit, Linger: linger, Hold: stack.OpenResourceTestCommand{Told: `^(not )?ok \d`, Flag: c.flag}}
 			if c.second != "" {
 				g.Hold.Args = []string{"sh", "-c", c.second}
 			}
-			e, err := runner(t, sandbox.ModeOff).Judge(t.Context(), files(t, nil), g)
+			e, err := runner(t, sandbox.ModeOff).RunGate(t.Context(), files(t, nil), g)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e.State != c.state || !strings.Contains(e.Why, c.why) || e.Counts != c.counts && c.counts != (nexus.Counts{}) {
+			if e.State != c.state || !strings.Contains(e.Why, c.why) || e.Counts != c.counts && c.counts != (nexus.TestCounts{}) {
 				t.Errorf("%s, %q, %+v", e.State, e.Why, e.Counts)
 			}
 			var last nexus.Finding
@@ -90,7 +90,7 @@ func TestARunnerThatIsHeld(t *testing.T) {
 				last = e.Findings[len(e.Findings)-1]
 			}
 			if c.open == "" {
-				if last.Code == raw.CodeHang {
+				if last.Code == parserbase.CodeHang {
 					t.Errorf("%+v", last)
 				}
 				return
@@ -99,7 +99,7 @@ func TestARunnerThatIsHeld(t *testing.T) {
 			if c.flag != "" {
 				advice = "Close it when the tests are done, or make the gate's command force an exit with --exit."
 			}
-			if last.Code != raw.CodeHang || last.Gate != "test" || !strings.Contains(last.Message, c.open) || last.Advice != advice {
+			if last.Code != parserbase.CodeHang || last.Gate != "test" || !strings.Contains(last.Message, c.open) || last.Advice != advice {
 				t.Errorf("%+v", last)
 			}
 			if e.Exit != -1 {

@@ -22,7 +22,7 @@ func TestOutputIsKept(t *testing.T) {
 			tree, kept := files(t, map[string]string{"g.sh": one.script}), blobs{}
 			r := runner(t, sandbox.ModeOff)
 			r.Put = kept.Put
-			e, err := r.Judge(t.Context(), tree, gate.QualityGate{Name: "g", Args: []string{"sh", "g.sh"}, Format: read.Exit})
+			e, err := r.RunGate(t.Context(), tree, gate.QualityGate{Name: "g", Args: []string{"sh", "g.sh"}, Format: read.Exit})
 			if err != nil || string(kept[e.Output]) != one.want || (e.Output == "") != (one.want == "") {
 				t.Errorf("%q, %v, want %q", kept[e.Output], err, one.want)
 			}
@@ -45,11 +45,11 @@ func TestWarningsBesideErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, g := runner(t, sandbox.ModeOff), gate.QualityGate{Name: "build", Args: []string{"sh", "cc.sh"}, Format: "gcc"}
 			base := files(t, map[string]string{"cc.sh": compiler, "said": one.old, "a.c": "int a;\n"})
-			was, err := r.Judge(t.Context(), base, g)
+			was, err := r.RunGate(t.Context(), base, g)
 			if err != nil || was.State != nexus.Fail {
 				t.Fatal(was.State, err)
 			}
-			r.Base = func(string) (nexus.Evidence, bool) { return was, true }
+			r.Base = func(string) (nexus.GateEvidence, bool) { return was, true }
 			v, err := r.RunAll(t.Context(), files(t, map[string]string{"cc.sh": compiler, "said": one.now, "a.c": "int a;\n"}), []gate.QualityGate{g}, nil)
 			if err != nil || len(v.Evidence) != 1 || v.Evidence[0].State != one.state {
 				t.Errorf("%+v, %v", v.Evidence, err)
@@ -67,11 +67,11 @@ echo '{"Action":"run","Package":"m","Test":"TestB"}'; echo '{"Action":"skip","Pa
 		tree, kept := files(t, map[string]string{"g.sh": script}), blobs{}
 		g := gate.QualityGate{Name: "test", Args: []string{"sh", "g.sh", "-timeout=1m"}, Format: read.GoTestJSON, Tests: true}
 		r := runner(t, sandbox.ModeOff)
-		if e, err := r.Judge(t.Context(), tree, g); err != nil || e.Named != "" {
+		if e, err := r.RunGate(t.Context(), tree, g); err != nil || e.Named != "" {
 			t.Errorf("nobody keeps names, and they are in %q, %v", e.Named, err)
 		}
 		r.Put = kept.Put
-		e, err := r.Judge(t.Context(), tree, g)
+		e, err := r.RunGate(t.Context(), tree, g)
 		if err != nil || string(kept[e.Named]) != want || (e.Named == "") != (want == "") {
 			t.Errorf("%q, %v, want %q", kept[e.Named], err, want)
 		}
@@ -85,7 +85,7 @@ func TestGateInADirectory(t *testing.T) {
 		tree, kept := files(t, map[string]string{"name": "top", "web/name": "web", "-odd dir/name": "odd"}), blobs{}
 		r := runner(t, sandbox.ModeOff)
 		r.Put = kept.Put
-		e, err := r.Judge(t.Context(), tree, gate.QualityGate{Name: "g", Dir: dir, Args: []string{"sh", "-c", `echo "$(cat name)$1"`}, Format: read.Exit})
+		e, err := r.RunGate(t.Context(), tree, gate.QualityGate{Name: "g", Dir: dir, Args: []string{"sh", "-c", `echo "$(cat name)$1"`}, Format: read.Exit})
 		if err != nil || e.State != nexus.Pass || string(kept[e.Output]) != want {
 			t.Errorf("%q: %s, %q, %v", dir, e.State, kept[e.Output], err)
 		}

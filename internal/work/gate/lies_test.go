@@ -96,7 +96,7 @@ func honest() map[string]string {
 
 // judgeWork lets the test gate judge a tree in which the work added a file of
 // tests.
-func judgeWork(t *testing.T, addTo map[string]string, added string) nexus.Evidence {
+func judgeWork(t *testing.T, addTo map[string]string, added string) nexus.GateEvidence {
 	t.Helper()
 	base := map[string]string{"go.mod": goMod, "m.go": code, "old_test.go": strings.ReplaceAll(countTests, "TestAdd", "TestOld")}
 	now := maps.Clone(base)
@@ -111,8 +111,8 @@ func judgeWork(t *testing.T, addTo map[string]string, added string) nexus.Eviden
 	now["aaa_test.go"] = pkg + "\n\nimport \"testing\"\n\n" + strings.ReplaceAll(added, "OWN", "func TestOwn(t *testing.T) {}")
 	old, tree := files(t, base), files(t, now)
 	r := runner(t, sandbox.ModeAuto)
-	r.Base = func(name string) (nexus.Evidence, bool) {
-		return nexus.Evidence{Gate: name, State: nexus.Pass, Tree: "base"}, true
+	r.Base = func(name string) (nexus.GateEvidence, bool) {
+		return nexus.GateEvidence{Gate: name, State: nexus.Pass, Tree: "base"}, true
 	}
 	r.Origin = &gate.OriginTree{Dir: old.Dir, Changed: slices.Collect(maps.Keys(now))}
 	v, err := r.RunAll(t.Context(), tree, gatesOf(t, tree, config.GateSettings{})[2:], nil)

@@ -42,7 +42,7 @@ func TestLongOutput(t *testing.T) {
 	tree, kept := files(t, map[string]string{"suite.sh": suite}), blobs{}
 	r := runner(t, sandbox.ModeOff)
 	r.Put = kept.Put
-	e, err := r.Judge(t.Context(), tree, gate.QualityGate{Name: "test", Args: []string{"sh", "suite.sh", "-timeout=1m"}, Format: read.GoTestJSON, Tests: true})
+	e, err := r.RunGate(t.Context(), tree, gate.QualityGate{Name: "test", Args: []string{"sh", "suite.sh", "-timeout=1m"}, Format: read.GoTestJSON, Tests: true})
 	if err != nil || e.State != nexus.Pass || e.Counts.Passed != 1000 {
 		t.Errorf("%s, %s, %+v, %d findings, %v", e.State, e.Why, e.Counts, len(e.Findings), err)
 	}
@@ -60,7 +60,7 @@ func TestManyFindings(t *testing.T) {
 	r := runner(t, sandbox.ModeOff)
 	r.Put, r.Get = kept.Put, kept.Get
 	g := gate.QualityGate{Name: "lint", Args: []string{"sh", "-c", lint}, Format: read.Exit}
-	was, err := r.Judge(t.Context(), base, g)
+	was, err := r.RunGate(t.Context(), base, g)
 	if err != nil || was.State != nexus.Fail || len(was.Findings) != 201 || was.All == "" {
 		t.Fatalf("%s, %d findings, %v", was.State, len(was.Findings), err)
 	}
@@ -71,13 +71,13 @@ func TestManyFindings(t *testing.T) {
 		}
 		return kept.Put(data)
 	}
-	if e, err := full.Judge(t.Context(), base, g); !errors.Is(err, broken) {
+	if e, err := full.RunGate(t.Context(), base, g); !errors.Is(err, broken) {
 		t.Errorf("findings that cannot be kept: %s, %v", e.State, err)
 	}
-	r.Base = func(string) (nexus.Evidence, bool) { return was, true }
+	r.Base = func(string) (nexus.GateEvidence, bool) { return was, true }
 	for text, want := range map[string]nexus.GateState{"new\nfine\n" + old: nexus.Pass, "new\nBAD\n" + old: nexus.Fail} {
-		moves := gate.ParseMoves("diff --git a/a.c b/a.c\n@@ -0,0 +1,2 @@\n+new\n+x\n")
-		r.Moved = func(context.Context) (gate.LineMoves, error) { return moves, nil }
+		moves := gate.ParseLineMoves("diff --git a/a.c b/a.c\n@@ -0,0 +1,2 @@\n+new\n+x\n")
+		r.Moved = func(context.Context) (gate.TreeLineMapping, error) { return moves, nil }
 		v, err := r.RunAll(t.Context(), files(t, map[string]string{"a.c": text}), []gate.QualityGate{g}, nil)
 		if err != nil || len(v.Evidence) != 1 {
 			t.Fatal(v, err)

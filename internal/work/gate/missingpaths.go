@@ -18,10 +18,10 @@ const mostExplained = 20
 // maxSearched limits the output, at its end, that is searched for missing paths.
 const maxSearched = 64 << 10
 
-// explainMissing adds to findings about a missing path the rule by which git ignores it: an
+// explainMissingPaths adds to findings about a missing path the rule by which git ignores it: an
 // agent that wrote the file sees it in its worktree, and the gates do not. If only the output
 // names such a path, the first finding gets it.
-func (r GateRunner) explainMissing(ctx context.Context, t CheckedTree, g QualityGate, findings []nexus.Finding, res sandbox.Result) ([]nexus.Finding, error) {
+func (r GateRunner) explainMissingPaths(ctx context.Context, t JudgedTreeDir, g QualityGate, findings []nexus.Finding, res sandbox.Result) ([]nexus.Finding, error) {
 	if r.Ignored == nil || len(findings) == 0 {
 		return findings, nil
 	}

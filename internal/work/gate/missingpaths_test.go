@@ -34,7 +34,7 @@ func TestAMissingFileThatIsIgnored(t *testing.T) {
 			return all, nil
 		}
 		g := gate.QualityGate{Name: "own", Args: []string{"sh", "-c", c.script}, Format: read.Exit, Tests: true}
-		e, err := r.Judge(t.Context(), files(t, map[string]string{"build/here": ""}), g)
+		e, err := r.RunGate(t.Context(), files(t, map[string]string{"build/here": ""}), g)
 		explained := slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return strings.Contains(f.Advice, "ignores it") })
 		if err != nil || e.State == nexus.Pass || explained != (c.advice != "") || !slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return strings.Contains(f.Advice, c.advice) }) {
 			t.Errorf("%s: %s, %+v, %v", name, e.State, e.Findings, err)
@@ -43,7 +43,7 @@ func TestAMissingFileThatIsIgnored(t *testing.T) {
 	r := runner(t, sandbox.ModeOff)
 	broken := errors.New("git is gone")
 	r.Ignored = func(context.Context, []string) (map[string]string, error) { return nil, broken }
-	if e, err := r.Judge(t.Context(), files(t, nil), gate.QualityGate{Name: "own", Args: []string{"cat", "build/x.txt"}, Format: read.Exit}); !errors.Is(err, broken) {
+	if e, err := r.RunGate(t.Context(), files(t, nil), gate.QualityGate{Name: "own", Args: []string{"cat", "build/x.txt"}, Format: read.Exit}); !errors.Is(err, broken) {
 		t.Errorf("%+v, %v", e, err)
 	}
 }

@@ -8,11 +8,11 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 // handlesMark begins the lines with which a probe of Nexus names open handles: the kind, " at
-// ", a file and a line. See [stack.OpenHandleCheck].
+// ", a file and a line. See [stack.OpenResourceTestCommand].
 const handlesMark = "nexus: still open: "
 
 // maxHandles limits how many handles are named.
@@ -20,12 +20,12 @@ const maxHandles = 20
 
 // FindOpenHandles returns findings about the handles that keep a runner from exiting, from the
 // runner's output or that of a probe of Nexus.
-func FindOpenHandles(in raw.ToolOutput) []nexus.Finding {
+func FindOpenHandles(in parserbase.ToolOutput) []nexus.Finding {
 	probe := regexp.MustCompile(`^(?:# )?` + handlesMark + `(.+) at (\S.*?):(\d+)(?::(\d+))?$`)
 	var found []nexus.Finding
 	add := func(what, file, line, column string) {
-		f := nexus.Finding{Code: raw.CodeHang, File: in.RelativePath(file), Line: raw.ParseNumber(line), Column: raw.ParseNumber(column)}
-		f.Message = fmt.Sprintf("%s is still open when the tests are done, and keeps the runner from exiting", handleName(what))
+		f := nexus.Finding{Code: parserbase.CodeHang, File: in.RelativePath(file), Line: parserbase.ParseNumber(line), Column: parserbase.ParseNumber(column)}
+		f.Message = fmt.Sprintf("%s is still open when the tests are done, and keeps the runner from exiting", handleKindText(what))
 		if f.File == "" {
 			f.Line, f.Column = 0, 0
 		}
@@ -46,9 +46,9 @@ func FindOpenHandles(in raw.ToolOutput) []nexus.Finding {
 	return found
 }
 
-// handleName returns the description of a kind of handle.
-func handleName(kind string) string {
-	if name := stack.HandleName(kind); name != "" {
+// handleKindText returns the description of a kind of handle.
+func handleKindText(kind string) string {
+	if name := stack.HandleKindText(kind); name != "" {
 		return name + " (" + kind + ")"
 	}
 	if strings.HasPrefix(kind, "thread ") || strings.HasPrefix(kind, "process ") {
@@ -59,7 +59,7 @@ func handleName(kind string) string {
 
 // FindRunningTest returns the test that was running when a runner was ended, or its file; both are
 // "" if the output does not show it.
-func FindRunningTest(format string, in raw.ToolOutput) (test, file string) {
+func FindRunningTest(format string, in parserbase.ToolOutput) (test, file string) {
 	all := in.AllLines()
 	for i := range all {
 		all[i] = all[i][:min(len(all[i]), maxWatchedLine)]

@@ -36,7 +36,7 @@ func MissingPrograms(ctx context.Context, box *sandbox.Box, programs []string) (
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // a temporary directory
 	const each = `for p do command -v "$p" >/dev/null 2>&1 || echo "$p"; done`
-	r, err := box.Run(ctx, sandbox.Command{Args: append([]string{"sh", "-c", each, "sh"}, programs...), Dir: dir, Env: sandbox.QuietEnv()})
+	r, err := box.Run(ctx, sandbox.Command{Args: append([]string{"sh", "-c", each, "sh"}, programs...), Dir: dir, Env: sandbox.AgentCommandEnv()})
 	if err != nil {
 		return nil, err
 	}

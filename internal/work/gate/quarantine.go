@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -90,11 +90,11 @@ func TestLookupIn(dir string) func(test string) bool {
 	}
 	return func(test string) bool {
 		_, last := lastTestNamePart(test)
-		if _, name, ok := gosrc.TestName(test); ok {
+		if _, name, ok := gosource.SplitTestName(test); ok {
 			last, _, _ = strings.Cut(name, "/")
 		}
 		for _, f := range files {
-			if strings.Contains(gosrc.ReadSmall(os.DirFS(dir), f), last) {
+			if strings.Contains(gosource.ReadRegularFile(os.DirFS(dir), f), last) {
 				return true
 			}
 		}

@@ -156,7 +156,7 @@ func TestFailuresInQuarantine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := runner(t, sandbox.ModeOff)
-			r.Quarantine, r.Wanted = flaky.QuarantineOn{List: list, Day: flaky.DayOf(c.day)}, c.wanted
+			r.Quarantine, r.Wanted = flaky.DatedQuarantine{List: list, Day: flaky.DayOf(c.day)}, c.wanted
 			g := gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "cat says; exit 1"}, Format: "tap", Tests: !c.build}
 			e, err := r.JudgeAgainstBase(t.Context(), files(t, map[string]string{"says": c.says}), g)
 			if err != nil || e.State != c.state || !strings.Contains(e.Why, c.why) {

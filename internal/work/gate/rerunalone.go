@@ -16,17 +16,17 @@ const mostAlone = 10
 
 // findFlakyTestsAlone is [GateRunner.findFlakyTests] for runners that can run one test. Each suspect runs
 // by itself, since a failing test must not hide another.
-func (r GateRunner) findFlakyTestsAlone(ctx context.Context, t CheckedTree, g QualityGate, base, raw nexus.Evidence) (nexus.Evidence, error) {
+func (r GateRunner) findFlakyTestsAlone(ctx context.Context, t JudgedTreeDir, g QualityGate, base, raw nexus.GateEvidence) (nexus.GateEvidence, error) {
 	all := r.singleTestSuspects(t, g, base, raw)
 	if len(all) == 0 || len(all) > mostAlone {
 		return raw, nil
 	}
-	left, ok := r.timeLeft(g, raw)
+	left, ok := r.gateTimeLeft(g, raw)
 	if !ok {
 		return raw, nil
 	}
-	err := r.rerunOnTreeAndBase(ctx, t, g, base, all, func(ctx context.Context, r GateRunner, t CheckedTree, saw rerunObserver) error {
-		return r.rerunOneByOne(ctx, t, g, all, &left, saw)
+	err := r.rerunOnTreeAndBase(ctx, t, g, base, all, func(ctx context.Context, r GateRunner, t JudgedTreeDir, saw testRerunObserver) error {
+		return r.rerunSuspectsOneByOne(ctx, t, g, all, &left, saw)
 	})
 	if err == nil {
 		err = r.rerunWholeGate(ctx, t, g, raw, all, &left)
@@ -44,24 +44,24 @@ func (r GateRunner) findFlakyTestsAlone(ctx context.Context, t CheckedTree, g Qu
 
 // singleTestSuspects returns the tests that are red now and were not on the base, whose runner
 // can run them alone, and that the work did not change.
-func (r GateRunner) singleTestSuspects(t CheckedTree, g QualityGate, base, raw nexus.Evidence) []*suspectTest {
+func (r GateRunner) singleTestSuspects(t JudgedTreeDir, g QualityGate, base, raw nexus.GateEvidence) []*suspectedFlakyTest {
 	found := map[string]bool{}
-	var all []*suspectTest
+	var all []*suspectedFlakyTest
 	for _, f := range CompareWithBase(base, raw, r.Wanted).Findings {
-		if _, ok := SingleTest(g.Lone, g.Dir, f.Test); !ok || f.Code != "test" || found[f.Test] || IsTestNamed(f.Test, r.Wanted) ||
-			TouchesTest(g.Lone, r.Origin.Dir, t.Dir, r.Origin.Changed, f.Test, f.File) ||
+		if _, ok := SingleTestArgs(g.Lone, g.Dir, f.Test); !ok || f.Code != "test" || found[f.Test] || IsTestNamed(f.Test, r.Wanted) ||
+			MayAffectTest(g.Lone, r.Origin.Dir, t.Dir, r.Origin.Changed, f.Test, f.File) ||
 			slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return b.Test == f.Test }) {
 			continue
 		}
 		found[f.Test] = true
-		all = append(all, &suspectTest{name: f.Test, found: f, base: failurePieces{}, now: failurePieces{}, failed: 1, runs: 1})
+		all = append(all, &suspectedFlakyTest{name: f.Test, found: f, base: failureMessagePieces{}, now: failureMessagePieces{}, failed: 1, runs: 1})
 	}
-	slices.SortStableFunc(all, func(a, b *suspectTest) int { return cmp.Compare(a.found.Test, b.found.Test) })
+	slices.SortStableFunc(all, func(a, b *suspectedFlakyTest) int { return cmp.Compare(a.found.Test, b.found.Test) })
 	return all
 }
 
-// rerunOneByOne runs the undecided suspects, each alone.
-func (r GateRunner) rerunOneByOne(ctx context.Context, t CheckedTree, g QualityGate, all []*suspectTest, left *time.Duration, saw rerunObserver) error {
+// rerunSuspectsOneByOne runs the undecided suspects, each alone.
+func (r GateRunner) rerunSuspectsOneByOne(ctx context.Context, t JudgedTreeDir, g QualityGate, all []*suspectedFlakyTest, left *time.Duration, saw testRerunObserver) error {
 	limited := *left > 0
 	alone := g
 	if !g.Lone.Reports {
@@ -76,7 +76,7 @@ func (r GateRunner) rerunOneByOne(ctx context.Context, t CheckedTree, g QualityG
 			if limited && *left < time.Second {
 				return nil
 			}
-			alone.Args, _ = SingleTest(g.Lone, g.Dir, s.name)
+			alone.Args, _ = SingleTestArgs(g.Lone, g.Dir, s.name)
 			res, read, err := r.runCommandAndRead(ctx, t, alone, *left)
 			if err != nil {
 				return err
@@ -96,9 +96,9 @@ func (r GateRunner) rerunOneByOne(ctx context.Context, t CheckedTree, g QualityG
 
 // rerunWholeGate runs the whole gate again for tests that pass alone: a test that is red each
 // time among the others is broken by their side effects, not flaky.
-func (r GateRunner) rerunWholeGate(ctx context.Context, t CheckedTree, g QualityGate, raw nexus.Evidence, all []*suspectTest, left *time.Duration) error {
+func (r GateRunner) rerunWholeGate(ctx context.Context, t JudgedTreeDir, g QualityGate, raw nexus.GateEvidence, all []*suspectedFlakyTest, left *time.Duration) error {
 	limited := *left > 0
-	var open []*suspectTest
+	var open []*suspectedFlakyTest
 	for _, s := range all {
 		if s.flake != nil && !s.flake.Base {
 			open = append(open, s)
@@ -116,7 +116,7 @@ func (r GateRunner) rerunWholeGate(ctx context.Context, t CheckedTree, g Quality
 			*left -= res.Duration
 		}
 		whole := (read.State == nexus.Pass || read.State == nexus.Fail) && countTests(read.Counts) >= countTests(raw.Counts)
-		open = slices.DeleteFunc(open, func(s *suspectTest) bool {
+		open = slices.DeleteFunc(open, func(s *suspectedFlakyTest) bool {
 			s.flake.Runs++
 			green := whole && !res.TimedOut && !slices.ContainsFunc(read.Findings, func(f nexus.Finding) bool { return f.Test == s.name })
 			if !green {
@@ -131,11 +131,11 @@ func (r GateRunner) rerunWholeGate(ctx context.Context, t CheckedTree, g Quality
 	return nil
 }
 
-func countTests(c nexus.Counts) int { return c.Passed + c.Failed + c.Skipped }
+func countTests(c nexus.TestCounts) int { return c.Passed + c.Failed + c.Skipped }
 
 // singleTestState returns the result of the only test of a run, or "" if it is not certain: it passed
 // only if something ran, and nothing else is red.
-func singleTestState(read read.OutputReport, test string) string {
+func singleTestState(read read.ParsedToolOutput, test string) string {
 	switch {
 	case read.State == nexus.Fail && slices.ContainsFunc(read.Findings, func(f nexus.Finding) bool { return f.Test == test }):
 		return "fail"

@@ -53,7 +53,7 @@ func TestDoubtOfOneTest(t *testing.T) {
 			was["broken"], was["lib.sh"] = "x\n", "itsown() { true; }\n"
 			tree := files(t, was)
 			base.Hash = "base"
-			g := gate.QualityGate{Name: "test", Args: []string{"sh", "run.sh"}, Format: "tap", Tests: true, Lone: stack.SingleTest{Name: stack.NameExact, Args: []string{"sh", "run.sh", "{test}"}}}
+			g := gate.QualityGate{Name: "test", Args: []string{"sh", "run.sh"}, Format: "tap", Tests: true, Lone: stack.SingleTestCommand{Name: stack.NameExact, Args: []string{"sh", "run.sh", "{test}"}}}
 			weighing := weighs(t, base, g, c.tests, c.wants, append(c.changed, "broken"), counts)
 			e, err := weighing.JudgeAgainstBase(t.Context(), tree, g)
 			if err != nil || e.State != c.state {

@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 // TestSelection returns which tests a gate of the root runs; the zero value if that is unknown.
@@ -22,7 +22,7 @@ func (g QualityGate) TestSelection() stack.TestSelection {
 			return stack.TestSelection{}
 		}
 	}
-	s, _ := stack.SelectionOf(args)
+	s, _ := stack.ParseTestSelection(args)
 	return s
 }
 
@@ -30,12 +30,12 @@ func (g QualityGate) TestSelection() stack.TestSelection {
 // from the results of these: they need not run twice. It returns false if names are not
 // enough: a test that was skipped, one whose parent failed, and a gate that failed for more
 // than tests, such as a panic, after which others did not run.
-func evidenceForSelection(o QualityGate, said nexus.Evidence, g QualityGate, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
+func evidenceForSelection(o QualityGate, said nexus.GateEvidence, g QualityGate, get func(hash string) ([]byte, error)) (nexus.GateEvidence, bool) {
 	all, some := o.TestSelection(), g.TestSelection()
-	if !all.IsAlike(some) || some.IsWhole() || get == nil {
-		return nexus.Evidence{}, false
+	if !all.HasSameTestBehaviour(some) || some.IncludesAllTests() || get == nil {
+		return nexus.GateEvidence{}, false
 	}
-	e := nexus.Evidence{Gate: g.Name, Tree: said.Tree, Command: g.Command(), Toolchain: said.Toolchain, Output: said.Output}
+	e := nexus.GateEvidence{Gate: g.Name, Tree: said.Tree, Command: g.Command(), Toolchain: said.Toolchain, Output: said.Output}
 	add := func(f nexus.Finding) {
 		f.Gate = g.Name
 		e.Findings = append(e.Findings, f)
@@ -50,12 +50,14 @@ func evidenceForSelection(o QualityGate, said nexus.Evidence, g QualityGate, get
 	}
 	whole, ok := RawEvidence(said, get)
 	if !ok {
-		return nexus.Evidence{}, false
+		return nexus.GateEvidence{}, false
 	}
 	ended := TestOutcomes(whole, get)
-	beyond := func(f nexus.Finding) bool { return raw.IsBlocking(f) && (f.Test == "" || f.Code != raw.CodeTest) }
-	if !all.IsWhole() || len(ended) == 0 || slices.ContainsFunc(whole.Findings, beyond) {
-		return nexus.Evidence{}, false
+	beyond := func(f nexus.Finding) bool {
+		return parserbase.IsBlocking(f) && (f.Test == "" || f.Code != parserbase.CodeTest)
+	}
+	if !all.IncludesAllTests() || len(ended) == 0 || slices.ContainsFunc(whole.Findings, beyond) {
+		return nexus.GateEvidence{}, false
 	}
 	names := make([]string, 0, len(ended))
 	for name := range ended {
@@ -63,7 +65,7 @@ func evidenceForSelection(o QualityGate, said nexus.Evidence, g QualityGate, get
 	}
 	picked, ok := some.PickTests(names)
 	if !ok {
-		return nexus.Evidence{}, false
+		return nexus.GateEvidence{}, false
 	}
 	for _, name := range picked {
 		switch ended[name] {
@@ -72,7 +74,7 @@ func evidenceForSelection(o QualityGate, said nexus.Evidence, g QualityGate, get
 		case "fail":
 			e.Counts.Failed++
 		default:
-			return nexus.Evidence{}, false
+			return nexus.GateEvidence{}, false
 		}
 	}
 	for _, f := range whole.Findings {
@@ -86,7 +88,7 @@ func evidenceForSelection(o QualityGate, said nexus.Evidence, g QualityGate, get
 	case e.Counts.Failed > 0:
 		e.State, e.Exit = nexus.Fail, 1
 	case slices.ContainsFunc(picked, func(name string) bool { return isBelowFailedTest(name, ended) }):
-		return nexus.Evidence{}, false
+		return nexus.GateEvidence{}, false
 	default:
 		e.State = nexus.Pass
 	}
@@ -105,13 +107,13 @@ func isBelowFailedTest(name string, ended map[string]string) bool {
 }
 
 // failedToCompile reports whether no test ran because the code does not compile.
-func failedToCompile(e nexus.Evidence) bool {
-	return e.State == nexus.NotRun && e.Raw == "" && len(e.Findings) > 0 && !slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code != raw.CodeCompile })
+func failedToCompile(e nexus.GateEvidence) bool {
+	return e.State == nexus.NotRun && e.Raw == "" && len(e.Findings) > 0 && !slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code != parserbase.CodeCompile })
 }
 
 // TestOutcomes returns the results of a gate's tests, by their names; nil if the runner does
 // not report them, or they are lost.
-func TestOutcomes(e nexus.Evidence, get func(hash string) ([]byte, error)) map[string]string {
+func TestOutcomes(e nexus.GateEvidence, get func(hash string) ([]byte, error)) map[string]string {
 	if e.Named == "" {
 		return nil
 	}

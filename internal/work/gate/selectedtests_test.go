@@ -56,30 +56,30 @@ func TestSomeTestsOfAGate(t *testing.T) {
 			test := all[slices.IndexFunc(all, func(g gate.QualityGate) bool { return g.Tests })]
 			r := runner(t, sandbox.ModeOff)
 			r.Put, r.Get = kept.Put, kept.Get
-			said, err := r.Judge(t.Context(), tree, test)
+			said, err := r.RunGate(t.Context(), tree, test)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, command := range slices.Concat(c.read, c.run) {
 				g, _ := detect.CriterionGate(nexus.Criterion{Check: command})
-				got, ok := gate.SameCommandEvidence(all, []nexus.Evidence{said}, g, kept.Get)
+				got, ok := gate.GateEvidenceForCriterion(all, []nexus.GateEvidence{said}, g, kept.Get)
 				if want := slices.Contains(c.read, command); ok != want {
 					t.Errorf("%s: %v, want %v: %+v", command, ok, want, got)
 				}
 				if !ok {
 					continue
 				}
-				real, err := r.Judge(t.Context(), tree, g)
+				real, err := r.RunGate(t.Context(), tree, g)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if got.State != real.State || got.Why != real.Why || got.Gate != real.Gate || got.Command != real.Command || got.Exit != real.Exit || (len(got.Findings) == 0) != (len(real.Findings) == 0) {
 					t.Errorf("%s: read as %+v, and is %+v", command, got, real)
 				}
-				for _, s := range []func(*nexus.Evidence){func(e *nexus.Evidence) { e.Flaky = []nexus.FlakyTestCount{{Test: "x"}} }, func(e *nexus.Evidence) { e.Unsure = []string{"x"} }, func(e *nexus.Evidence) { e.State = nexus.Timeout }} {
+				for _, s := range []func(*nexus.GateEvidence){func(e *nexus.GateEvidence) { e.Flaky = []nexus.FlakyTestCount{{Test: "x"}} }, func(e *nexus.GateEvidence) { e.Unsure = []string{"x"} }, func(e *nexus.GateEvidence) { e.State = nexus.Timeout }} {
 					other := said
 					if s(&other); other.State != said.State || len(other.Flaky)+len(other.Unsure) > 0 {
-						if e, ok := gate.SameCommandEvidence(all, []nexus.Evidence{other}, g, kept.Get); ok {
+						if e, ok := gate.GateEvidenceForCriterion(all, []nexus.GateEvidence{other}, g, kept.Get); ok {
 							t.Errorf("%s: read from what may be different next time: %+v", command, e)
 						}
 					}

@@ -9,25 +9,25 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 )
 
 // maxTestName limits the name of a test; a longer one is invalid.
 const maxTestName = 1000
 
-// SingleTest returns the command that runs a test alone, by its name in findings. Dir is the
+// SingleTestArgs returns the command that runs a test alone, by its name in findings. Dir is the
 // directory, below the tree, where the gate runs. It returns false if the runner cannot run
 // single tests, or the name is ambiguous.
-func SingleTest(l stack.SingleTest, dir, test string) (args []string, ok bool) {
+func SingleTestArgs(l stack.SingleTestCommand, dir, test string) (args []string, ok bool) {
 	if len(l.Args) == 0 || test == "" || len(test) > maxTestName || strings.ContainsFunc(test, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }) {
 		return nil, false
 	}
-	name, file, ok := stack.TestWord(l.Name, test)
-	if !ok || name == "" || isOption(name) || isOption(file) {
+	name, file, ok := stack.TestArgument(l.Name, test)
+	if !ok || name == "" || isOptionLike(name) || isOptionLike(file) {
 		return nil, false
 	}
 	if file != "" && dir != "" && dir != "." {
-		if file, ok = strings.CutPrefix(file, path.Clean(dir)+"/"); !ok || isOption(file) {
+		if file, ok = strings.CutPrefix(file, path.Clean(dir)+"/"); !ok || isOptionLike(file) {
 			return nil, false
 		}
 	}
@@ -48,17 +48,19 @@ func SingleTest(l stack.SingleTest, dir, test string) (args []string, ok bool) {
 	return args, true
 }
 
-// isOption reports whether a runner could parse a word as something other than a name: an
+// isOptionLike reports whether a runner could parse a word as something other than a name: an
 // option, or a file of arguments.
-func isOption(word string) bool { return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") }
+func isOptionLike(word string) bool {
+	return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@")
+}
 
 // hasMain matches the main function of a C or C++ program, or tests of a framework.
 var hasMain = regexp.MustCompile(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUTO_TEST)\w*\s*\(`)
 
-// TouchesTest reports whether the work may have affected a test: it changed the file of the
+// MayAffectTest reports whether the work may have affected a test: it changed the file of the
 // finding, one with the test in it, or a test helper. If unsure, it returns true. Now is the
 // tree; for a deleted file the contents of base count.
-func TouchesTest(l stack.SingleTest, base, now string, changed []string, test, file string) bool {
+func MayAffectTest(l stack.SingleTestCommand, base, now string, changed []string, test, file string) bool {
 	leaf, last := lastTestNamePart(test)
 	return slices.ContainsFunc(changed, func(f string) bool {
 		switch {
@@ -72,7 +74,7 @@ func TouchesTest(l stack.SingleTest, base, now string, changed []string, test, f
 		if l.Name == stack.NameCTest && path.Base(f) == "CMakeLists.txt" {
 			return true
 		}
-		text := gosrc.ReadSmall(os.DirFS(base), f) + gosrc.ReadSmall(os.DirFS(now), f)
+		text := gosource.ReadRegularFile(os.DirFS(base), f) + gosource.ReadRegularFile(os.DirFS(now), f)
 		if isTestFile(f) {
 			return text == "" || strings.Contains(text, last)
 		}

@@ -74,7 +74,7 @@ func (p project) able(t *testing.T) {
 
 // tree writes the project, whose odd test fails always or once, and knows by a
 // file outside of it.
-func (p project) tree(t *testing.T, count string, always, broken bool) gate.CheckedTree {
+func (p project) tree(t *testing.T, count string, always, broken bool) gate.JudgedTreeDir {
 	t.Helper()
 	word := map[bool]string{true: p.becomes, false: p.is}[always]
 	files := maps.Clone(p.files)
@@ -100,11 +100,11 @@ func (p project) tree(t *testing.T, count string, always, broken bool) gate.Chec
 	case strings.HasPrefix(p.tool, "/") && !strings.HasPrefix(p.tool, managers):
 		gatetest.LinkJavaScriptTools(t, modules)
 	}
-	return gate.CheckedTree{Dir: dir, Hash: filepath.Base(dir)}
+	return gate.JudgedTreeDir{Dir: dir, Hash: filepath.Base(dir)}
 }
 
 // judge holds the broken tree against the project, by its test gate.
-func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus.Evidence {
+func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus.GateEvidence {
 	t.Helper()
 	count := filepath.Join(t.TempDir(), "count")
 	base, tree := p.tree(t, count, always, false), p.tree(t, count, always, true)
@@ -112,11 +112,11 @@ func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := gate.PrepareTools(t.TempDir(), t.TempDir())
+	setup, err := gate.PrepareGoTools(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	lend := gate.GateRunner{Box: box, Env: append(setup.Env, "CI=true", "PATH="+managers+":"+os.Getenv("PATH")), Timeout: 10 * time.Minute, Versions: &gate.ToolVersions{}}
+	lend := gate.GateRunner{Box: box, Env: append(setup.Env, "CI=true", "PATH="+managers+":"+os.Getenv("PATH")), Timeout: 10 * time.Minute, Versions: &gate.ToolVersionCache{}}
 	gates, err := detect.DetectGates(tree.Dir, config.GateSettings{})
 	if err != nil {
 		t.Fatal(err)
@@ -125,14 +125,16 @@ func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus
 	if len(gates) != 1 || len(gates[0].Lone.Args) == 0 {
 		t.Fatalf("%+v", gates)
 	}
-	was, err := lend.Judge(t.Context(), base, gates[0])
+	was, err := lend.RunGate(t.Context(), base, gates[0])
 	if err != nil || was.State != nexus.Pass {
 		t.Fatalf("the base: %+v, %v", was, err)
 	}
 	r := lend
-	r.Base = func(string) (nexus.Evidence, bool) { return was, true }
+	r.Base = func(string) (nexus.GateEvidence, bool) { return was, true }
 	r.Wanted = wants
-	r.Origin = &gate.OriginTree{Dir: base.Dir, Changed: append(changed, p.state), Use: func(_ context.Context, do func(gate.GateRunner, gate.CheckedTree) error) error { return do(lend, base) }}
+	r.Origin = &gate.OriginTree{Dir: base.Dir, Changed: append(changed, p.state), Use: func(_ context.Context, do func(gate.GateRunner, gate.JudgedTreeDir) error) error {
+		return do(lend, base)
+	}}
 	e, err := r.JudgeAgainstBase(t.Context(), tree, gates[0])
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +159,7 @@ func TestStacks(t *testing.T) {
 				return
 			}
 			odd := e.Flaky[0].Test
-			for name, e := range map[string]nexus.Evidence{
+			for name, e := range map[string]nexus.GateEvidence{
 				"each time": p.judge(t, true, nil, nil),
 				"its own":   p.judge(t, false, []string{p.suite}, nil),
 				"wanted":    p.judge(t, false, nil, []string{"the test " + odd + " passes"}),

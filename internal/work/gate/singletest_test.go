@@ -13,8 +13,8 @@ import (
 )
 
 // with is a command of a runner that calls its tests so.
-func with(name string) stack.SingleTest {
-	l := stack.SingleTest{Name: name, Args: []string{"run", "--only={test}"}}
+func with(name string) stack.SingleTestCommand {
+	l := stack.SingleTestCommand{Name: name, Args: []string{"run", "--only={test}"}}
 	if name == stack.NameInFile {
 		l.Args = append(l.Args, "{file}")
 	}
@@ -63,15 +63,15 @@ func TestArgs(t *testing.T) {
 		{stack.NamePlay, "", "adds", ""},
 		{"", "", "c", ""},
 	} {
-		args, ok := gate.SingleTest(with(tt.name), tt.dir, tt.test)
+		args, ok := gate.SingleTestArgs(with(tt.name), tt.dir, tt.test)
 		if got := strings.Join(args, " "); got != tt.want || ok != (tt.want != "") {
 			t.Errorf("%s %q: %q, %v; want %q", tt.name, tt.test, got, ok, tt.want)
 		}
 	}
-	if _, ok := gate.SingleTest(stack.SingleTest{}, "", "a"); ok {
+	if _, ok := gate.SingleTestArgs(stack.SingleTestCommand{}, "", "a"); ok {
 		t.Error("a runner that cannot")
 	}
-	if args, ok := gate.SingleTest(stack.SingleTest{Name: stack.NameLast, Args: []string{"run", "./{file}", "-t", "{test}"}}, "", "b > c"); ok {
+	if args, ok := gate.SingleTestArgs(stack.SingleTestCommand{Name: stack.NameLast, Args: []string{"run", "./{file}", "-t", "{test}"}}, "", "b > c"); ok {
 		t.Errorf("a runner that wants a file, and a test that names none: %q", args)
 	}
 }
@@ -107,7 +107,7 @@ func TestTouched(t *testing.T) {
 		{stack.NameCTest, "CMakeLists.txt", "other", "", true},
 		{stack.NameCTest, "a.py", "other", "", false},
 	} {
-		if got := gate.TouchesTest(with(tt.how), dir, dir, []string{tt.changed}, tt.test, tt.file); got != tt.want {
+		if got := gate.MayAffectTest(with(tt.how), dir, dir, []string{tt.changed}, tt.test, tt.file); got != tt.want {
 			t.Errorf("%s %s after %s: %v", tt.how, tt.test, tt.changed, got)
 		}
 	}
@@ -140,8 +140,8 @@ func FuzzArgs(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, test string) {
 		for _, how := range []string{stack.NamePytest, stack.NameUnittest, stack.NameTitles, stack.NameInFile, stack.NameLast, stack.NameExact, stack.NameCTest, stack.NameRuby, stack.NamePHP, stack.NameNextest, stack.NameMethod, stack.NameDotted, stack.NameMinitest, stack.NamePlay} {
-			l := stack.SingleTest{Name: how, Args: []string{"run", "{test}"}}
-			args, ok := gate.SingleTest(l, "", test)
+			l := stack.SingleTestCommand{Name: how, Args: []string{"run", "{test}"}}
+			args, ok := gate.SingleTestArgs(l, "", test)
 			if !ok {
 				continue
 			}
@@ -161,7 +161,7 @@ func FuzzArgs(f *testing.F) {
 					t.Errorf("%s %q: %q", how, test, args)
 				}
 			}
-			gate.TouchesTest(l, ".", ".", []string{test}, test, "")
+			gate.MayAffectTest(l, ".", ".", []string{test}, test, "")
 			gate.IsTestNamed(test, []string{test})
 		}
 	})

@@ -23,7 +23,7 @@ func TestSomeTestsFirst(t *testing.T) {
 	for name, tt := range map[string]struct {
 		some, all string
 		later     bool
-		base      nexus.Evidence
+		base      nexus.GateEvidence
 		passed    bool
 		states    string
 	}{
@@ -37,15 +37,15 @@ func TestSomeTestsFirst(t *testing.T) {
 		"nobody understands it":            {some: "hello\n", all: green, later: true, passed: true, states: "related=not-run test=pass"},
 		"none ran of those that the base had": {
 			some: no, all: green, passed: true, states: "related=not-run test=pass",
-			base: nexus.Evidence{Gate: "test", Tree: "b", State: nexus.Pass, Counts: nexus.Counts{Passed: 3}},
+			base: nexus.GateEvidence{Gate: "test", Tree: "b", State: nexus.Pass, Counts: nexus.TestCounts{Passed: 3}},
 		},
 		"fewer than the base had, as it should": {
 			some: green, all: "1..2\nok 1 - a\nok 2 - b\n", passed: true, states: "related=pass test=pass",
-			base: nexus.Evidence{Gate: "test", Tree: "b", State: nexus.Pass, Counts: nexus.Counts{Passed: 2}},
+			base: nexus.GateEvidence{Gate: "test", Tree: "b", State: nexus.Pass, Counts: nexus.TestCounts{Passed: 2}},
 		},
 		"red before the work began": {
 			some: red, all: red, passed: true, states: "related=pass test=pass",
-			base: nexus.Evidence{Gate: "test", Tree: "b", State: nexus.Fail, Findings: []nexus.Finding{{Gate: "test", Code: "test", Test: "a", Message: "a"}}},
+			base: nexus.GateEvidence{Gate: "test", Tree: "b", State: nexus.Fail, Findings: []nexus.Finding{{Gate: "test", Code: "test", Test: "a", Message: "a"}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,10 +57,10 @@ func TestSomeTestsFirst(t *testing.T) {
 			r := runner(t, sandbox.ModeOff)
 			r.Later = tt.later
 			if tt.base.Tree != "" {
-				r.Base = func(name string) (nexus.Evidence, bool) { return tt.base, name == "test" }
+				r.Base = func(name string) (nexus.GateEvidence, bool) { return tt.base, name == "test" }
 			}
 			if len(tt.base.Findings) > 0 { // what the tool says about it, to the letter
-				e, err := r.Judge(t.Context(), tree, run("test", "all", ""))
+				e, err := r.RunGate(t.Context(), tree, run("test", "all", ""))
 				if err != nil {
 					t.Fatal(err)
 				}

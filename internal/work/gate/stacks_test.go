@@ -35,7 +35,7 @@ func TestReportsSayMore(t *testing.T) {
 		t.Fatalf("%+v, %v", gates, err)
 	}
 	r := runner(t, sandbox.ModeOff)
-	e, err := r.Judge(t.Context(), tree, gates[1])
+	e, err := r.RunGate(t.Context(), tree, gates[1])
 	if err != nil || e.State != nexus.Pass || e.Counts.Passed != 2 {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -46,7 +46,7 @@ func TestReportsSayMore(t *testing.T) {
 	for _, write := range []string{"no", "link"} {
 		old := r
 		old.Env = append(slices.Clone(r.Env), "WRITE="+write)
-		e, err = old.Judge(t.Context(), tree, gates[1])
+		e, err = old.RunGate(t.Context(), tree, gates[1])
 		if err != nil || e.State != nexus.Unverifiable {
 			t.Errorf("%s report is written: %+v, %v", write, e, err)
 		}

@@ -38,12 +38,12 @@ func TestTwin(t *testing.T) {
 		kept := blobs{}
 		r := runner(t, sandbox.ModeOff)
 		r.Put, r.Get, r.Each = kept.Put, kept.Get, true
-		base, err := r.Judge(t.Context(), tree, all[0])
+		base, err := r.RunGate(t.Context(), tree, all[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Base = func(name string) (nexus.Evidence, bool) { return base, name == "test" }
-		v, err := r.RunAll(t.Context(), tree, append(all, own), func(_, name string) (nexus.Evidence, bool) { return base, name == "test" })
+		r.Base = func(name string) (nexus.GateEvidence, bool) { return base, name == "test" }
+		v, err := r.RunAll(t.Context(), tree, append(all, own), func(_, name string) (nexus.GateEvidence, bool) { return base, name == "test" })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,14 +69,14 @@ func TestTwinOfGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	own, _ := detect.CriterionGate(nexus.Criterion{Check: "go test ./..."})
-	said := []nexus.Evidence{{Gate: "test", State: nexus.Pass, Tree: "t"}}
-	if e, ok := gate.SameCommandEvidence(all, said, own, nil); !ok || e.Gate != own.Name {
+	said := []nexus.GateEvidence{{Gate: "test", State: nexus.Pass, Tree: "t"}}
+	if e, ok := gate.GateEvidenceForCriterion(all, said, own, nil); !ok || e.Gate != own.Name {
 		t.Error(e, ok)
 	}
 	some, _ := detect.CriterionGate(nexus.Criterion{Check: "go test -run=TestA ./..."})
 	said[0].Flaky = []nexus.FlakyTestCount{{Test: "A"}}
 	for _, g := range []gate.QualityGate{own, some} {
-		if e, ok := gate.SameCommandEvidence(all, said, g, nil); ok {
+		if e, ok := gate.GateEvidenceForCriterion(all, said, g, nil); ok {
 			t.Error(e)
 		}
 	}

@@ -61,8 +61,8 @@ func matchesPattern(pattern, file string) bool {
 	return ok
 }
 
-// separateReason calls [GateRunner.Apart] if it is set.
-func (r GateRunner) separateReason(g QualityGate) string {
+// reasonToRunSeparately calls [GateRunner.Apart] if it is set.
+func (r GateRunner) reasonToRunSeparately(g QualityGate) string {
 	if r.Apart == nil {
 		return ""
 	}

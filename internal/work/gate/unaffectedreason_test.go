@@ -92,8 +92,8 @@ func TestPassLeavesOutWhatIsApart(t *testing.T) {
 		{Name: "e2e", Args: []string{"false"}, Format: "exit", Only: []string{"*.html"}},
 		{Name: "fine", Args: []string{"true"}, Format: "exit"},
 	}
-	r.Base = func(name string) (nexus.Evidence, bool) {
-		return nexus.Evidence{Gate: name, State: nexus.Pass, Tree: "base"}, true
+	r.Base = func(name string) (nexus.GateEvidence, bool) {
+		return nexus.GateEvidence{Gate: name, State: nexus.Pass, Tree: "base"}, true
 	}
 	r.Apart = func(g gate.QualityGate) string { return gate.UnaffectedReason(g, []string{"a.go"}, nil) }
 	v, err := r.RunAll(t.Context(), tree, gates, nil)

@@ -23,8 +23,8 @@ const (
 	maxTries  = 3       // submissions per round
 )
 
-// HandinSchema returns the JSON Schema of the interviewer's submission.
-func HandinSchema() json.RawMessage {
+// SubmissionSchema returns the JSON Schema of the interviewer's submission.
+func SubmissionSchema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, schema) != nil { // a test parses it
 		return schema
@@ -32,13 +32,13 @@ func HandinSchema() json.RawMessage {
 	return b.Bytes()
 }
 
-// ParseHandin parses the interviewer's submission, and returns its problems.
-func ParseHandin(data []byte, known *clarify.Interview) (clarify.InterviewSubmission, []string) {
+// ParseSubmission parses the interviewer's submission, and returns its problems.
+func ParseSubmission(data []byte, known *clarify.InterviewState) (clarify.InterviewSubmission, []string) {
 	var h clarify.InterviewSubmission
 	if len(data) > maxHandin {
 		return h, []string{fmt.Sprintf("it has %d bytes, the maximum is %d", len(data), maxHandin)}
 	}
-	if problems := agent.Decode(data, schema, &h); len(problems) > 0 {
+	if problems := agent.DecodeStrictly(data, schema, &h); len(problems) > 0 {
 		return clarify.InterviewSubmission{}, problems
 	}
 	return h, known.SubmissionProblems(h)
@@ -46,12 +46,12 @@ func ParseHandin(data []byte, known *clarify.Interview) (clarify.InterviewSubmis
 
 // TalkFunc sends a message to the interviewer, who answers with a submission. An empty message
 // continues an interrupted session.
-type TalkFunc func(ctx context.Context, message, why string) (agent.SessionOutcome, error)
+type TalkFunc func(ctx context.Context, message, why string) (agent.SessionStretchResult, error)
 
-// RunRound has one round with the interviewer, and returns the resulting facts. An invalid
+// RunInterviewRound has one round with the interviewer, and returns the resulting facts. An invalid
 // submission is returned to it in the same session, twice at most; a contradiction to a
 // person's words is returned once, and then removed.
-func RunRound(ctx context.Context, known *clarify.Interview, round int, brief string, begun bool, talk TalkFunc) ([]nexus.Fact, error) {
+func RunInterviewRound(ctx context.Context, known *clarify.InterviewState, round int, brief string, begun bool, talk TalkFunc) ([]nexus.Fact, error) {
 	next, why := brief, "brief"
 	if begun {
 		next, why = "", ""
@@ -66,21 +66,21 @@ func RunRound(ctx context.Context, known *clarify.Interview, round int, brief st
 			return nil, out.Refusal
 		}
 		if out.Outcome != nexus.Accepted {
-			return []nexus.Fact{nexus.InterviewFailed{Attempt: known.Attempt, Why: out.Why, Outcome: out.Outcome}}, nil
+			return []nexus.Fact{nexus.InterviewRoundFailed{Attempt: known.Attempt, Why: out.Why, Outcome: out.Outcome}}, nil
 		}
-		h, problems := ParseHandin(out.Handin, known)
-		tries := len(agent.AcceptedHandins(out.Messages))
+		h, problems := ParseSubmission(out.Handin, known)
+		tries := len(agent.AcceptedSubmissions(out.Messages))
 		if len(problems) == 0 && !objected && tries < maxTries {
 			problems = known.ObjectionsTo(h)
 			objected = len(problems) > 0
 		}
 		if len(problems) == 0 {
-			return known.FactsFrom(round, h), nil
+			return known.SubmissionFacts(round, h), nil
 		}
 		text := strings.Join(problems, "\n")
 		if tries >= maxTries {
 			why := "the interviewer's answer cannot be used: " + strings.Join(problems, "; ")
-			return []nexus.Fact{nexus.InterviewFailed{Attempt: known.Attempt, Why: why}}, nil
+			return []nexus.Fact{nexus.InterviewRoundFailed{Attempt: known.Attempt, Why: why}}, nil
 		}
 		next, why = text+"\n\nFix this and submit again.", "repair"
 	}

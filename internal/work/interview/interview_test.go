@@ -16,7 +16,7 @@ import (
 
 // TestParse holds what is sent back to the interviewer.
 func TestParse(t *testing.T) {
-	known := &clarify.Interview{Requirements: []nexus.Requirement{{ID: "REQ-1", Text: "x"}}}
+	known := &clarify.InterviewState{Requirements: []nexus.Requirement{{ID: "REQ-1", Text: "x"}}}
 	for data, want := range map[string]string{
 		`{"done":true}`: "",
 		`{"requirements":[{"id":"REQ-1","text":"y"}]}`:              "",
@@ -33,23 +33,23 @@ func TestParse(t *testing.T) {
 		strings.Repeat(" ", maxHandin+1): "maximum",
 		`{"requirements":[{"text":"y","confidence":1}],"done":true} {}`: "after the end",
 	} {
-		_, problems := ParseHandin([]byte(data), known)
+		_, problems := ParseSubmission([]byte(data), known)
 		if got := strings.Join(problems, "; "); want != "" && !strings.Contains(got, want) || want == "" && data != "[]" && got != "" || data == "[]" && got == "" {
 			t.Errorf("%.60q: %q, want %q", data, got, want)
 		}
 	}
-	if _, problems := ParseHandin([]byte(`{"done":true}`), &clarify.Interview{}); len(problems) == 0 {
+	if _, problems := ParseSubmission([]byte(`{"done":true}`), &clarify.InterviewState{}); len(problems) == 0 {
 		t.Error("an interviewer that says nothing is heard")
 	}
 }
 
 // TestMessage tells the interviewer all that is known.
 func TestMessage(t *testing.T) {
-	i := &clarify.Interview{
+	i := &clarify.InterviewState{
 		Goal: "an app", Requirements: []nexus.Requirement{{ID: "REQ-1", Text: "It is kept", Area: "api", Later: true}, {Area: "ui_ux"}, {}},
 		Candidates: []nexus.Requirement{{ID: "REQ-2", Text: "It is shown"}},
 	}
-	i.Assumptions = append(i.Assumptions, clarify.Assumption{})
+	i.Assumptions = append(i.Assumptions, clarify.InterviewAssumption{})
 	i.Assumptions[0].Text, i.Assumptions[0].Locked = "It is free", true
 	text := RoundMessage(i, "interview.1/interviewer.2", 2, true)
 	for _, want := range []string{"Conversation: interview.1/interviewer.2", "an app", "REQ-1", "api, later", "REQ-2", "It is free (the person agreed)", spec.GapAreas()[0], "No person can be asked"} {
@@ -65,17 +65,17 @@ func TestMessage(t *testing.T) {
 // TestHear says what came of a round that came to nothing: what the desk refused is its error, and the rest is recorded.
 func TestHear(t *testing.T) {
 	refused := errors.New("no money")
-	known := &clarify.Interview{Attempt: "interview.1"}
+	known := &clarify.InterviewState{Attempt: "interview.1"}
 	for _, c := range []struct {
-		out  agent.SessionOutcome
+		out  agent.SessionStretchResult
 		err  error
 		want []nexus.Fact
 	}{
-		{agent.SessionOutcome{Outcome: nexus.Refused, Refusal: refused}, refused, nil},
-		{agent.SessionOutcome{Outcome: nexus.Exhausted, Why: "no turns"}, nil, []nexus.Fact{nexus.InterviewFailed{Attempt: "interview.1", Why: "no turns", Outcome: nexus.Exhausted}}},
+		{agent.SessionStretchResult{Outcome: nexus.Refused, Refusal: refused}, refused, nil},
+		{agent.SessionStretchResult{Outcome: nexus.Exhausted, Why: "no turns"}, nil, []nexus.Fact{nexus.InterviewRoundFailed{Attempt: "interview.1", Why: "no turns", Outcome: nexus.Exhausted}}},
 	} {
 		for _, begun := range []bool{false, true} {
-			got, err := RunRound(t.Context(), known, 1, "the brief", begun, func(_ context.Context, message, why string) (agent.SessionOutcome, error) {
+			got, err := RunInterviewRound(t.Context(), known, 1, "the brief", begun, func(_ context.Context, message, why string) (agent.SessionStretchResult, error) {
 				if begun != (message == "") || begun != (why == "") {
 					t.Errorf("begun %v: it says %q, %q", begun, message, why)
 				}
@@ -96,17 +96,17 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"assumptions":["A-1","a"],"requirements":[{"text":"\u0000\u2028","confidence":0}],"notes":["<!--"]}`), "end")
 	f.Add([]byte(`{"title":"\u00ad","requirements":[{"text":"a\u200bb","confidence":1,"area":"\u2060"}],"criteria":[{"text":"\u0007","check":"a\u2028b"}]}`), "1")
 	f.Fuzz(func(t *testing.T, data []byte, answer string) {
-		i := &clarify.Interview{}
+		i := &clarify.InterviewState{}
 		i.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "an app", Mode: nexus.Interview}})
 		for n := range 200 {
 			switch step := i.NextStep(false); step.Do {
 			case clarify.Talk:
-				h, problems := ParseHandin(data, i)
+				h, problems := ParseSubmission(data, i)
 				if len(problems) > 0 {
 					return
 				}
-				i.Apply(nexus.InterviewSought{Attempt: "interview.1", Round: step.Round})
-				for _, f := range i.FactsFrom(step.Round, h) {
+				i.Apply(nexus.InterviewRoundStarted{Attempt: "interview.1", Round: step.Round})
+				for _, f := range i.SubmissionFacts(step.Round, h) {
 					i.Apply(f)
 				}
 			case clarify.Ask:

@@ -14,13 +14,13 @@ const maxTokens = 24_000
 
 // RoundMessage returns the message with the known facts at the beginning of a round. Alone means
 // that no person answers.
-func RoundMessage(i *clarify.Interview, session nexus.SessionID, round int, alone bool) string {
+func RoundMessage(i *clarify.InterviewState, session nexus.SessionID, round int, alone bool) string {
 	text, _ := prompt.FitSections([]prompt.PromptSection{
 		{Body: fmt.Sprintf("Conversation: %s\nRound %d of the interview: %s questions.", prompt.SingleLine(string(session)), round, i.QuestionDepth())},
 		{Title: "Goal", Body: i.Goal},
 		{Title: "The draft so far", Body: formatDraft(i.Draft), Rank: 1, Lead: "You submitted this."},
 		{Title: "Corrections", Body: formatCorrections(i), Rank: 1, Lead: corrected},
-		{Title: "Locked", Body: joinLockedParts(i), Rank: 1, Lead: agreed},
+		{Title: "Locked", Body: joinUnchangeableParts(i), Rank: 1, Lead: agreed},
 		{Title: "Requirements so far", Body: formatRequirements(i.Requirements), Rank: 1, Lead: "They count."},
 		{Title: "Candidates", Body: formatRequirements(i.Candidates), Rank: 2, Lead: "It was not certain that these are meant. Submit one again with its id once you are sure."},
 		{Title: "Answers", Body: formatAnswers(i, true), Rank: 1, Lead: "What the person was asked, and said, since you last submitted."},
@@ -38,7 +38,7 @@ const (
 )
 
 // submissionInstruction returns the instructions for this round's submission.
-func submissionInstruction(i *clarify.Interview, round int, alone bool) string {
+func submissionInstruction(i *clarify.InterviewState, round int, alone bool) string {
 	switch {
 	case i.Ended:
 		return "The person ended the interview. Ask nothing more: submit what follows from the answers."
@@ -52,7 +52,7 @@ func submissionInstruction(i *clarify.Interview, round int, alone bool) string {
 }
 
 // formatDraft returns the interviewer's latest draft of the spec besides its requirements.
-func formatDraft(d nexus.InterviewDraft) string {
+func formatDraft(d nexus.InterviewSpecDraft) string {
 	var b strings.Builder
 	for _, f := range []struct{ name, text string }{{"title", d.Title}, {"problem", d.Problem}} {
 		if f.text != "" {
@@ -102,7 +102,7 @@ func formatRequirements(all []nexus.Requirement) string {
 	return b.String()
 }
 
-func formatAnswers(i *clarify.Interview, fresh bool) string {
+func formatAnswers(i *clarify.InterviewState, fresh bool) string {
 	var b strings.Builder
 	for _, e := range i.Exchanges {
 		if e.Heard == fresh {
@@ -127,7 +127,7 @@ func formatAnswers(i *clarify.Interview, fresh bool) string {
 	return b.String()
 }
 
-func formatAssumptions(i *clarify.Interview) string {
+func formatAssumptions(i *clarify.InterviewState) string {
 	var b strings.Builder
 	for _, a := range i.Assumptions {
 		locked := ""
@@ -141,7 +141,7 @@ func formatAssumptions(i *clarify.Interview) string {
 
 // formatCorrections returns people's corrections of parts of the spec. Of the corrections that the
 // interviewer already received, only withdrawn ones are repeated.
-func formatCorrections(i *clarify.Interview) string {
+func formatCorrections(i *clarify.InterviewState) string {
 	var b strings.Builder
 	for _, c := range i.Corrections {
 		for _, w := range c.Withdrawn {
@@ -161,4 +161,6 @@ func formatCorrections(i *clarify.Interview) string {
 	return b.String()
 }
 
-func joinLockedParts(i *clarify.Interview) string { return strings.Join(i.LockedParts(), ", ") }
+func joinUnchangeableParts(i *clarify.InterviewState) string {
+	return strings.Join(i.UnchangeableParts(), ", ")
+}

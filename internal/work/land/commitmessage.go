@@ -16,7 +16,7 @@ import (
 // CommitMessage returns the commit message of a task: its author's submission, and its origin.
 // Without a subject it is the task's title; the brief describes the plan and not the result,
 // so it is never a body.
-func CommitMessage(run nexus.RunID, t nexus.Task, a nexus.AttemptID, s tool.SubmittedWork) string {
+func CommitMessage(run nexus.RunID, t nexus.Task, a nexus.AttemptID, s tool.DefaultWorkSubmission) string {
 	first := subjectLine(cmp.Or(strings.TrimSpace(s.Subject), t.Title))
 	parts := []string{first}
 	if body := strings.TrimSpace(s.Summary); body != "" && body != first && body != t.Title {
@@ -29,16 +29,16 @@ func CommitMessage(run nexus.RunID, t nexus.Task, a nexus.AttemptID, s tool.Subm
 	return strings.Join(append(parts, last), "\n\n") + "\n"
 }
 
-// permittedSubmission returns the parts of an author's submission for the commit message: none if the
+// submissionForCommitMessage returns the parts of an author's submission for the commit message: none if the
 // review that accepted the change objects to a claim.
-func permittedSubmission(a *state.Attempt, s tool.SubmittedWork) tool.SubmittedWork {
+func submissionForCommitMessage(a *state.AttemptState, s tool.DefaultWorkSubmission) tool.DefaultWorkSubmission {
 	r := a.LastRound()
 	if r == nil || len(r.Reviews) == 0 {
 		return s
 	}
 	objects := func(f nexus.Finding) bool { return f.Category == review.ClaimCategory }
 	if slices.ContainsFunc(r.Reviews[len(r.Reviews)-1].Findings, objects) {
-		return tool.SubmittedWork{}
+		return tool.DefaultWorkSubmission{}
 	}
 	return s
 }

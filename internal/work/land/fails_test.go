@@ -17,9 +17,9 @@ func came(facts []nexus.Fact) (commit, what string) {
 		return "", ""
 	}
 	switch f := facts[0].(type) {
-	case nexus.TrainLanded:
+	case nexus.LandingCompleted:
 		return f.Commit, fmt.Sprint(f.Tree, f.Resolved, f.Changes)
-	case nexus.LandingMerged:
+	case nexus.TargetMergeCommitted:
 		return f.Commit, fmt.Sprint(f.Tree, f.Resolved)
 	case nexus.UndoLanded:
 		return f.Commit, f.Tree

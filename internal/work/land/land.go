@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -27,10 +27,10 @@ func RunBranchRef(run nexus.RunID) string { return "refs/nexus/" + string(run) +
 type attemptLanding struct {
 	Worker *worker.AttemptWorker
 	view   state.WorkerView
-	a      *state.Attempt // the attempt that lands
-	m      *state.Attempt // the merger's attempt; our own copy
+	a      *state.AttemptState // the attempt that lands
+	m      *state.AttemptState // the merger's attempt; our own copy
 	desk   worker.AttemptRecorder
-	tree   *worktree.Tree // worktree of the merged tree, nil until it is needed
+	tree   *worktree.AttemptTree // worktree of the merged tree, nil until it is needed
 	made   worktree.MergeResult
 	ref    string // ref that moves
 	with   string // second parent of the commit; empty: none
@@ -56,18 +56,18 @@ func (l *attemptLanding) mergeAndCommit(ctx context.Context) ([]nexus.Fact, erro
 	if err != nil {
 		return nil, fmt.Errorf("merge %s: %w", l.a.ID, err)
 	}
-	hash, refused, err := l.made.Tree, (*nexus.TrainRefused)(nil), error(nil)
+	hash, refused, err := l.made.Tree, (*nexus.LandingRejected)(nil), error(nil)
 	if len(l.made.Conflicts) > 0 {
 		hash, refused, err = l.resolveConflict(ctx)
 	}
 	if refused == nil && err == nil {
-		refused, err = l.checkNumbers(ctx, hash)
+		refused, err = l.refuseTakenNumbers(ctx, hash)
 	}
 	if refused == nil && err == nil && len(l.made.Conflicts) == 0 {
 		refused, err = l.judgeTree(ctx, hash)
 	}
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeProvider}) { // nothing has moved yet
-		refused, err = &nexus.TrainRefused{Task: l.a.Task, Attempt: l.a.ID, Onto: l.view.Tip, Why: err.Error(), Broken: true}, nil
+		refused, err = &nexus.LandingRejected{Task: l.a.Task, Attempt: l.a.ID, Onto: l.view.Tip, Why: err.Error(), Broken: true}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (l *attemptLanding) findEarlierLanding(ctx context.Context) ([]nexus.Fact, 
 	if at == l.view.Tip {
 		return nil, nil
 	}
-	f, message, err := l.readCommit(ctx, at)
+	f, message, err := l.readLandingCommit(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -102,22 +102,22 @@ func (l *attemptLanding) findEarlierLanding(ctx context.Context) ([]nexus.Fact, 
 	return []nexus.Fact{f}, nil
 }
 
-// readCommit returns the landing that a commit on the branch describes.
-func (l *attemptLanding) readCommit(ctx context.Context, commit string) (nexus.TrainLanded, string, error) {
+// readLandingCommit returns the landing that a commit on the branch describes.
+func (l *attemptLanding) readLandingCommit(ctx context.Context, commit string) (nexus.LandingCompleted, string, error) {
 	out, err := l.Worker.Trees.PrivateRepo().Run(ctx, "show", "-s", "--format=%T%n%P%n%B", commit)
 	if err != nil {
-		return nexus.TrainLanded{}, "", fmt.Errorf("read commit %.12s: %w", commit, err)
+		return nexus.LandingCompleted{}, "", fmt.Errorf("read commit %.12s: %w", commit, err)
 	}
 	tree, rest, _ := strings.Cut(out, "\n")
 	parents, message, _ := strings.Cut(rest, "\n")
 	parent, _, _ := strings.Cut(parents, " ")
-	f := nexus.TrainLanded{Task: l.a.Task, Attempt: l.a.ID, Commit: commit, Tree: tree, Parent: parent, Resolved: l.hasMergeSession()}
-	names, err := change.ChangedNames(ctx, l.Worker.Trees.PrivateRepo(), parent, commit)
+	f := nexus.LandingCompleted{Task: l.a.Task, Attempt: l.a.ID, Commit: commit, Tree: tree, Parent: parent, Resolved: l.hasMergeSession()}
+	names, err := changeeffects.ChangedNames(ctx, l.Worker.Trees.PrivateRepo(), parent, commit)
 	if err != nil {
 		return f, message, fmt.Errorf("read what %.12s changes: %w", commit, err)
 	}
-	f.Changes = changedNames(names)
-	if f.Changes.Added, f.Changes.Deleted, err = change.CountLines(ctx, l.Worker.Trees.PrivateRepo(), parent, commit); err != nil {
+	f.Changes = landingChanges(names)
+	if f.Changes.Added, f.Changes.Deleted, err = changeeffects.CountLines(ctx, l.Worker.Trees.PrivateRepo(), parent, commit); err != nil {
 		return f, message, fmt.Errorf("count the lines that %.12s changes: %w", commit, err)
 	}
 	return f, message, nil
@@ -129,18 +129,18 @@ const (
 	maxNames = 50
 )
 
-// changedNames returns the files of a change, with the declarations for others that it alters or
+// landingChanges returns the files of a change, with the declarations for others that it alters or
 // removes.
-func changedNames(all []change.FileNames) nexus.LandingChanges {
+func landingChanges(all []changeeffects.FileDeclarationChanges) nexus.LandingChanges {
 	var files []string
-	var names []nexus.NameChange
+	var names []nexus.ChangedDeclaration
 	for _, f := range all {
 		files = append(files, f.Path)
 		for _, n := range f.Changed {
-			names = append(names, nexus.NameChange{File: f.Path, Name: n.Name, Was: n.Was, Now: n.Text})
+			names = append(names, nexus.ChangedDeclaration{File: f.Path, Name: n.Name, Was: n.Was, Now: n.Text})
 		}
 		for _, n := range f.Gone {
-			names = append(names, nexus.NameChange{File: f.Path, Name: n.Name, Was: n.Text})
+			names = append(names, nexus.ChangedDeclaration{File: f.Path, Name: n.Name, Was: n.Text})
 		}
 	}
 	return nexus.LandingChanges{Files: files[:min(len(files), maxFiles)], Names: names[:min(len(names), maxNames)]}
@@ -183,7 +183,7 @@ func (l *attemptLanding) recordFacts(ctx context.Context, facts ...nexus.Fact) e
 // judgeTree runs the gates on a tree that git merged alone, unless it is the tree that was
 // accepted and all its tests ran. If it is red, the change is returned to the session that
 // wrote it.
-func (l *attemptLanding) judgeTree(ctx context.Context, hash string) (*nexus.TrainRefused, error) {
+func (l *attemptLanding) judgeTree(ctx context.Context, hash string) (*nexus.LandingRejected, error) {
 	if hash == l.a.Tree && !l.Worker.Judge.HasPendingTests(ctx, hash, l.desk) && !l.Worker.Judge.HasLandingSteps(l.view.Task.Task) {
 		return nil, nil
 	}
@@ -191,7 +191,7 @@ func (l *attemptLanding) judgeTree(ctx context.Context, hash string) (*nexus.Tra
 	if err != nil || l.allowsLanding(sum) {
 		return nil, err
 	}
-	f := &nexus.TrainRefused{
+	f := &nexus.LandingRejected{
 		Task: l.a.Task, Attempt: l.a.ID, Tree: hash, Onto: l.view.Tip,
 		Why: fmt.Sprintf("gate %s fails once it is merged with what landed meanwhile: %s", sum.Gate, sum.Why),
 	}
@@ -207,12 +207,12 @@ func (l *attemptLanding) judgeTree(ctx context.Context, hash string) (*nexus.Tra
 }
 
 // judgeMergedTree runs the gates on a merged tree.
-func (l *attemptLanding) judgeMergedTree(ctx context.Context, hash string) ([]nexus.Evidence, nexus.VerdictGiven, error) {
-	none := nexus.VerdictGiven{}
+func (l *attemptLanding) judgeMergedTree(ctx context.Context, hash string) ([]nexus.GateEvidence, nexus.GatesVerdictGiven, error) {
+	none := nexus.GatesVerdictGiven{}
 	if err := l.openWorktree(ctx, hash); err != nil {
 		return nil, none, err
 	}
-	evidence, err := l.Worker.Judge.RunGates(ctx, worker.JudgeRequest{
+	evidence, err := l.Worker.Judge.RunGates(ctx, worker.TreeJudgeRequest{
 		Tree: l.tree, Hash: hash, Base: l.view.Tip, Task: l.view.Task.Task, Paid: true, Agreed: true,
 		Whole: l.with != "", // no later gate judges a merge into the target
 		Mark:  func(f nexus.GateJudged) nexus.GateJudged { f.Task = l.a.Task; return f },
@@ -220,21 +220,21 @@ func (l *attemptLanding) judgeMergedTree(ctx context.Context, hash string) ([]ne
 	if err != nil {
 		return nil, none, err
 	}
-	return evidence, repair.SumVerdict(l.a.ID, l.view.Task.Task, hash, evidence), nil
+	return evidence, repair.CombineVerdict(l.a.ID, l.view.Task.Task, hash, evidence), nil
 }
 
-func (l *attemptLanding) allowsLanding(v nexus.VerdictGiven) bool {
+func (l *attemptLanding) allowsLanding(v nexus.GatesVerdictGiven) bool {
 	return v.State == nexus.Pass || v.State == nexus.NotRun && isExemptFromGates(l.view.Task)
 }
 
 // isExemptFromGates reports whether a task may land though no gate could judge it.
-func isExemptFromGates(t state.Task) bool {
+func isExemptFromGates(t state.TaskState) bool {
 	return t.Kind == nexus.DocsTask || t.Strategy == nexus.NoTest
 }
 
 // commitTree puts the tree on the branch and verifies it.
-func (l *attemptLanding) commitTree(ctx context.Context, hash string) (nexus.TrainLanded, error) {
-	none := nexus.TrainLanded{}
+func (l *attemptLanding) commitTree(ctx context.Context, hash string) (nexus.LandingCompleted, error) {
+	none := nexus.LandingCompleted{}
 	parents := []string{l.view.Tip}
 	if l.with != "" {
 		parents = append(parents, l.with)
@@ -243,25 +243,25 @@ func (l *attemptLanding) commitTree(ctx context.Context, hash string) (nexus.Tra
 	if err != nil {
 		return none, err
 	}
-	commit, err := l.Worker.Trees.Commit(ctx, hash, parents, CommitMessage(l.Worker.Site.Run, l.view.Task.Task, l.a.ID, permittedSubmission(l.a, submitted)), l.Worker.Site.Now())
+	commit, err := l.Worker.Trees.Commit(ctx, hash, parents, CommitMessage(l.Worker.Site.Run, l.view.Task.Task, l.a.ID, submissionForCommitMessage(l.a, submitted)), l.Worker.Site.Now())
 	if err != nil {
 		return none, fmt.Errorf("commit %s: %w", l.a.ID, err)
 	}
 	if err := l.Worker.Trees.MoveRef(ctx, l.ref, commit, l.view.Tip); err != nil {
 		return none, fmt.Errorf("land %s: %w", l.a.ID, err)
 	}
-	return l.confirmBranch(ctx, commit, hash)
+	return l.verifyBranch(ctx, commit, hash)
 }
 
-// confirmBranch verifies the branch: it points at the new commit, with the tree that passed,
+// verifyBranch verifies the branch: it points at the new commit, with the tree that passed,
 // directly on the tip.
-func (l *attemptLanding) confirmBranch(ctx context.Context, commit, hash string) (nexus.TrainLanded, error) {
-	none := nexus.TrainLanded{}
+func (l *attemptLanding) verifyBranch(ctx context.Context, commit, hash string) (nexus.LandingCompleted, error) {
+	none := nexus.LandingCompleted{}
 	at, err := l.Worker.Trees.PrivateRepo().Resolve(ctx, l.ref)
 	if err != nil {
 		return none, err
 	}
-	f, _, err := l.readCommit(ctx, at)
+	f, _, err := l.readLandingCommit(ctx, at)
 	if err != nil {
 		return none, err
 	}

@@ -23,7 +23,7 @@ import (
 // desk keeps what is recorded, and knows what it was told gates said.
 type desk struct {
 	facts []nexus.Fact
-	known map[string]nexus.Evidence // by tree and gate
+	known map[string]nexus.GateEvidence // by tree and gate
 	heard func(nexus.Fact)
 	none  error                  // why no call may be paid; nil: it may
 	fails func(nexus.Fact) error // to record; nil: records
@@ -49,7 +49,7 @@ func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
 	return nil
 }
 
-func (d *desk) Known(_ context.Context, tree, name string) (nexus.Evidence, bool) {
+func (d *desk) Known(_ context.Context, tree, name string) (nexus.GateEvidence, bool) {
 	e, ok := d.known[tree+name]
 	return e, ok
 }
@@ -85,7 +85,7 @@ type train struct {
 
 func newTrain(t *testing.T, gates ...gate.QualityGate) *train {
 	t.Helper()
-	s, base, _ := workertest.New(t, gates...)
+	s, base, _ := workertest.NewTestWorker(t, gates...)
 	s.Site.Now = func() time.Time { return time.Unix(1700000000, 0) }
 	r := &train{s, t, base, &desk{}}
 	r.move(base, "")
@@ -112,7 +112,7 @@ func (r *train) tip() string {
 // tree returns a commit with files beside those of a commit, and its tree.
 func (r *train) tree(id nexus.AttemptID, from string, files map[string]string) (commit, hash string) {
 	r.t.Helper()
-	return workertest.Commit(r.t, r.AttemptWorker, id, from, files)
+	return workertest.CommitFiles(r.t, r.AttemptWorker, id, from, files)
 }
 
 // commit puts a tree on parents, as what somebody committed.
@@ -131,9 +131,9 @@ func (r *train) accepted(files map[string]string) state.WorkerView {
 	commit, hash := r.tree("T1.1", r.base, files)
 	task := nexus.Task{ID: "T1", Title: "Add one"}
 	return state.WorkerView{
-		Run: "r", Tip: r.base, Goal: nexus.GoalAccepted{Base: r.base}, Task: state.Task{Task: task},
-		Attempt: &state.Attempt{ID: "T1.1", Task: "T1", Base: r.base, Outcome: nexus.Accepted, Commit: commit, Tree: hash},
-		Merge:   &state.Attempt{ID: state.MergeID("T1.1"), Base: r.base},
+		Run: "r", Tip: r.base, Goal: nexus.GoalAccepted{Base: r.base}, Task: state.TaskState{Task: task},
+		Attempt: &state.AttemptState{ID: "T1.1", Task: "T1", Base: r.base, Outcome: nexus.Accepted, Commit: commit, Tree: hash},
+		Merge:   &state.AttemptState{ID: state.MergerAttemptID("T1.1"), Base: r.base},
 	}
 }
 
@@ -158,9 +158,9 @@ func (r *train) land(v state.WorkerView) nexus.Fact {
 }
 
 // landed checks that a fact says that files landed right on the view's tip.
-func (r *train) landed(v state.WorkerView, f nexus.Fact, files ...string) nexus.TrainLanded {
+func (r *train) landed(v state.WorkerView, f nexus.Fact, files ...string) nexus.LandingCompleted {
 	r.t.Helper()
-	got, ok := f.(nexus.TrainLanded)
+	got, ok := f.(nexus.LandingCompleted)
 	if !ok {
 		r.t.Fatalf("%T %+v", f, f)
 	}
@@ -177,9 +177,9 @@ func (r *train) landed(v state.WorkerView, f nexus.Fact, files ...string) nexus.
 }
 
 // refused checks that a fact says that nothing landed, and why.
-func (r *train) refused(v state.WorkerView, f nexus.Fact, why string) nexus.TrainRefused {
+func (r *train) refused(v state.WorkerView, f nexus.Fact, why string) nexus.LandingRejected {
 	r.t.Helper()
-	got, ok := f.(nexus.TrainRefused)
+	got, ok := f.(nexus.LandingRejected)
 	if !ok {
 		r.t.Fatalf("%T %+v", f, f)
 	}
@@ -199,28 +199,28 @@ func lint(text string) gate.QualityGate {
 // TestTheTreeThatWasAcceptedLands without another look, and what its author
 // submitted is its message; unless not all its tests ran.
 func TestTheTreeThatWasAcceptedLands(t *testing.T) {
-	passed, failed := nexus.Evidence{State: nexus.Pass}, nexus.Evidence{State: nexus.Fail}
+	passed, failed := nexus.GateEvidence{State: nexus.Pass}, nexus.GateEvidence{State: nexus.Fail}
 	for _, c := range []struct {
 		name    string
-		related worker.RelatedMode
-		known   map[string]nexus.Evidence // of its tree
-		red     bool                      // the gate is asked
+		related worker.RelatedTestsMode
+		known   map[string]nexus.GateEvidence // of its tree
+		red     bool                          // the gate is asked
 	}{
-		{"all ran", worker.RelatedPerTask, map[string]nexus.Evidence{"test": passed, related.Name: passed}, false},
+		{"all ran", worker.RelatedPerTask, map[string]nexus.GateEvidence{"test": passed, related.Name: passed}, false},
 		{"none apart", worker.RelatedOff, nil, false},
-		{"only some ran", worker.RelatedOff, map[string]nexus.Evidence{related.Name: passed}, true},
-		{"only some ran, and failed", worker.RelatedOff, map[string]nexus.Evidence{related.Name: failed}, false},
+		{"only some ran", worker.RelatedOff, map[string]nexus.GateEvidence{related.Name: passed}, true},
+		{"only some ran, and failed", worker.RelatedOff, map[string]nexus.GateEvidence{related.Name: failed}, false},
 		{"others wait for this", worker.RelatedDeferred, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newTrain(t, lint("test ! -e one || exit 1"))
 			v := r.accepted(map[string]string{"one": ""})
-			r.Judge.Related, r.desk.known = c.related, map[string]nexus.Evidence{}
+			r.Judge.Related, r.desk.known = c.related, map[string]nexus.GateEvidence{}
 			for name, e := range c.known {
 				e.Tree = v.Attempt.Tree
 				r.desk.known[e.Tree+name] = e
 			}
-			v.Attempt.Sessions = []*state.Session{r.session("T1.1", nexus.Coder, nexus.Accepted, tool.SubmittedWork{Subject: "Write one", Summary: "It is new."})}
+			v.Attempt.Sessions = []*state.AgentSessionState{r.session("T1.1", nexus.Coder, nexus.Accepted, tool.DefaultWorkSubmission{Subject: "Write one", Summary: "It is new."})}
 			f := r.land(v)
 			if c.red {
 				if got := r.refused(v, f, "gate lint, which runs at the landing, fails"); got.Tree != v.Attempt.Tree || got.Conflict {
@@ -241,7 +241,7 @@ func TestTheTreeThatWasAcceptedLands(t *testing.T) {
 }
 
 // session returns a conversation that is over.
-func (r *train) session(of nexus.AttemptID, role nexus.Role, o nexus.Outcome, handin any) *state.Session {
+func (r *train) session(of nexus.AttemptID, role nexus.Role, o nexus.Outcome, handin any) *state.AgentSessionState {
 	r.t.Helper()
 	data, err := json.Marshal(handin)
 	if err != nil {
@@ -251,7 +251,7 @@ func (r *train) session(of nexus.AttemptID, role nexus.Role, o nexus.Outcome, ha
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return &state.Session{
+	return &state.AgentSessionState{
 		SessionStarted: nexus.SessionStarted{Session: nexus.SessionID(string(of) + "/" + string(role) + ".1"), Attempt: of, Role: role},
 		Over:           true, Outcome: o, Result: result,
 	}
@@ -314,7 +314,7 @@ func TestWhatNoGateJudgedLandsOnlyWhereItMay(t *testing.T) {
 // TestAForeignCommitIsNoLanding finds the branch where nothing of this attempt
 // put it: by its parent, its message or the attempt that it names.
 func TestAForeignCommitIsNoLanding(t *testing.T) {
-	mine := CommitMessage("r", nexus.Task{ID: "T1", Title: "Add one"}, "T1.1", tool.SubmittedWork{})
+	mine := CommitMessage("r", nexus.Task{ID: "T1", Title: "Add one"}, "T1.1", tool.DefaultWorkSubmission{})
 	for _, c := range []struct {
 		name, message string
 		foreign, mine bool // its parent is not the tip; it is the landing
@@ -322,8 +322,8 @@ func TestAForeignCommitIsNoLanding(t *testing.T) {
 		{"the landing", mine, false, true},
 		{"another parent", mine, true, false},
 		{"no trailer", "Add one\n", false, false},
-		{"another attempt", CommitMessage("r", nexus.Task{ID: "T1", Title: "Add one"}, "T1.2", tool.SubmittedWork{}), false, false},
-		{"another run", CommitMessage("q", nexus.Task{ID: "T1", Title: "Add one"}, "T1.1", tool.SubmittedWork{}), false, false},
+		{"another attempt", CommitMessage("r", nexus.Task{ID: "T1", Title: "Add one"}, "T1.2", tool.DefaultWorkSubmission{}), false, false},
+		{"another run", CommitMessage("q", nexus.Task{ID: "T1", Title: "Add one"}, "T1.1", tool.DefaultWorkSubmission{}), false, false},
 		{"a trailer that others follow", mine + "Signed-off-by: x\n", false, false},
 		{"the end of a line", "Add one\n\nNo " + attemptTrailer("r", "T1.1") + "\n", false, false},
 	} {
@@ -340,7 +340,7 @@ func TestAForeignCommitIsNoLanding(t *testing.T) {
 			left, _ := r.Trees.AddTree(t.Context(), "r", v.Merge.ID, r.base)
 			facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk)
 			if c.mine {
-				if err != nil || len(facts) != 1 || facts[0].(nexus.TrainLanded).Commit != at {
+				if err != nil || len(facts) != 1 || facts[0].(nexus.LandingCompleted).Commit != at {
 					t.Error(facts, err)
 				}
 				if _, err := os.Stat(left.Dir); !os.IsNotExist(err) {
@@ -399,7 +399,7 @@ func TestALandingIsReadBack(t *testing.T) {
 	} {
 		r.move(c.at, r.tip())
 		l := &attemptLanding{Worker: r.AttemptWorker, view: v, a: v.Attempt, m: v.Merge, desk: r.desk, ref: RunBranchRef("r")}
-		f, err := l.confirmBranch(t.Context(), c.commit, hash)
+		f, err := l.verifyBranch(t.Context(), c.commit, hash)
 		if (err == nil) != c.fine || c.fine && f.Commit != c.commit || !c.fine && f.Commit != "" {
 			t.Errorf("%s: %+v, %v", c.name, f, err)
 		}
@@ -413,7 +413,7 @@ func TestAGraftedParentDoesNotLand(t *testing.T) {
 	v := r.accepted(map[string]string{"one": ""})
 	_, other := r.tree("T0.1", r.base, map[string]string{"two": ""})
 	foreign := r.commit(other, "foreign\n", r.base)
-	made := r.commit(v.Attempt.Tree, CommitMessage("r", v.Task.Task, "T1.1", tool.SubmittedWork{}), v.Tip) // the very commit
+	made := r.commit(v.Attempt.Tree, CommitMessage("r", v.Task.Task, "T1.1", tool.DefaultWorkSubmission{}), v.Tip) // the very commit
 	gittest.WriteFiles(t, r.Trees.PrivateRepo().Dir, map[string]string{"info/grafts": made + " " + foreign + "\n"})
 	facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk)
 	if err == nil || len(facts) > 0 || !strings.Contains(err.Error(), "the tip was") {

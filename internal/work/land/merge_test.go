@@ -24,7 +24,7 @@ import (
 )
 
 // nobody lets no model be asked, with an error.
-func (r *train) nobody(code nexus.Code) {
+func (r *train) nobody(code nexus.ErrorCode) {
 	r.Sessions.Roles = map[nexus.Role]agent.RoleDefinition{nexus.Merger: {}, nexus.Reviewer: {}}
 	r.Sessions.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (worker.PricedModel, error) {
 		return worker.PricedModel{}, &nexus.Error{Code: code, Message: "no model for the " + string(role)}
@@ -50,9 +50,9 @@ func (r *train) resolved(v state.WorkerView, n int, files map[string]string, o n
 		both[name] = text
 	}
 	v.Merge.Snapshot.Commit, v.Merge.Snapshot.Tree = r.tree("other", r.base, both)
-	merger := r.session(id, nexus.Merger, o, tool.SubmittedWork{Summary: "Both."})
+	merger := r.session(id, nexus.Merger, o, tool.DefaultWorkSubmission{Summary: "Both."})
 	for i := range n {
-		v.Merge.Rounds = append(v.Merge.Rounds, &state.Round{RoundStarted: nexus.RoundStarted{Attempt: id, Round: i + 1, Role: nexus.Merger, Session: merger.Session}, Prompted: true})
+		v.Merge.Rounds = append(v.Merge.Rounds, &state.AttemptRound{RoundStarted: nexus.RoundStarted{Attempt: id, Round: i + 1, Role: nexus.Merger, Session: merger.Session}, Prompted: true})
 	}
 	v.Merge.Sessions = append(v.Merge.Sessions, merger)
 	if reviewed != nil {
@@ -111,11 +111,11 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 			if got := r.desk.judged(); !slices.Equal(got, []string{tree}) {
 				t.Errorf("the gates judged %v", got)
 			}
-			i := slices.IndexFunc(r.desk.facts, func(f nexus.Fact) bool { _, ok := f.(nexus.ReviewGiven); return ok })
-			if i < 0 || r.desk.facts[i].(nexus.ReviewGiven).Tree != tree || r.desk.facts[i].(nexus.ReviewGiven).SendsBack {
+			i := slices.IndexFunc(r.desk.facts, func(f nexus.Fact) bool { _, ok := f.(nexus.ReviewerVerdictGiven); return ok })
+			if i < 0 || r.desk.facts[i].(nexus.ReviewerVerdictGiven).Tree != tree || r.desk.facts[i].(nexus.ReviewerVerdictGiven).SendsBack {
 				t.Error("no review of it is on record that lets it land")
 			}
-			var compared []nexus.Evidence
+			var compared []nexus.GateEvidence
 			for _, f := range r.desk.facts {
 				if j, ok := f.(nexus.GateJudged); ok && j.Evidence.Gate == tamper.MergeGate {
 					compared = append(compared, j.Evidence)
@@ -193,9 +193,9 @@ func TestWhatAMergeLacksIsExplainedAndAgreedTo(t *testing.T) {
 				said.Agreed = append(said.Agreed, e.Name)
 			}
 		}
-		v.Merge = &state.Attempt{ID: v.Merge.ID, Base: r.base}
+		v.Merge = &state.AttemptState{ID: v.Merge.ID, Base: r.base}
 		r.resolved(v, 3, map[string]string{"bad": "theirs\n"}, nexus.Accepted, said)
-		v.Merge.Sessions[0] = r.session(v.Merge.ID, nexus.Merger, nexus.Accepted, tool.SubmittedWork{Summary: "Theirs, in bad.", Explains: explains})
+		v.Merge.Sessions[0] = r.session(v.Merge.ID, nexus.Merger, nexus.Accepted, tool.DefaultWorkSubmission{Summary: "Theirs, in bad.", Explains: explains})
 		v.Merge.Sessions[1].Session = nexus.SessionID(string(v.Merge.ID) + "/reviewer.3")
 		if f := r.land(v); agreed {
 			r.landed(v, f, "bad", "one", "two")
@@ -230,7 +230,7 @@ func TestWhatTheMergerGotWrongIsARoundMore(t *testing.T) {
 	if len(v.Merge.Rounds) != 2 || last.Cause != "review" || last.Role != nexus.Merger {
 		t.Errorf("%+v", last)
 	}
-	given, ok := r.desk.facts[len(r.desk.facts)-2].(nexus.ReviewGiven)
+	given, ok := r.desk.facts[len(r.desk.facts)-2].(nexus.ReviewerVerdictGiven)
 	if !ok || !given.SendsBack || given.Attempt != v.Merge.ID {
 		t.Errorf("%+v", given)
 	}
@@ -245,7 +245,7 @@ func TestNobodyMerges(t *testing.T) {
 	if got := r.refused(v, r.land(v), "no model for the merger"); !got.Broken || got.Conflict {
 		t.Errorf("%+v", got)
 	}
-	v.Merge = &state.Attempt{ID: v.Merge.ID, Base: r.base}
+	v.Merge = &state.AttemptState{ID: v.Merge.ID, Base: r.base}
 	r.nobody(nexus.CodeBudget)
 	if facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) || len(facts) > 0 || r.tip() != v.Tip {
 		t.Error(facts, err)
@@ -295,7 +295,7 @@ func (r *train) home(theirs map[string]string) state.WorkerView {
 	v.Tip = r.commit(v.Attempt.Tree, "landed\n", r.base)
 	r.move(v.Tip, r.base)
 	_, hash := r.tree("T0.1", r.base, theirs)
-	v.Merge = &state.Attempt{ID: "home", Base: r.commit(hash, "theirs\n", r.base)}
+	v.Merge = &state.AttemptState{ID: "home", Base: r.commit(hash, "theirs\n", r.base)}
 	v.Attempt = nil
 	return v
 }
@@ -317,7 +317,7 @@ func TestHome(t *testing.T) {
 			t.Fatal(err)
 		}
 		switch f := facts[0].(type) {
-		case nexus.LandingMerged:
+		case nexus.TargetMergeCommitted:
 			out, err := r.Trees.PrivateRepo().Run(t.Context(), "show", "-s", "--format=%T %P", f.Commit)
 			if want := f.Tree + " " + v.Merge.Base + " " + v.Tip; red || err != nil || strings.TrimSpace(out) != want || f.Commit != at || f.Onto != v.Merge.Base || f.Attempt != "home" {
 				t.Errorf("%+v is %q, %v", f, out, err)
@@ -326,7 +326,7 @@ func TestHome(t *testing.T) {
 			if err != nil || strings.Join(strings.Fields(files), " ") != "bad one two" {
 				t.Errorf("%q, %v", files, err)
 			}
-		case nexus.LandingRefused:
+		case nexus.TargetMergeRefused:
 			if !red || f.Onto != v.Merge.Base || at != v.Merge.Base || !strings.Contains(f.Why, "gate lint fails") {
 				t.Errorf("%+v, at %s", f, at)
 			}
@@ -345,12 +345,12 @@ func TestHomeIsJudgedByAllPackages(t *testing.T) {
 	v.Tip = r.commit(v.Attempt.Tree, "landed\n", r.base)
 	r.move(v.Tip, r.base)
 	_, hash := r.tree("T0.1", r.base, map[string]string{"a/package.json": `{"name":"a"}`, "b/package.json": `{"name":"b"}`})
-	v.Merge, v.Attempt = &state.Attempt{ID: "home", Base: r.commit(hash, "theirs\n", r.base)}, nil
+	v.Merge, v.Attempt = &state.AttemptState{ID: "home", Base: r.commit(hash, "theirs\n", r.base)}, nil
 	facts, err := MergeIntoTarget(t.Context(), r.AttemptWorker, v, r.desk)
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
-	if f, ok := facts[0].(nexus.LandingRefused); !ok || !strings.Contains(f.Why, "gate lint-b fails") {
+	if f, ok := facts[0].(nexus.TargetMergeRefused); !ok || !strings.Contains(f.Why, "gate lint-b fails") {
 		t.Errorf("%+v", facts[0])
 	}
 }
@@ -358,7 +358,7 @@ func TestHomeIsJudgedByAllPackages(t *testing.T) {
 // TestHomeThatNobodyCanMerge is refused, not an error; a budget that is used up
 // is one.
 func TestHomeThatNobodyCanMerge(t *testing.T) {
-	for code, refused := range map[nexus.Code]bool{
+	for code, refused := range map[nexus.ErrorCode]bool{
 		nexus.CodeNoKey: true, nexus.CodeNoProvider: true, nexus.CodeModelUnknown: true, nexus.CodeAuth: true, nexus.CodeNotRecorded: true,
 		nexus.CodeBudget: false,
 	} {
@@ -375,7 +375,7 @@ func TestHomeThatNobodyCanMerge(t *testing.T) {
 		if err != nil || len(facts) != 1 {
 			t.Fatal(code, facts, err)
 		}
-		if f, ok := facts[0].(nexus.LandingRefused); !ok || f.Onto != v.Merge.Base || !strings.HasPrefix(f.Why, "cannot merge bad: ") {
+		if f, ok := facts[0].(nexus.TargetMergeRefused); !ok || f.Onto != v.Merge.Base || !strings.HasPrefix(f.Why, "cannot merge bad: ") {
 			t.Errorf("%s: %+v", code, facts[0])
 		}
 		if _, err := os.Stat(filepath.Join(r.Site.State, "trees", "r", "home")); !os.IsNotExist(err) {
@@ -397,7 +397,7 @@ func TestHomeWithoutACommonCommit(t *testing.T) {
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
-	f, ok := facts[0].(nexus.LandingRefused)
+	f, ok := facts[0].(nexus.TargetMergeRefused)
 	if !ok || f.Onto != v.Merge.Base || !strings.Contains(f.Why, "no commit in common with the run") {
 		t.Errorf("%+v", facts[0])
 	}

@@ -25,7 +25,7 @@ func MergeIntoTarget(ctx context.Context, s *worker.AttemptWorker, v state.Worke
 		return nil, fmt.Errorf("find the common ancestor of the target and the run: %w", err)
 	}
 	if base == "" {
-		return []nexus.Fact{nexus.LandingRefused{Onto: m.Base, Why: fmt.Sprintf("its history was replaced: %.12s has no commit in common with the run", m.Base)}}, nil
+		return []nexus.Fact{nexus.TargetMergeRefused{Onto: m.Base, Why: fmt.Sprintf("its history was replaced: %.12s has no commit in common with the run", m.Base)}}, nil
 	}
 	tree, err := git.TreeID(ctx, tip)
 	if err != nil {
@@ -35,10 +35,10 @@ func MergeIntoTarget(ctx context.Context, s *worker.AttemptWorker, v state.Worke
 	if err != nil {
 		return nil, err
 	}
-	v.Task, v.Meanwhile, v.Tip = state.Task{Task: whole}, theirs, m.Base
+	v.Task, v.Meanwhile, v.Tip = state.TaskState{Task: whole}, theirs, m.Base
 	l := &attemptLanding{
 		Worker: s, view: v, m: m, desk: d, ref: targetMergeRef(v.Run, m.ID), with: tip,
-		a: &state.Attempt{ID: m.ID, Base: base, Commit: tip, Tree: tree, Tier: nexus.Balanced},
+		a: &state.AttemptState{ID: m.ID, Base: base, Commit: tip, Tree: tree, Tier: nexus.Balanced},
 	}
 	if at, err := git.Resolve(ctx, l.ref); errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		if err := s.Trees.MoveRef(ctx, l.ref, m.Base, ""); err != nil {
@@ -49,17 +49,17 @@ func MergeIntoTarget(ctx context.Context, s *worker.AttemptWorker, v state.Worke
 	}
 	facts, err := l.mergeAndCommit(ctx)
 	if e, ok := errors.AsType[*nexus.Error](err); ok && isNoModelCode(e.Code) {
-		return []nexus.Fact{nexus.LandingRefused{Onto: m.Base, Why: "cannot merge " + strings.Join(l.made.Conflicts, ", ") + ": " + e.Message}}, l.removeWorktree(ctx)
+		return []nexus.Fact{nexus.TargetMergeRefused{Onto: m.Base, Why: "cannot merge " + strings.Join(l.made.Conflicts, ", ") + ": " + e.Message}}, l.removeWorktree(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
 	for i, f := range facts {
 		switch f := f.(type) {
-		case nexus.TrainLanded:
-			facts[i] = nexus.LandingMerged{Attempt: m.ID, Onto: m.Base, Commit: f.Commit, Tree: f.Tree, Resolved: f.Resolved}
-		case nexus.TrainRefused:
-			facts[i] = nexus.LandingRefused{Onto: m.Base, Why: f.Why}
+		case nexus.LandingCompleted:
+			facts[i] = nexus.TargetMergeCommitted{Attempt: m.ID, Onto: m.Base, Commit: f.Commit, Tree: f.Tree, Resolved: f.Resolved}
+		case nexus.LandingRejected:
+			facts[i] = nexus.TargetMergeRefused{Onto: m.Base, Why: f.Why}
 		default:
 		}
 	}
@@ -73,7 +73,7 @@ func targetMergeRef(run nexus.RunID, id nexus.AttemptID) string {
 }
 
 // isNoModelCode reports whether an error means that no model is available for the merge.
-func isNoModelCode(c nexus.Code) bool {
+func isNoModelCode(c nexus.ErrorCode) bool {
 	switch c {
 	case nexus.CodeNoKey, nexus.CodeNoProvider, nexus.CodeModelUnknown, nexus.CodeAuth, nexus.CodeNotRecorded:
 		return true
@@ -88,7 +88,7 @@ const maxSubjects = 50
 // mergeSubjects returns the run's changes, as one task, and the commits of others on the target
 // since.
 func mergeSubjects(ctx context.Context, trees *worktree.Store, v state.WorkerView, base string) (whole nexus.Task, theirs []nexus.Task, err error) {
-	whole = nexus.Task{Title: "Merge: " + cmp.Or(spec.TitleOf(v.Goal.Goal.Text), v.Goal.Goal.Text)}
+	whole = nexus.Task{Title: "Merge: " + cmp.Or(spec.GoalTitle(v.Goal.Goal.Text), v.Goal.Goal.Text)}
 	for _, t := range v.Landed {
 		whole.Brief += fmt.Sprintf("%s: %s\n%s\n\n", t.ID, t.Title, t.Brief)
 		for _, c := range t.Criteria {

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -23,7 +23,7 @@ import (
 func TestWhatNobodyCouldReadDoesNotLand(t *testing.T) {
 	for name, c := range map[string]struct {
 		lose func(state.WorkerView)
-		code nexus.Code
+		code nexus.ErrorCode
 	}{
 		"the reviewer has no money":    {func(v state.WorkerView) { v.Merge.Sessions[1].Outcome = nexus.Refused }, nexus.CodeBudget},
 		"the review is lost":           {func(v state.WorkerView) { v.Merge.Sessions[1].Result = "lost" }, ""},
@@ -34,7 +34,7 @@ func TestWhatNobodyCouldReadDoesNotLand(t *testing.T) {
 			r := newTrain(t, lint("exit 0"))
 			r.nobody(nexus.CodeNoKey)
 			v := r.conflicted()
-			v.Attempt.Sessions = []*state.Session{r.session("T1.1", nexus.Coder, nexus.Accepted, tool.SubmittedWork{Subject: "Write one"})}
+			v.Attempt.Sessions = []*state.AgentSessionState{r.session("T1.1", nexus.Coder, nexus.Accepted, tool.DefaultWorkSubmission{Subject: "Write one"})}
 			r.resolved(v, 1, map[string]string{"bad": "mine\ntheirs\n"}, nexus.Accepted, given{Approved: true, Summary: "fine"})
 			c.lose(v)
 			facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk)
@@ -53,7 +53,7 @@ func TestWhatNobodyCouldReadDoesNotLand(t *testing.T) {
 func TestARoundThatNobodyWasToldOf(t *testing.T) {
 	r := newTrain(t, lint("exit 0"))
 	v := r.conflicted()
-	v.Merge.Rounds = []*state.Round{{RoundStarted: nexus.RoundStarted{Attempt: v.Merge.ID, Round: 1, Role: nexus.Merger}}}
+	v.Merge.Rounds = []*state.AttemptRound{{RoundStarted: nexus.RoundStarted{Attempt: v.Merge.ID, Round: 1, Role: nexus.Merger}}}
 	c := r.plays(v, map[nexus.Role][]func() (map[string]string, any){
 		nexus.Merger:   {submits(map[string]string{"bad": "theirs\nmine\n"}, "Both.")},
 		nexus.Reviewer: {reviews(given{Approved: true, Summary: "fine"})},
@@ -165,7 +165,7 @@ func TestAChangeWithAnotherFault(t *testing.T) {
 	v := r.conflicted()
 	r.resolved(v, 3, map[string]string{"bad": "mine\ntheirs\n"}, nexus.Accepted, given{Approved: true, Summary: "fine", Agreed: []string{"gate test: fewer tests"}})
 	v.Merge.Sessions[1].Session = nexus.SessionID(string(v.Merge.ID) + "/reviewer.3")
-	v.Attempt.Rounds = []*state.Round{{Suspect: &nexus.TamperSuspected{Findings: []nexus.Finding{{Gate: "test", Code: "not " + raw.CodeFewer}}}}}
+	v.Attempt.Rounds = []*state.AttemptRound{{Suspect: &nexus.TamperSuspected{Findings: []nexus.Finding{{Gate: "test", Code: "not " + parserbase.CodeFewer}}}}}
 	r.refused(v, r.land(v), "the result lacks parts of the two sides, or has again what one removed, and the merger does not explain why; gate test: fewer tests")
 }
 
@@ -185,10 +185,10 @@ func TestWhatAnAuthorClaimsFalselyIsNotSaid(t *testing.T) {
 	} {
 		r := newTrain(t)
 		v := r.accepted(map[string]string{"one": ""})
-		v.Attempt.Sessions = []*state.Session{r.session("T1.1", nexus.Coder, nexus.Accepted, tool.SubmittedWork{Subject: "Write one"})}
-		v.Attempt.Rounds = []*state.Round{{}}
+		v.Attempt.Sessions = []*state.AgentSessionState{r.session("T1.1", nexus.Coder, nexus.Accepted, tool.DefaultWorkSubmission{Subject: "Write one"})}
+		v.Attempt.Rounds = []*state.AttemptRound{{}}
 		for _, found := range c.reviews {
-			v.Attempt.Rounds[0].Reviews = append(v.Attempt.Rounds[0].Reviews, nexus.ReviewGiven{Findings: found})
+			v.Attempt.Rounds[0].Reviews = append(v.Attempt.Rounds[0].Reviews, nexus.ReviewerVerdictGiven{Findings: found})
 		}
 		got := r.landed(v, r.land(v), "bad", "one")
 		if subject, err := r.Trees.PrivateRepo().Run(t.Context(), "show", "-s", "--format=%s", got.Commit); err != nil || strings.TrimSpace(subject) != c.subject {
@@ -208,7 +208,7 @@ func TestALandingSaysWhatItChanges(t *testing.T) {
 	if !slices.Equal(got.Files, []string{"a.go", "one"}) || got.Added != 4 || got.Deleted != 3 {
 		t.Errorf("%+v", got)
 	}
-	names := map[string]nexus.NameChange{}
+	names := map[string]nexus.ChangedDeclaration{}
 	for _, n := range got.Names {
 		names[n.Name] = n
 	}
@@ -243,7 +243,7 @@ func TestWorkThatWasAcceptedWaitsForItsGates(t *testing.T) {
 func TestAStepBeforeALandingRuns(t *testing.T) {
 	for _, moved := range []bool{false, true} {
 		r := newTrain(t, lint("exit 0"))
-		r.Judge.Steps = []config.NamedStep{{Name: "speed", PipelineStep: config.PipelineStep{Run: "test ! -e one", When: config.BeforeLand}}}
+		r.Judge.Steps = []config.NamedPipelineStep{{Name: "speed", PipelineStepSettings: config.PipelineStepSettings{Run: "test ! -e one", When: config.BeforeLand}}}
 		v := r.accepted(map[string]string{"one": "1\n"})
 		if moved {
 			r.meanwhile(&v, map[string]string{"two": "2\n"})

@@ -48,7 +48,7 @@ func TestWhatCameBackIsTakenBackAgain(t *testing.T) {
 			t.Fatalf("%s, done %t, %v, want %q", made, done, err, want)
 		}
 		if !done {
-			if err := trees.Land(t.Context(), "main", made, at); err != nil {
+			if err := trees.LandOnUserBranch(t.Context(), "main", made, at); err != nil {
 				t.Fatal(err)
 			}
 		}

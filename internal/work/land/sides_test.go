@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -44,7 +44,7 @@ func TestWhatLandedIsTheFirstSide(t *testing.T) {
 // away, so nobody has to explain it again at the landing.
 func TestWhatWasAgreedToLands(t *testing.T) {
 	r := newTrain(t, lint("exit 0"))
-	r.Judge.Meter = &measure.ChangeMeter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
+	r.Judge.Meter = &measure.ChangeMeasurer{Rules: nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
 	v := r.accepted(map[string]string{"bad": "", "one": "1\n"})
 	r.meanwhile(&v, map[string]string{"two": "2\n"})
 	r.landed(v, r.land(v), "bad", "one", "two")
@@ -73,13 +73,13 @@ func TestADeadProcessHadNotSaidWhatIsWrong(t *testing.T) {
 // model answers as it is scripted to.
 type model func(llm.Request) (llm.Response, error)
 
-func (m model) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (m model) Stream(_ context.Context, r llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	return m(r)
 }
 
 func (r *train) scripted(m model) {
 	r.t.Helper()
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -98,9 +98,9 @@ func TestAMergerIsToldOnce(t *testing.T) {
 	r := newTrain(t, lint("exit 0"))
 	v := r.conflicted()
 	r.scripted(func(llm.Request) (llm.Response, error) {
-		return llm.Response{}, &llm.Error{Class: llm.Fatal, Cause: errors.New("no answer")}
+		return llm.Response{}, &llm.ModelCallError{Class: llm.Fatal, Cause: errors.New("no answer")}
 	})
-	if f, ok := r.land(v).(nexus.TrainRefused); !ok || !f.Broken || !v.Merge.LastRound().Prompted {
+	if f, ok := r.land(v).(nexus.LandingRejected); !ok || !f.Broken || !v.Merge.LastRound().Prompted {
 		t.Fatalf("%+v", f)
 	}
 	asked := 0
@@ -130,7 +130,7 @@ func TestFewerTestsThanOnTheTip(t *testing.T) {
 		r.resolved(v, 3, map[string]string{"bad": "mine\ntheirs\n"}, nexus.Accepted, given{Approved: true, Summary: "fine"})
 		v.Merge.Sessions[1].Session = nexus.SessionID(string(v.Merge.ID) + "/reviewer.3")
 		if known {
-			v.Attempt.Rounds = []*state.Round{{Suspect: &nexus.TamperSuspected{Findings: []nexus.Finding{{Gate: "test", Code: raw.CodeFewer}}}}}
+			v.Attempt.Rounds = []*state.AttemptRound{{Suspect: &nexus.TamperSuspected{Findings: []nexus.Finding{{Gate: "test", Code: parserbase.CodeFewer}}}}}
 			r.landed(v, r.land(v), "bad", "one", "two")
 			continue
 		}
@@ -159,7 +159,7 @@ func TestAFileThatIsAsItWas(t *testing.T) {
 		v.Tip = r.commit(hash, "meanwhile\n", r.base)
 		r.move(v.Tip, r.base)
 		r.resolved(v, 3, map[string]string{"bad": "mine\n"}, nexus.Accepted, nil)
-		v.Merge.Sessions[0] = r.session(v.Merge.ID, nexus.Merger, nexus.Accepted, tool.SubmittedWork{Summary: summary})
+		v.Merge.Sessions[0] = r.session(v.Merge.ID, nexus.Merger, nexus.Accepted, tool.DefaultWorkSubmission{Summary: summary})
 		facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk)
 		if err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) {
 			t.Fatal(err)
@@ -216,7 +216,7 @@ func (r *train) plays(v state.WorkerView, does map[nexus.Role][]func() (map[stri
 		n := len(c.told[role])
 		c.told[role] = append(c.told[role], q.Messages[len(q.Messages)-1].Text())
 		if n >= len(c.does[role]) {
-			return llm.Response{}, &llm.Error{Class: llm.Fatal, Cause: errors.New("no turn is left for the " + string(role))}
+			return llm.Response{}, &llm.ModelCallError{Class: llm.Fatal, Cause: errors.New("no turn is left for the " + string(role))}
 		}
 		files, handin := c.does[role][n]()
 		for name, text := range files {

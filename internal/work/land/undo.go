@@ -13,20 +13,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// taskUndo is one revert in progress.
-type taskUndo struct {
+// taskRevert is one revert in progress.
+type taskRevert struct {
 	Worker *worker.AttemptWorker
 	view   state.WorkerView
 	desk   worker.AttemptRecorder
-	f      nexus.UndoSought
-	gone   []state.Landing // landings to revert, the last first
+	f      nexus.UndoStarted
+	gone   []state.CompletedLanding // landings to revert, the last first
 }
 
 // UndoTasks reverts the landed work of tasks by one commit on the run's branch, if the gates pass
 // the tree without it, or returns why that is impossible. After a crash it first checks
 // whether the commit exists already.
-func UndoTasks(ctx context.Context, s *worker.AttemptWorker, f nexus.UndoSought, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
-	u := &taskUndo{Worker: s, view: v, desk: d, f: f}
+func UndoTasks(ctx context.Context, s *worker.AttemptWorker, f nexus.UndoStarted, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+	u := &taskRevert{Worker: s, view: v, desk: d, f: f}
 	for _, id := range f.Tasks {
 		for _, l := range v.Commits {
 			if l.Task == id {
@@ -51,7 +51,7 @@ func UndoTasks(ctx context.Context, s *worker.AttemptWorker, f nexus.UndoSought,
 }
 
 // findEarlierRevert returns the confirmation of a revert that a dead process made and did not record.
-func (u *taskUndo) findEarlierRevert(ctx context.Context) ([]nexus.Fact, error) {
+func (u *taskRevert) findEarlierRevert(ctx context.Context) ([]nexus.Fact, error) {
 	git := u.Worker.Trees.PrivateRepo()
 	at, err := git.Resolve(ctx, RunBranchRef(u.view.Run))
 	if err != nil || at == u.f.Onto {
@@ -66,16 +66,16 @@ func (u *taskUndo) findEarlierRevert(ctx context.Context) ([]nexus.Fact, error) 
 	if parent != u.f.Onto || !strings.HasSuffix(strings.TrimSpace(message), "\n"+u.undoTrailer()) {
 		return nil, fmt.Errorf("the run's branch is at %.12s, which nexus did not put there: it should be at %.12s", at, u.f.Onto)
 	}
-	return u.landedFacts(at, tree), nil
+	return u.undoLandedFacts(at, tree), nil
 }
 
-func (u *taskUndo) landedFacts(commit, tree string) []nexus.Fact {
+func (u *taskRevert) undoLandedFacts(commit, tree string) []nexus.Fact {
 	return []nexus.Fact{nexus.UndoLanded{Attempt: u.f.Attempt, Tasks: u.f.Tasks, Commit: commit, Tree: tree, Parent: u.f.Onto, By: u.f.By}}
 }
 
 // treeWithoutTasks returns the tip's tree without the reverted work, or the files whose later
 // changes conflict.
-func (u *taskUndo) treeWithoutTasks(ctx context.Context) (tree string, conflicts []string, err error) {
+func (u *taskRevert) treeWithoutTasks(ctx context.Context) (tree string, conflicts []string, err error) {
 	tree, err = u.Worker.Trees.PrivateRepo().TreeID(ctx, u.f.Onto)
 	for _, l := range u.gone {
 		if err != nil {
@@ -95,7 +95,7 @@ func (u *taskUndo) treeWithoutTasks(ctx context.Context) (tree string, conflicts
 
 // conflictReason returns which files cannot be reverted, and the tasks that changed them
 // since.
-func (u *taskUndo) conflictReason(conflicts []string) string {
+func (u *taskRevert) conflictReason(conflicts []string) string {
 	var by []nexus.TaskID
 	first := u.gone[len(u.gone)-1]
 	later := false
@@ -113,7 +113,7 @@ func (u *taskUndo) conflictReason(conflicts []string) string {
 }
 
 // judgeTree runs the gates on the tree, and returns why it may not land.
-func (u *taskUndo) judgeTree(ctx context.Context, hash string) (refused []nexus.Fact, err error) {
+func (u *taskRevert) judgeTree(ctx context.Context, hash string) (refused []nexus.Fact, err error) {
 	v := u.view
 	tree, err := u.Worker.Trees.AddTree(ctx, v.Run, u.f.Attempt, u.f.Onto)
 	if err != nil {
@@ -123,14 +123,14 @@ func (u *taskUndo) judgeTree(ctx context.Context, hash string) (refused []nexus.
 	if err := tree.Reset(ctx, hash); err != nil {
 		return nil, err
 	}
-	evidence, err := u.Worker.Judge.RunGates(ctx, worker.JudgeRequest{
+	evidence, err := u.Worker.Judge.RunGates(ctx, worker.TreeJudgeRequest{
 		Tree: tree, Hash: hash, Base: v.Goal.Base, Paid: true, Whole: true, Agreed: true,
 		Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
 	}, u.desk)
 	if err != nil {
 		return nil, err
 	}
-	sum := repair.SumVerdict(u.f.Attempt, nexus.Task{}, hash, evidence)
+	sum := repair.CombineVerdict(u.f.Attempt, nexus.Task{}, hash, evidence)
 	if sum.State == nexus.Pass {
 		return nil, nil
 	}
@@ -154,18 +154,18 @@ func (u *taskUndo) judgeTree(ctx context.Context, hash string) (refused []nexus.
 
 // mayLandWithoutGates reports whether a tree that no gate judged may land: it is the one that
 // the run began with, or the reverted work landed without a gate, too.
-func (u *taskUndo) mayLandWithoutGates(ctx context.Context, hash string) (bool, error) {
+func (u *taskRevert) mayLandWithoutGates(ctx context.Context, hash string) (bool, error) {
 	base, err := u.Worker.Trees.PrivateRepo().TreeID(ctx, u.view.Goal.Base)
 	if err != nil || base == hash {
 		return err == nil, err
 	}
-	return !slices.ContainsFunc(u.gone, func(l state.Landing) bool {
-		return !slices.ContainsFunc(u.view.Landed, func(t nexus.Task) bool { return t.ID == l.Task && isExemptFromGates(state.Task{Task: t}) })
+	return !slices.ContainsFunc(u.gone, func(l state.CompletedLanding) bool {
+		return !slices.ContainsFunc(u.view.Landed, func(t nexus.Task) bool { return t.ID == l.Task && isExemptFromGates(state.TaskState{Task: t}) })
 	}), nil
 }
 
 // commitTree puts the tree on the branch.
-func (u *taskUndo) commitTree(ctx context.Context, hash string) ([]nexus.Fact, error) {
+func (u *taskRevert) commitTree(ctx context.Context, hash string) ([]nexus.Fact, error) {
 	commit, err := u.Worker.Trees.Commit(ctx, hash, []string{u.f.Onto}, u.commitMessage(), u.Worker.Site.Now())
 	if err != nil {
 		return nil, fmt.Errorf("commit %s: %w", u.f.Attempt, err)
@@ -173,10 +173,10 @@ func (u *taskUndo) commitTree(ctx context.Context, hash string) ([]nexus.Fact, e
 	if err := u.Worker.Trees.MoveRef(ctx, RunBranchRef(u.view.Run), commit, u.f.Onto); err != nil {
 		return nil, fmt.Errorf("land %s: %w", u.f.Attempt, err)
 	}
-	return u.landedFacts(commit, hash), nil
+	return u.undoLandedFacts(commit, hash), nil
 }
 
-func (u *taskUndo) commitMessage() string {
+func (u *taskRevert) commitMessage() string {
 	title, body := "", ""
 	for _, l := range u.gone {
 		name := string(l.Task)
@@ -194,6 +194,6 @@ func (u *taskUndo) commitMessage() string {
 	return subjectLine("Undo "+title) + "\n\n" + body + u.undoTrailer() + "\n"
 }
 
-func (u *taskUndo) undoTrailer() string {
+func (u *taskRevert) undoTrailer() string {
 	return "Nexus-Undo: " + string(u.view.Run) + "/" + string(u.f.Attempt)
 }

@@ -14,7 +14,7 @@ import (
 
 // twice is a run on whose branch T1 landed the file t1, and then T2 some files, and what
 // takes both back.
-func twice(t *testing.T, second map[string]string, gates ...gate.QualityGate) (*train, state.WorkerView, nexus.UndoSought) {
+func twice(t *testing.T, second map[string]string, gates ...gate.QualityGate) (*train, state.WorkerView, nexus.UndoStarted) {
 	t.Helper()
 	r := newTrain(t, gates...)
 	v := state.WorkerView{Run: "r", Goal: nexus.GoalAccepted{Base: r.base}}
@@ -26,13 +26,13 @@ func twice(t *testing.T, second map[string]string, gates ...gate.QualityGate) (*
 		next := r.commit(hash, "Add "+name+"\n", at)
 		r.move(next, at)
 		v.Landed = append(v.Landed, nexus.Task{ID: id, Title: "Add " + name})
-		v.Commits = append(v.Commits, state.Landing{TrainLanded: nexus.TrainLanded{
+		v.Commits = append(v.Commits, state.CompletedLanding{LandingCompleted: nexus.LandingCompleted{
 			Task: id, Attempt: nexus.AttemptID(id + ".1"), Commit: next, Tree: hash, Parent: at, Changes: nexus.LandingChanges{Files: slices.Sorted(maps.Keys(files))},
 		}})
 		at = next
 	}
 	v.Tip = at
-	return r, v, nexus.UndoSought{Attempt: "U1", Tasks: []nexus.TaskID{"T2", "T1"}, Onto: at, By: "ada"}
+	return r, v, nexus.UndoStarted{Attempt: "U1", Tasks: []nexus.TaskID{"T2", "T1"}, Onto: at, By: "ada"}
 }
 
 // TestUndo takes two landings back by one commit on the tip, whose message names both, the
@@ -103,7 +103,7 @@ func TestUndoOfWhatCannotBeRead(t *testing.T) {
 	if facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk); err == nil || !strings.Contains(err.Error(), "revert T2") || r.tip() != f.Onto {
 		t.Errorf("%v, %v; the branch is at %s", facts, err, r.tip())
 	}
-	if _, _, err := mergeSubjects(t.Context(), r.Trees, state.WorkerView{Merge: &state.Attempt{Base: v.Tip}}, strings.Repeat("0", 40)); err == nil {
+	if _, _, err := mergeSubjects(t.Context(), r.Trees, state.WorkerView{Merge: &state.AttemptState{Base: v.Tip}}, strings.Repeat("0", 40)); err == nil {
 		t.Error("what others committed since a commit that is not there is known")
 	}
 	tree, err := r.Trees.AddTree(t.Context(), "r", "T3.1", v.Tip)
@@ -115,7 +115,7 @@ func TestUndoOfWhatCannotBeRead(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	l := &attemptLanding{Worker: r.AttemptWorker, view: v, a: &state.Attempt{ID: "T3.1", Base: r.base, Commit: strings.Repeat("0", 40)}, tree: tree}
+	l := &attemptLanding{Worker: r.AttemptWorker, view: v, a: &state.AttemptState{ID: "T3.1", Base: r.base, Commit: strings.Repeat("0", 40)}, tree: tree}
 	if text, err := l.mergerBrief(t.Context(), "T3.1/merger.1"); err == nil {
 		t.Errorf("the merger is told of a change that cannot be read: %q", text)
 	}

@@ -111,10 +111,10 @@ func TestWhatNoGateJudgedIsUndoneOnlyWhereItMay(t *testing.T) {
 // TestWhoChangedItSinceIsNamed: the tasks that landed after it and in the same files, but
 // for those that are undone too.
 func TestWhoChangedItSinceIsNamed(t *testing.T) {
-	landed := func(id nexus.TaskID, files ...string) state.Landing {
-		return state.Landing{TrainLanded: nexus.TrainLanded{Task: id, Changes: nexus.LandingChanges{Files: files}}}
+	landed := func(id nexus.TaskID, files ...string) state.CompletedLanding {
+		return state.CompletedLanding{LandingCompleted: nexus.LandingCompleted{Task: id, Changes: nexus.LandingChanges{Files: files}}}
 	}
-	all := []state.Landing{landed("T0", "a"), landed("T1", "a"), landed("T2", "b"), landed("T3", "a", "c"), landed("T4", "a"), landed("T5", "c")}
+	all := []state.CompletedLanding{landed("T0", "a"), landed("T1", "a"), landed("T2", "b"), landed("T3", "a", "c"), landed("T4", "a"), landed("T5", "c")}
 	for _, c := range []struct {
 		undo      []nexus.TaskID
 		conflicts []string
@@ -124,9 +124,9 @@ func TestWhoChangedItSinceIsNamed(t *testing.T) {
 		{[]nexus.TaskID{"T4", "T1"}, []string{"a", "c"}, "changed since in the same lines: a, c, by T3, T5, which landed later"},
 		{[]nexus.TaskID{"T4"}, []string{"a"}, "changed since in the same lines: a"},
 	} {
-		u := &taskUndo{view: state.WorkerView{Commits: all}, f: nexus.UndoSought{Tasks: c.undo}}
+		u := &taskRevert{view: state.WorkerView{Commits: all}, f: nexus.UndoStarted{Tasks: c.undo}}
 		for _, id := range c.undo {
-			u.gone = append(u.gone, all[slices.IndexFunc(all, func(l state.Landing) bool { return l.Task == id })])
+			u.gone = append(u.gone, all[slices.IndexFunc(all, func(l state.CompletedLanding) bool { return l.Task == id })])
 		}
 		if got := u.conflictReason(c.conflicts); got != c.want {
 			t.Errorf("%s: %q, want %q", c.undo, got, c.want)
@@ -161,7 +161,7 @@ func TestAnUndoIsJudgedByAllPackages(t *testing.T) {
 		_, hash := r.tree(nexus.AttemptID([]string{"T3.1", "T4.1"}[i]), f.Onto, map[string]string{file: "1\n"})
 		next := r.commit(hash, "Add "+file+"\n", f.Onto)
 		r.move(next, f.Onto)
-		v.Commits = append(v.Commits, state.Landing{TrainLanded: nexus.TrainLanded{Task: nexus.TaskID([]string{"T3", "T4"}[i]), Commit: next, Tree: hash, Parent: f.Onto}})
+		v.Commits = append(v.Commits, state.CompletedLanding{LandingCompleted: nexus.LandingCompleted{Task: nexus.TaskID([]string{"T3", "T4"}[i]), Commit: next, Tree: hash, Parent: f.Onto}})
 		f.Onto = next
 	}
 	f.Tasks = []nexus.TaskID{"T3"}
@@ -177,7 +177,7 @@ func TestAnUndoIsJudgedByAllPackages(t *testing.T) {
 // TestWhatWasAgreedToStaysAgreedTo: what another task took away needs no word in an undo.
 func TestWhatWasAgreedToStaysAgreedTo(t *testing.T) {
 	r, v, f := twice(t, map[string]string{"bad": ""}, lint("exit 0"))
-	r.Judge.Meter = &measure.ChangeMeter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
+	r.Judge.Meter = &measure.ChangeMeasurer{Rules: nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
 	f.Tasks = []nexus.TaskID{"T1"}
 	facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk)
 	if err != nil || len(facts) != 1 {

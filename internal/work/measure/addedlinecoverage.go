@@ -9,15 +9,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// AddedLine is a line that a change adds.
-type AddedLine struct {
+// ChangeAddedLine is a line that a change adds.
+type ChangeAddedLine struct {
 	Number int
 	Text   string
 }
 
 // MeasureAddedLines returns how many of the executable lines that a change adds to a file were run,
 // and the rows of new lines that were not: each row has no line that was run.
-func MeasureAddedLines(file string, lines []AddedLine, hits map[int]int) (share nexus.CoverageShare, missed []nexus.UncoveredLines) {
+func MeasureAddedLines(file string, lines []ChangeAddedLine, hits map[int]int) (share nexus.CoverageShare, missed []nexus.UncoveredLines) {
 	var row *nexus.UncoveredLines
 	last := 0
 	for _, l := range lines {
@@ -72,10 +72,10 @@ const (
 	longText  = 40
 )
 
-// UniqueText returns the beginning of a line of a row that no other line of the file has; of
+// UniqueLineText returns the beginning of a line of a row that no other line of the file has; of
 // several, the one with the deepest indentation: the code around it runs before it. It is ""
 // if there is none.
-func UniqueText(lines []string, row []int) string {
+func UniqueLineText(lines []string, row []int) string {
 	best, deepest := "", -1
 	for _, n := range row {
 		text := strings.TrimSpace(lines[n-1])

@@ -15,7 +15,7 @@ import (
 const tracefile = "TN:\nSF:src/a.js\nFN:1,f\nFNDA:2,f\nFNF:1\nFNH:1\nDA:1,2\nDA:2,0\nBRF:4\nBRH:1\nend_of_record\n" +
 	"SF:./src/b.js\r\nDA:3,1,abcdef\r\nBRDA:3,0,0,-\r\nBRDA:3,0,1,5\r\nend_of_record\r\nwarning: DA:9,9\n"
 
-const coberturaPosition = `<?xml version="1.0" ?>
+const coberturaParserPosition = `<?xml version="1.0" ?>
 <!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">
 <coverage lines-valid="3" lines-covered="2" branches-valid="0" branches-covered="0">
 <sources><source>/build/tree/src</source></sources><packages><package><classes>
@@ -35,29 +35,29 @@ const modules = `<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE report PUBLIC "
 func TestRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		format, text string
-		want         measure.CoverReport
+		want         measure.CoverageReport
 	}{
-		"lcov": {measure.LCOV, tracefile, measure.CoverReport{
-			Files: []*measure.CoveredFile{
+		"lcov": {measure.LCOV, tracefile, measure.CoverageReport{
+			Files: []*measure.FileCoverage{
 				{Names: []string{"src/a.js"}, Lines: map[int]int{1: 2, 2: 0}, Branches: nexus.CoverageShare{Covered: 1, Total: 4}, Functions: nexus.CoverageShare{Covered: 1, Total: 1}},
 				{Names: []string{"src/b.js"}, Lines: map[int]int{3: 1}, Branches: nexus.CoverageShare{Covered: 1, Total: 2}},
 			},
 		}},
-		"cobertura": {measure.Cobertura, coberturaPosition, measure.CoverReport{
-			Files: []*measure.CoveredFile{{Names: []string{"pkg/a.py", "/build/tree/src/pkg/a.py"}, Lines: map[int]int{1: 1, 2: 0, 4: 3}, Branches: nexus.CoverageShare{Covered: 1, Total: 2}, Functions: nexus.CoverageShare{Covered: 1, Total: 1}}},
+		"cobertura": {measure.Cobertura, coberturaParserPosition, measure.CoverageReport{
+			Files: []*measure.FileCoverage{{Names: []string{"pkg/a.py", "/build/tree/src/pkg/a.py"}, Lines: map[int]int{1: 1, 2: 0, 4: 3}, Branches: nexus.CoverageShare{Covered: 1, Total: 2}, Functions: nexus.CoverageShare{Covered: 1, Total: 1}}},
 		}},
-		"a profile of Go": {measure.GoCover, readGoProfile, measure.CoverReport{
-			Files: []*measure.CoveredFile{{Names: []string{"example.org/x/p.go"}, Lines: map[int]int{3: 4, 4: 4, 5: 0, 6: 0}, Statements: nexus.CoverageShare{Covered: 1, Total: 3}}},
+		"a profile of Go": {measure.GoCover, readGoProfile, measure.CoverageReport{
+			Files: []*measure.FileCoverage{{Names: []string{"example.org/x/p.go"}, Lines: map[int]int{3: 4, 4: 4, 5: 0, 6: 0}, Statements: nexus.CoverageShare{Covered: 1, Total: 3}}},
 		}},
-		"jacoco": {measure.JaCoCo, modules, measure.CoverReport{
-			Files: []*measure.CoveredFile{
-				{Of: measure.CoverPart{Number: 1, Name: "a"}, Names: []string{"org/x/A.java"}, Lines: map[int]int{3: 2, 4: 0}, Branches: nexus.CoverageShare{Covered: 1, Total: 2}, Functions: nexus.CoverageShare{Covered: 1, Total: 1}},
-				{Of: measure.CoverPart{Number: 2, Name: "b"}, Names: []string{"org/y/B.java"}, Lines: map[int]int{7: 0}},
+		"jacoco": {measure.JaCoCo, modules, measure.CoverageReport{
+			Files: []*measure.FileCoverage{
+				{Of: measure.CoverageReportModule{Number: 1, Name: "a"}, Names: []string{"org/x/A.java"}, Lines: map[int]int{3: 2, 4: 0}, Branches: nexus.CoverageShare{Covered: 1, Total: 2}, Functions: nexus.CoverageShare{Covered: 1, Total: 1}},
+				{Of: measure.CoverageReportModule{Number: 2, Name: "b"}, Names: []string{"org/y/B.java"}, Lines: map[int]int{7: 0}},
 			},
 		}},
-		"another": {"junit", tracefile, measure.CoverReport{}},
+		"another": {"junit", tracefile, measure.CoverageReport{}},
 	} {
-		if d := cmp.Diff(c.want, measure.ReadCover(c.format, c.text)); d != "" {
+		if d := cmp.Diff(c.want, measure.ReadCoverageReport(c.format, c.text)); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
@@ -80,11 +80,11 @@ func TestPlace(t *testing.T) {
 		"of another module":        {[]string{"example.net/y/p.go"}, nil},
 		"nowhere":                  {[]string{"/usr/lib/node.js", ""}, nil},
 	} {
-		r := measure.CoverReport{}
+		r := measure.CoverageReport{}
 		for _, n := range c.names {
-			r.Files = append(r.Files, &measure.CoveredFile{Names: []string{n}, Lines: map[int]int{1: 1}})
+			r.Files = append(r.Files, &measure.FileCoverage{Names: []string{n}, Lines: map[int]int{1: 1}})
 		}
-		p := measure.PlaceCover(r, tree, modules)
+		p := measure.PlaceCoverage(r, tree, modules)
 		for _, file := range tree {
 			if got := p.LineHits(file) != nil; got != c.want[file] {
 				t.Errorf("%s: %s told of: %v", name, file, got)
@@ -133,7 +133,7 @@ func TestPlaceOfModules(t *testing.T) {
 			[]string{"core/src/main/java/org/x/A.java", "web/src/main/java/org/x/A.java"},
 		},
 	} {
-		p := measure.PlaceCover(measure.ReadCover(measure.JaCoCo, c.text).WithDirectory(c.below), tree, nil)
+		p := measure.PlaceCoverage(measure.ReadCoverageReport(measure.JaCoCo, c.text).WithDirectory(c.below), tree, nil)
 		for _, file := range tree {
 			if got := p.LineHits(file) != nil; got != slices.Contains(c.want, file) {
 				t.Errorf("%s: %s told of: %v", name, file, got)
@@ -143,7 +143,7 @@ func TestPlaceOfModules(t *testing.T) {
 }
 
 func TestAdded(t *testing.T) {
-	lines := []measure.AddedLine{{1, "a()"}, {2, "b()"}, {3, "// why"}, {4, "c()"}, {5, "}"}, {6, "d()"}, {9, "e()"}, {10, "f()"}, {11, "not told of"}}
+	lines := []measure.ChangeAddedLine{{1, "a()"}, {2, "b()"}, {3, "// why"}, {4, "c()"}, {5, "}"}, {6, "d()"}, {9, "e()"}, {10, "f()"}, {11, "not told of"}}
 	hits := map[int]int{1: 1, 2: 0, 3: 0, 4: 0, 5: 0, 6: 1, 7: 0, 9: 0, 10: 0}
 	share, missed := measure.MeasureAddedLines("x.go", lines, hits)
 	want := []nexus.UncoveredLines{{File: "x.go", From: 2, To: 4, Lines: 2, Text: "b()"}, {File: "x.go", From: 9, To: 10, Lines: 2, Text: "e()"}}
@@ -153,12 +153,12 @@ func TestAdded(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for i, text := range []string{tracefile, coberturaPosition, readGoProfile, modules} {
+	for i, text := range []string{tracefile, coberturaParserPosition, readGoProfile, modules} {
 		f.Add(uint8(i), text)
 	}
 	f.Add(uint8(2), "mode: set\na:1.1,999999999.1 1 1\na:1.1,999999999.1 1 1\n")
 	f.Fuzz(func(t *testing.T, format uint8, text string) {
-		r := measure.ReadCover([]string{measure.LCOV, measure.Cobertura, measure.GoCover, measure.JaCoCo}[format%4], text)
+		r := measure.ReadCoverageReport([]string{measure.LCOV, measure.Cobertura, measure.GoCover, measure.JaCoCo}[format%4], text)
 		for _, file := range r.Files {
 			for line, hits := range file.Lines {
 				if line < 1 || hits < 0 {
@@ -166,13 +166,13 @@ func FuzzRead(f *testing.F) {
 				}
 			}
 		}
-		p := measure.PlaceCover(r, []string{"a.js", "src/a.js", "pkg/a.py", "p.go"}, map[string]string{"example.org/x": "."})
+		p := measure.PlaceCoverage(r, []string{"a.js", "src/a.js", "pkg/a.py", "p.go"}, map[string]string{"example.org/x": "."})
 		all := p.SumCoverage(func(string) bool { return true })
 		for _, s := range []nexus.CoverageShare{all.Lines, all.Branches, all.Functions, all.Statements} {
 			if s.Covered < 0 || s.Covered > s.Total {
 				t.Fatalf("%d of %d", s.Covered, s.Total)
 			}
 		}
-		measure.MeasureAddedLines("a.js", []measure.AddedLine{{1, text}}, p.LineHits("a.js"))
+		measure.MeasureAddedLines("a.js", []measure.ChangeAddedLine{{1, text}}, p.LineHits("a.js"))
 	})
 }

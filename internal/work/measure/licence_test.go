@@ -61,7 +61,7 @@ func TestLicences(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(tree, "node_modules", "pipe", "package.json"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := stack.PackageLocations{Files: measure.MachineFiles{}, Home: home, Trees: []string{tree}, Env: func(name string) string {
+	p := stack.PackageSearchPaths{Files: measure.MachineFS{}, Home: home, Trees: []string{tree}, Env: func(name string) string {
 		return map[string]string{"GOMODCACHE": modules}[name]
 	}}
 	for _, c := range []struct{ kind, name, version, want string }{
@@ -99,7 +99,7 @@ func TestLicences(t *testing.T) {
 			t.Errorf("%s %s@%s: %q, want %q", c.kind, c.name, c.version, got, c.want)
 		}
 	}
-	if got := (stack.PackageLocations{}).LicenceOf(stack.ListedPackage{Kind: stack.KindPHP, Name: "x/y", Version: "1", Licences: []string{"MIT", "GPL-3.0-or-later"}}); got != "MIT OR GPL-3.0-or-later" {
+	if got := (stack.PackageSearchPaths{}).LicenceOf(stack.ListedPackage{Kind: stack.KindPHP, Name: "x/y", Version: "1", Licences: []string{"MIT", "GPL-3.0-or-later"}}); got != "MIT OR GPL-3.0-or-later" {
 		t.Error(got)
 	}
 }

@@ -23,10 +23,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// ChangeMeter measures changes. The zero Meter has no limits.
-type ChangeMeter struct {
-	Rules  nexus.DoneRules
-	Places stack.PackageLocations            // directories of packages, except those of a tree
+// ChangeMeasurer measures changes. The zero Meter has no limits.
+type ChangeMeasurer struct {
+	Rules  nexus.DefinitionOfDone
+	Places stack.PackageSearchPaths          // directories of packages, except those of a tree
 	Get    func(hash string) ([]byte, error) // returns the output of gates; nil: it is not stored
 }
 
@@ -38,8 +38,8 @@ type MeasureRequest struct {
 	Files []string // files in the task's plan; nil: there is no plan
 	Run   bool     // it is the result of a run
 
-	Task   *bounds.TaskFacts // the task of the change, with its explanations; nil: none
-	Agreed bool              // the removals were approved before
+	Task   *bounds.TaskWording // the task of the change, with its explanations; nil: none
+	Agreed bool                // the removals were approved before
 
 	Taken GateMeasurements // the gates' measurements
 	Dirs  []string         // directories in which packages may be installed
@@ -48,7 +48,7 @@ type MeasureRequest struct {
 }
 
 // JudgeChange checks a change against the rules. It returns all findings, and those that decide.
-func (m *ChangeMeter) JudgeChange(ctx context.Context, c MeasureRequest) (all, decides []nexus.Evidence, err error) {
+func (m *ChangeMeasurer) JudgeChange(ctx context.Context, c MeasureRequest) (all, decides []nexus.GateEvidence, err error) {
 	if m == nil || len(m.Rules.Modes) == 0 {
 		return nil, nil, nil
 	}
@@ -87,7 +87,7 @@ func (m *ChangeMeter) JudgeChange(ctx context.Context, c MeasureRequest) (all, d
 	}
 	all = bounds.CheckBounds(m.Rules, found)
 	for _, e := range all {
-		if bounds.IsDecisive(m.Rules, e) {
+		if bounds.DecidesAboutChange(m.Rules, e) {
 			decides = append(decides, e)
 		}
 	}
@@ -96,7 +96,7 @@ func (m *ChangeMeter) JudgeChange(ctx context.Context, c MeasureRequest) (all, d
 
 // countDeletedLines adds to files how many lines they had and how many were only moved, if the limit on
 // deletions needs that.
-func (m *ChangeMeter) countDeletedLines(ctx context.Context, c MeasureRequest, files []bounds.FileChange) error {
+func (m *ChangeMeasurer) countDeletedLines(ctx context.Context, c MeasureRequest, files []bounds.FileChange) error {
 	mode := m.Rules.Modes[nexus.DeletionBound]
 	if mode != nexus.BoundWarn && mode != nexus.BoundBlock || c.Base == "" || c.Run {
 		return nil
@@ -181,7 +181,7 @@ func unreferencedFiles(ctx context.Context, c MeasureRequest, files []string) ([
 const maxLock = 32 << 20
 
 // addedDependencies returns the dependencies that a change adds.
-func (m *ChangeMeter) addedDependencies(ctx context.Context, c MeasureRequest, files []bounds.FileChange) ([]bounds.AddedDependency, error) {
+func (m *ChangeMeasurer) addedDependencies(ctx context.Context, c MeasureRequest, files []bounds.FileChange) ([]bounds.AddedDependency, error) {
 	places := m.Places
 	for _, dir := range c.Dirs {
 		if filepath.IsAbs(dir) {
@@ -190,7 +190,7 @@ func (m *ChangeMeter) addedDependencies(ctx context.Context, c MeasureRequest, f
 	}
 	var all []bounds.AddedDependency
 	for _, f := range files {
-		read := stack.PackageReader(f.Path)
+		read := stack.PackageListReader(f.Path)
 		if read == nil || f.Gone {
 			continue
 		}

@@ -43,7 +43,7 @@ func TestDependencies(t *testing.T) {
 		"package-lock.json": `{"packages": {"": {}, "node_modules/a": {"version": "1.0.0", "license": "GPL-2.0"}}}`,
 		"Cargo.lock":        "[[package]]\nname = \"serde\"\nversion = \"1.0.0\"\n",
 	})
-	if err := git.Create(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
+	if err := git.CreateRepo(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, map[string]string{
@@ -64,7 +64,7 @@ func TestDependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &measure.ChangeMeter{Rules: nexus.DefaultDone(), Places: stack.PackageLocations{Files: measure.MachineFiles{}, Env: func(name string) string { return map[string]string{"GOMODCACHE": cache}[name] }}}
+	m := &measure.ChangeMeasurer{Rules: nexus.DefaultDefinitionOfDone(), Places: stack.PackageSearchPaths{Files: measure.MachineFS{}, Env: func(name string) string { return map[string]string{"GOMODCACHE": cache}[name] }}}
 	all, decides, err := m.JudgeChange(ctx, measure.MeasureRequest{Repo: r, Base: base, Tree: tree})
 	if err != nil || len(all) != 1 || len(decides) != 0 {
 		t.Fatal(all, decides, err)
@@ -88,7 +88,7 @@ func TestDependencies(t *testing.T) {
 	if _, decides, err = m.JudgeChange(ctx, measure.MeasureRequest{Repo: r, Base: base, Tree: tree}); err != nil || len(decides) != 1 || decides[0].State != nexus.Fail {
 		t.Error(decides, err)
 	}
-	var none *measure.ChangeMeter
+	var none *measure.ChangeMeasurer
 	if all, _, err := none.JudgeChange(ctx, measure.MeasureRequest{}); all != nil || err != nil {
 		t.Error(all, err)
 	}
@@ -96,7 +96,7 @@ func TestDependencies(t *testing.T) {
 
 // TestAudit tells what was found from what nobody could tell.
 func TestAudit(t *testing.T) {
-	m := &measure.ChangeMeter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.AuditBound: nexus.BoundBlock}}}
+	m := &measure.ChangeMeasurer{Rules: nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.AuditBound: nexus.BoundBlock}}}
 	gates := m.AppendMeasuringGates(nil, nil, false)
 	if len(gates) != 1 || gates[0].Name != "audit" {
 		t.Fatal(gates)
@@ -137,18 +137,18 @@ func TestAudit(t *testing.T) {
 	}
 	found := []nexus.Finding{{Message: "GO-1"}}
 	for _, c := range []struct {
-		e     nexus.Evidence
+		e     nexus.GateEvidence
 		found int
 		why   string
 	}{
-		{nexus.Evidence{Gate: "audit", State: nexus.Pass}, 0, ""},
-		{nexus.Evidence{Gate: "audit", State: nexus.Pass, Exit: 3, Findings: found}, 0, ""},                                                        // as on the base
-		{nexus.Evidence{Gate: "audit", State: nexus.Pass, Exit: 4, Findings: []nexus.Finding{{Message: "no such host"}}}, 0, "pass: no such host"}, // as on the base, too
-		{nexus.Evidence{Gate: "audit", State: nexus.Fail, Exit: 3, Findings: found}, 1, ""},
-		{nexus.Evidence{Gate: "audit", State: nexus.Fail, Exit: 4, Findings: []nexus.Finding{{Message: "no such host"}}}, 0, "fail: no such host"},
-		{nexus.Evidence{Gate: "audit", State: nexus.Timeout, Exit: -1, Why: "did not end"}, 0, "timeout: did not end"},
+		{nexus.GateEvidence{Gate: "audit", State: nexus.Pass}, 0, ""},
+		{nexus.GateEvidence{Gate: "audit", State: nexus.Pass, Exit: 3, Findings: found}, 0, ""},                                                        // as on the base
+		{nexus.GateEvidence{Gate: "audit", State: nexus.Pass, Exit: 4, Findings: []nexus.Finding{{Message: "no such host"}}}, 0, "pass: no such host"}, // as on the base, too
+		{nexus.GateEvidence{Gate: "audit", State: nexus.Fail, Exit: 3, Findings: found}, 1, ""},
+		{nexus.GateEvidence{Gate: "audit", State: nexus.Fail, Exit: 4, Findings: []nexus.Finding{{Message: "no such host"}}}, 0, "fail: no such host"},
+		{nexus.GateEvidence{Gate: "audit", State: nexus.Timeout, Exit: -1, Why: "did not end"}, 0, "timeout: did not end"},
 	} {
-		rest, taken := m.ExtractMeasurements(gates, []nexus.Evidence{{Gate: "build"}, c.e}, nil)
+		rest, taken := m.ExtractMeasurements(gates, []nexus.GateEvidence{{Gate: "build"}, c.e}, nil)
 		if len(rest) != 1 || taken.Audit == nil || len(taken.Audit.Found) != c.found || taken.Audit.Why != c.why {
 			t.Errorf("%+v: %+v", c.e, taken.Audit)
 		}
@@ -164,7 +164,7 @@ func TestTakenAway(t *testing.T) {
 		"lib/deleted.go": short, "lib/emptied.go": short, "lib/stub.go": short, "lib/aside.go": short + "aside\n", "lib/moved.go": short + "moved\n",
 		"lib/link.go": short, "dir/a.txt": short + "a\n", "dir/b.txt": short + "b\n", "logo.png": "\x89PNG\x00\n\n\n\n\n\n", "edited.go": short, "one.txt": "1\n", "dir/empty.txt": "",
 	})
-	if err := git.Create(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
+	if err := git.CreateRepo(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
 		t.Fatal(err)
 	}
 	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
@@ -193,9 +193,9 @@ func TestTakenAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := nexus.DefaultDone()
+	rules := nexus.DefaultDefinitionOfDone()
 	rules.Modes = map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}
-	_, decides, err := (&measure.ChangeMeter{Rules: rules}).JudgeChange(ctx, measure.MeasureRequest{Repo: r, Base: base, Tree: tree, Task: &bounds.TaskFacts{Checks: []string{"go test ./lib/..."}}})
+	_, decides, err := (&measure.ChangeMeasurer{Rules: rules}).JudgeChange(ctx, measure.MeasureRequest{Repo: r, Base: base, Tree: tree, Task: &bounds.TaskWording{Checks: []string{"go test ./lib/..."}}})
 	if err != nil || len(decides) != 1 {
 		t.Fatal(decides, err)
 	}
@@ -215,7 +215,7 @@ func TestTakenAway(t *testing.T) {
 func TestUnnamed(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	write(t, dir, map[string]string{"load.py": "open('prices.csv')\nglob('icons/*')\n", "img/a.png": "\x00", "go.mod": "module m\n"})
-	if err := git.Create(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
+	if err := git.CreateRepo(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
 		t.Fatal(err)
 	}
 	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
@@ -234,10 +234,10 @@ func TestUnnamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := nexus.DefaultDone()
+	rules := nexus.DefaultDefinitionOfDone()
 	rules.Modes = map[string]nexus.BoundMode{nexus.BuiltBound: nexus.BoundBlock}
-	change := measure.MeasureRequest{Repo: r, Base: base, Tree: tree, Files: []string{"plan.csv"}, Task: &bounds.TaskFacts{Texts: []string{"Write asked.csv"}}}
-	_, decides, err := (&measure.ChangeMeter{Rules: rules}).JudgeChange(ctx, change)
+	change := measure.MeasureRequest{Repo: r, Base: base, Tree: tree, Files: []string{"plan.csv"}, Task: &bounds.TaskWording{Texts: []string{"Write asked.csv"}}}
+	_, decides, err := (&measure.ChangeMeasurer{Rules: rules}).JudgeChange(ctx, change)
 	if err != nil || len(decides) != 1 {
 		t.Fatal(decides, err)
 	}
@@ -250,7 +250,7 @@ func TestUnnamed(t *testing.T) {
 		t.Errorf("-want +got\n%s", d)
 	}
 	change.Run = true
-	if _, decides, err := (&measure.ChangeMeter{Rules: rules}).JudgeChange(ctx, change); err != nil || len(decides) > 0 {
+	if _, decides, err := (&measure.ChangeMeasurer{Rules: rules}).JudgeChange(ctx, change); err != nil || len(decides) > 0 {
 		t.Error(decides, err)
 	}
 }

@@ -36,7 +36,7 @@ const short = 2 * time.Minute
 
 // measuringGates returns the gates that measure a tree beside the given gates; run is set
 // if the tree is the result of a run.
-func (m *ChangeMeter) measuringGates(rows []gate.QualityGate, run bool) []gate.QualityGate {
+func (m *ChangeMeasurer) measuringGates(rows []gate.QualityGate, run bool) []gate.QualityGate {
 	if m == nil {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (m *ChangeMeter) measuringGates(rows []gate.QualityGate, run bool) []gate.Q
 
 // AppendMeasuringGates appends the measuring gates to the gates that judge a tree. Rows are
 // the gates of the tree, including its tests. Existing measuring gates stay.
-func (m *ChangeMeter) AppendMeasuringGates(gates, rows []gate.QualityGate, run bool) []gate.QualityGate {
+func (m *ChangeMeasurer) AppendMeasuringGates(gates, rows []gate.QualityGate, run bool) []gate.QualityGate {
 	own := m.measuringGates(rows, run)
 	if len(own) == 0 {
 		return gates
@@ -87,36 +87,36 @@ func (m *ChangeMeter) AppendMeasuringGates(gates, rows []gate.QualityGate, run b
 
 // GateMeasurements are the measurements of gates.
 type GateMeasurements struct {
-	Cover *bounds.CoverageResult // nil: not measured
-	Audit *bounds.DependencyAudit
+	Cover *bounds.CoveragePercentage // nil: not measured
+	Audit *bounds.DependencyAuditResult
 
 	Get func(hash string) ([]byte, error) // returns the output of gates; nil: the meter's own
 
-	parts []gateReport
+	parts []gateReportBlobs
 }
 
-// gateReport is the report of one gate.
-type gateReport struct {
+// gateReportBlobs is the report of one gate.
+type gateReportBlobs struct {
 	dir, format string
 	now, before string // blobs, now and on the base; empty: none
 }
 
 // ExtractMeasurements separates the measurements from the gates' results.
-func (m *ChangeMeter) ExtractMeasurements(gates []gate.QualityGate, all []nexus.Evidence, base func(string) (nexus.Evidence, bool)) ([]nexus.Evidence, GateMeasurements) {
+func (m *ChangeMeasurer) ExtractMeasurements(gates []gate.QualityGate, all []nexus.GateEvidence, base func(string) (nexus.GateEvidence, bool)) ([]nexus.GateEvidence, GateMeasurements) {
 	var t GateMeasurements
 	if m == nil {
 		return all, t
 	}
 	rest := slices.Clone(all)
 	for _, g := range gates {
-		at := slices.IndexFunc(rest, func(e nexus.Evidence) bool { return e.Gate == g.Name })
+		at := slices.IndexFunc(rest, func(e nexus.GateEvidence) bool { return e.Gate == g.Name })
 		switch {
 		case g.Name == auditGate && slices.Equal(g.Args, []string{"sh", "-c", audit}):
 			if at >= 0 {
 				t.Audit = readAudit(rest[at])
 			}
 		case g.Name == coverGate && m.Rules.Command != "" && slices.Equal(g.Args, []string{"sh", "-c", m.Rules.Command}), strings.HasPrefix(g.Name, ofTests):
-			e := nexus.Evidence{Gate: g.Name, State: nexus.NotRun, Why: "an earlier gate failed"}
+			e := nexus.GateEvidence{Gate: g.Name, State: nexus.NotRun, Why: "an earlier gate failed"}
 			if at >= 0 && rest[at].Apart { // the gate's package cannot be broken by the change
 				rest = slices.Delete(rest, at, at+1)
 				continue
@@ -124,7 +124,7 @@ func (m *ChangeMeter) ExtractMeasurements(gates []gate.QualityGate, all []nexus.
 			switch {
 			case at >= 0:
 				e = rest[at]
-			case g.RepeatsHangingTests(nexus.EvidenceOf(all, g.Again)):
+			case g.RepeatsHangingTests(nexus.EvidenceOfGate(all, g.Again)):
 				e.Why = "the tests do not end"
 			}
 			t.addCoverage(g, e, base)
@@ -138,8 +138,8 @@ func (m *ChangeMeter) ExtractMeasurements(gates []gate.QualityGate, all []nexus.
 	return rest, t
 }
 
-func readAudit(e nexus.Evidence) *bounds.DependencyAudit {
-	a := &bounds.DependencyAudit{}
+func readAudit(e nexus.GateEvidence) *bounds.DependencyAuditResult {
+	a := &bounds.DependencyAuditResult{}
 	switch {
 	// problems of the base do not count
 	case e.State == nexus.Pass && (e.Exit == 0 || e.Exit == faulty):
@@ -152,7 +152,7 @@ func readAudit(e nexus.Evidence) *bounds.DependencyAudit {
 }
 
 // failureReason returns why a measurement failed.
-func failureReason(e nexus.Evidence) string {
+func failureReason(e nexus.GateEvidence) string {
 	why := string(e.State) + ": " + e.Why
 	for _, f := range e.Findings[:min(1, len(e.Findings))] {
 		why += f.Message
@@ -161,9 +161,9 @@ func failureReason(e nexus.Evidence) string {
 }
 
 // addCoverage adds the coverage that a gate reports, now and on the base.
-func (t *GateMeasurements) addCoverage(g gate.QualityGate, e nexus.Evidence, base func(string) (nexus.Evidence, bool)) {
+func (t *GateMeasurements) addCoverage(g gate.QualityGate, e nexus.GateEvidence, base func(string) (nexus.GateEvidence, bool)) {
 	if t.Cover == nil {
-		t.Cover = &bounds.CoverageResult{}
+		t.Cover = &bounds.CoveragePercentage{}
 	}
 	c := t.Cover
 	how := cmp.Or(g.Goes.Name, g.Command())
@@ -175,7 +175,7 @@ func (t *GateMeasurements) addCoverage(g gate.QualityGate, e nexus.Evidence, bas
 		}
 		return
 	}
-	p := gateReport{dir: g.Dir, format: g.Format, now: e.Output}
+	p := gateReportBlobs{dir: g.Dir, format: g.Format, now: e.Output}
 	if base != nil {
 		if was, there := base(g.Name); there && was.State == nexus.Pass {
 			p.before = was.Output
@@ -192,7 +192,7 @@ func (t *GateMeasurements) addCoverage(g gate.QualityGate, e nexus.Evidence, bas
 }
 
 // unmeasuredReason returns why a gate measured nothing, and a hint.
-func unmeasuredReason(g gate.QualityGate, e nexus.Evidence, how string) string {
+func unmeasuredReason(g gate.QualityGate, e nexus.GateEvidence, how string) string {
 	if g.Name == coverGate {
 		return "the command for coverage: " + string(e.State) + ": " + cmp.Or(e.Why, "it printed no report")
 	}
@@ -211,7 +211,7 @@ func unmeasuredReason(g gate.QualityGate, e nexus.Evidence, how string) string {
 // the tree. New lines beside the tests of others are not reported.
 func (c *MeasureRequest) LimitToMeasured(rows []gate.QualityGate, measured func(gate.QualityGate) bool) {
 	if c.Taken.Cover == nil {
-		c.Taken.Cover = &bounds.CoverageResult{Why: "not measured: none of these gates has tests that Nexus can measure; set done.coverage_command"}
+		c.Taken.Cover = &bounds.CoveragePercentage{Why: "not measured: none of these gates has tests that Nexus can measure; set done.coverage_command"}
 	}
 	c.about = func(file string) bool {
 		deepest, ours := -1, false

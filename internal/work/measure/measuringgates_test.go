@@ -18,8 +18,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
-func meter(mode nexus.BoundMode) *measure.ChangeMeter {
-	m := &measure.ChangeMeter{Rules: nexus.DefaultDone()}
+func meter(mode nexus.BoundMode) *measure.ChangeMeasurer {
+	m := &measure.ChangeMeasurer{Rules: nexus.DefaultDefinitionOfDone()}
 	m.Rules.Modes = map[string]nexus.BoundMode{nexus.CoverageBound: mode}
 	return m
 }
@@ -58,8 +58,8 @@ func TestMeasuredBy(t *testing.T) {
 }
 
 // measured is what a gate that measures says: a blob, which is its report.
-func measured(of, report string) nexus.Evidence {
-	return nexus.Evidence{Gate: "coverage: " + of, State: nexus.Pass, Why: "50.0% of 2 lines", Output: report}
+func measured(of, report string) nexus.GateEvidence {
+	return nexus.GateEvidence{Gate: "coverage: " + of, State: nexus.Pass, Why: "50.0% of 2 lines", Output: report}
 }
 
 // TestSeveralReports takes what several gates measured for one figure. Where one
@@ -68,7 +68,7 @@ func measured(of, report string) nexus.Evidence {
 func TestSeveralReports(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	write(t, dir, map[string]string{"a.js": "one()\ntwo()\n", "web/a.js": "one()\ntwo()\n", "web/a.test.js": "one()\n"})
-	if err := git.Create(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
+	if err := git.CreateRepo(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
 		t.Fatal(err)
 	}
 	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
@@ -86,11 +86,11 @@ func TestSeveralReports(t *testing.T) {
 		none   = "SF:a.js\nDA:1,0\nDA:2,0\nend_of_record\n"
 		tests  = "SF:a.test.js\nDA:1,1\nend_of_record\n"
 	)
-	red := nexus.Evidence{Gate: "coverage: test", State: nexus.Fail, Why: "50.0% of 2 lines"}
-	lacks := nexus.Evidence{Gate: "coverage: test", State: nexus.Environmental, Why: "sh: c8: not there"}
-	of := func(e ...nexus.Evidence) []nexus.Evidence { return e }
+	red := nexus.GateEvidence{Gate: "coverage: test", State: nexus.Fail, Why: "50.0% of 2 lines"}
+	lacks := nexus.GateEvidence{Gate: "coverage: test", State: nexus.Environmental, Why: "sh: c8: not there"}
+	of := func(e ...nexus.GateEvidence) []nexus.GateEvidence { return e }
 	for name, c := range map[string]struct {
-		now, was []nexus.Evidence
+		now, was []nexus.GateEvidence
 		want     string
 		state    nexus.GateState
 	}{
@@ -113,9 +113,9 @@ func TestSeveralReports(t *testing.T) {
 			where := map[string]string{"test-web": "web"}[test]
 			gates = append(gates, m.AppendMeasuringGates(nil, []gate.QualityGate{row(test, where)}, true)...)
 		}
-		rest, taken := m.ExtractMeasurements(gates, append(of(nexus.Evidence{Gate: "build"}), c.now...), func(name string) (nexus.Evidence, bool) {
-			i := slices.IndexFunc(c.was, func(e nexus.Evidence) bool { return e.Gate == name })
-			return append(c.was, nexus.Evidence{})[max(i, 0)], i >= 0
+		rest, taken := m.ExtractMeasurements(gates, append(of(nexus.GateEvidence{Gate: "build"}), c.now...), func(name string) (nexus.GateEvidence, bool) {
+			i := slices.IndexFunc(c.was, func(e nexus.GateEvidence) bool { return e.Gate == name })
+			return append(c.was, nexus.GateEvidence{})[max(i, 0)], i >= 0
 		})
 		all, _, err := m.JudgeChange(ctx, measure.MeasureRequest{Repo: r, Base: base, Tree: tree, Run: true, Taken: taken})
 		if err != nil || len(rest) != 1 || len(all) != 1 {
@@ -139,7 +139,7 @@ func TestSeveralReports(t *testing.T) {
 func TestPartly(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	write(t, dir, map[string]string{"a.js": "one()\n", "web/a.js": "one()\n"})
-	if err := git.Create(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
+	if err := git.CreateRepo(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
 		t.Fatal(err)
 	}
 	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
@@ -153,7 +153,7 @@ func TestPartly(t *testing.T) {
 		m.Get = func(report string) ([]byte, error) { return []byte(report), nil }
 		asked := func(g gate.QualityGate) bool { return g.Name == name }
 		only := slices.DeleteFunc(slices.Clone(rows), func(g gate.QualityGate) bool { return !asked(g) })
-		_, taken := m.ExtractMeasurements(m.AppendMeasuringGates(nil, only, false), []nexus.Evidence{measured(name, "SF:a.js\nDA:1,1\nend_of_record\nSF:/x/web/a.js\nDA:1,1\nend_of_record\n")}, nil)
+		_, taken := m.ExtractMeasurements(m.AppendMeasuringGates(nil, only, false), []nexus.GateEvidence{measured(name, "SF:a.js\nDA:1,1\nend_of_record\nSF:/x/web/a.js\nDA:1,1\nend_of_record\n")}, nil)
 		c := measure.MeasureRequest{Repo: r, Base: base, Tree: tree, Taken: taken}
 		c.LimitToMeasured(rows, asked)
 		all, _, err := m.JudgeChange(ctx, c)

@@ -15,8 +15,8 @@ import (
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
-	"github.com/nexus-ai-builder/nexus/internal/sys/vector"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
+	"github.com/nexus-ai-builder/nexus/internal/sys/textembedding"
 )
 
 // EmbeddingIndex finds episodes by the meaning of their texts. Vectors are stored by the hash
@@ -24,7 +24,7 @@ import (
 // search finds nothing, people are notified once, and the endpoint is not called for the rest
 // of the process.
 type EmbeddingIndex struct {
-	Endpoint vector.EmbeddingEndpoint
+	Endpoint textembedding.EmbeddingEndpoint
 	File     string      // file of the vectors; an unreadable file is replaced
 	Say      func(error) // reports errors to people
 
@@ -34,8 +34,8 @@ type EmbeddingIndex struct {
 	fresh  bool                 // some are not stored yet
 }
 
-// episodeSimilarities returns how similar each episode is to a text in meaning, from 0 to 1.
-func (m *EmbeddingIndex) episodeSimilarities(ctx context.Context, all []StoredEpisode, text string) map[string]float64 {
+// entrySimilarities returns how similar each episode is to a text in meaning, from 0 to 1.
+func (m *EmbeddingIndex) entrySimilarities(ctx context.Context, all []StoredMemoryEntry, text string) map[string]float64 {
 	if m == nil || len(all) == 0 || strings.TrimSpace(text) == "" {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (m *EmbeddingIndex) episodeSimilarities(ctx context.Context, all []StoredEp
 	if m.failed {
 		return nil
 	}
-	found, err := m.compareVectors(ctx, all, text)
+	found, err := m.vectorSimilarities(ctx, all, text)
 	if err != nil && ctx.Err() == nil {
 		m.failed = true
 		if m.Say != nil {
@@ -57,7 +57,7 @@ func (m *EmbeddingIndex) episodeSimilarities(ctx context.Context, all []StoredEp
 	return found
 }
 
-func (m *EmbeddingIndex) compareVectors(ctx context.Context, all []StoredEpisode, text string) (map[string]float64, error) {
+func (m *EmbeddingIndex) vectorSimilarities(ctx context.Context, all []StoredMemoryEntry, text string) (map[string]float64, error) {
 	if m.known == nil {
 		m.known = m.loadVectors()
 	}
@@ -82,7 +82,7 @@ func (m *EmbeddingIndex) compareVectors(ctx context.Context, all []StoredEpisode
 		if len(of[i]) != len(asked[0]) {
 			return nil, fmt.Errorf("%s gives vectors of %d and of %d numbers", m.Endpoint.URL, len(asked[0]), len(of[i]))
 		}
-		found[k.ID] = max(0, vector.CosineSimilarity(asked[0], of[i]))
+		found[k.ID] = max(0, textembedding.CosineSimilarity(asked[0], of[i]))
 	}
 	if m.fresh {
 		err = m.writeVectors(texts)
@@ -155,5 +155,5 @@ func (m *EmbeddingIndex) writeVectors(texts []string) error {
 		kept[key] = base64.StdEncoding.EncodeToString(raw)
 	}
 	data, err := json.Marshal(kept)
-	return errors.Join(err, disk.ReplaceFile(m.File, data))
+	return errors.Join(err, filewrite.ReplaceFile(m.File, data))
 }

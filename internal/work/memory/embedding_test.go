@@ -14,7 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
-	"github.com/nexus-ai-builder/nexus/internal/sys/vector"
+	"github.com/nexus-ai-builder/nexus/internal/sys/textembedding"
 	"github.com/nexus-ai-builder/nexus/internal/work/memory"
 )
 
@@ -56,14 +56,14 @@ func TestMeaning(t *testing.T) {
 		return &memory.EpisodeRetriever{
 			EpisodeStore: p.EpisodeStore, Tokens: 1000, Now: time.Now,
 			Means: &memory.EmbeddingIndex{
-				Endpoint: vector.EmbeddingEndpoint{URL: url, Model: "m", Time: limit}, File: file,
+				Endpoint: textembedding.EmbeddingEndpoint{URL: url, Model: "m", Time: limit}, File: file,
 				Say: func(err error) { said = append(said, err) },
 			},
 		}
 	}
 	recall := func(b *memory.EpisodeRetriever) string {
-		about := memoryentry.TaskQuery{Text: "Change the parser_tables."}
-		all, err := b.RecallEpisodes(t.Context(), p.repo, p.last, about, func(memoryentry.MemoryEntry) int64 { return 1 })
+		about := memoryentry.MemoryTaskQuery{Text: "Change the parser_tables."}
+		all, err := b.FindRelevantEntries(t.Context(), p.repo, p.last, about, func(memoryentry.MemoryEntry) int64 { return 1 })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,33 +50,33 @@ func newPlace(t *testing.T) place {
 
 // run is a run whose gate test failed twice with a finding in a file, and whose
 // coder submitted something.
-func (p place) run(file, handin string) memory.LearnableRun {
-	round := func(commit string, is nexus.GateState) *state.Round {
-		e := nexus.Evidence{Gate: "test", State: is}
+func (p place) run(file, handin string) memory.ProposalSourceRun {
+	round := func(commit string, is nexus.GateState) *state.AttemptRound {
+		e := nexus.GateEvidence{Gate: "test", State: is}
 		if is == nexus.Fail {
 			e.Findings = []nexus.Finding{{Gate: "test", File: file, Test: "TestIt", Message: "no KEY"}}
 		}
-		return &state.Round{Commit: commit, Verdict: &nexus.VerdictGiven{}, Evidence: []nexus.Evidence{e}}
+		return &state.AttemptRound{Commit: commit, Verdict: &nexus.GatesVerdictGiven{}, Evidence: []nexus.GateEvidence{e}}
 	}
-	a := &state.Attempt{ID: "T1.1", Rounds: []*state.Round{round(p.first, nexus.Fail), round(p.first, nexus.Fail), round(p.last, nexus.Pass)}}
+	a := &state.AttemptState{ID: "T1.1", Rounds: []*state.AttemptRound{round(p.first, nexus.Fail), round(p.first, nexus.Fail), round(p.last, nexus.Pass)}}
 	if handin != "" {
-		a.Sessions = []*state.Session{{SessionStarted: nexus.SessionStarted{Role: nexus.Coder}, Result: "blob"}}
+		a.Sessions = []*state.AgentSessionState{{SessionStarted: nexus.SessionStarted{Role: nexus.Coder}, Result: "blob"}}
 	}
-	t := &state.Task{Task: nexus.Task{ID: "T1", Title: "Do it"}, Ended: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC), Attempts: []*state.Attempt{a}}
-	t.Landed = &nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: p.last}
-	return memory.LearnableRun{
-		State: &state.State{Run: "r1", Tasks: []*state.Task{t}}, Git: p.repo,
+	t := &state.TaskState{Task: nexus.Task{ID: "T1", Title: "Do it"}, Ended: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC), Attempts: []*state.AttemptState{a}}
+	t.Landed = &nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: p.last}
+	return memory.ProposalSourceRun{
+		State: &state.State{Run: "r1", Tasks: []*state.TaskState{t}}, Git: p.repo,
 		Blob: func(string) ([]byte, error) { return []byte(handin), nil },
 	}
 }
 
-func (p place) learn(t *testing.T, r memory.LearnableRun, want int) []memory.StoredEpisode {
+func (p place) learn(t *testing.T, r memory.ProposalSourceRun, want int) []memory.StoredMemoryEntry {
 	t.Helper()
 	n, err := p.ProposeFromRun(t.Context(), r)
 	if err != nil || n != want {
 		t.Fatalf("%d new proposals, %v, want %d", n, err, want)
 	}
-	all, problems, err := p.LoadEpisodes()
+	all, problems, err := p.LoadEntries()
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("%+v, %v", problems, err)
 	}
@@ -120,7 +120,7 @@ func TestDecide(t *testing.T) {
 	p := newPlace(t)
 	k := p.learn(t, p.run("a.go", ""), 1)[0]
 	now := func(path string) string { return gittest.RunGit(t, p.Repo, "rev-parse", "HEAD:"+path) }
-	to, refreshed, err := p.Approve(t.Context(), k, memoryentry.Fresh, false, now)
+	to, refreshed, err := p.ApproveEntry(t.Context(), k, memoryentry.Fresh, false, now)
 	if err != nil || refreshed || to.Path != memoryentry.Dir+"/"+k.ID+".md" {
 		t.Fatalf("%+v %v %v", to, refreshed, err)
 	}
@@ -135,11 +135,11 @@ func TestDecide(t *testing.T) {
 	}
 	gittest.WriteFiles(t, p.Repo, map[string]string{"a.go": "other\n"})
 	gittest.RunGit(t, p.Repo, "commit", "-q", "-a", "-m", "other")
-	if to, refreshed, err = p.Approve(t.Context(), k, memoryentry.Stale, false, now); err != nil || !refreshed || to.Files[0].Blob != now("a.go") {
+	if to, refreshed, err = p.ApproveEntry(t.Context(), k, memoryentry.Stale, false, now); err != nil || !refreshed || to.Files[0].Blob != now("a.go") {
 		t.Errorf("%+v %v %v", to, refreshed, err)
 	}
 	k = p.learn(t, p.run("a.go", ""), 0)[0]
-	if _, _, err := p.Approve(t.Context(), k, memoryentry.Gone, false, func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "no longer committed here") {
+	if _, _, err := p.ApproveEntry(t.Context(), k, memoryentry.Gone, false, func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "no longer committed here") {
 		t.Errorf("%v", err)
 	}
 	if err := p.Forget(t.Context(), k); err != nil {
@@ -165,7 +165,7 @@ func TestMeanwhile(t *testing.T) {
 	if is := p.learn(t, again, 0)[0]; is.State != memoryentry.Forgotten {
 		t.Errorf("learned again, it is %s", is.State)
 	}
-	_, _, err := p.Approve(t.Context(), k, memoryentry.Fresh, false, func(string) string { return "" })
+	_, _, err := p.ApproveEntry(t.Context(), k, memoryentry.Fresh, false, func(string) string { return "" })
 	if err == nil || !strings.Contains(err.Error(), "was changed meanwhile") {
 		t.Error(err)
 	}
@@ -198,7 +198,7 @@ func TestTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	kept, problems, err := p.LoadEpisodes()
+	kept, problems, err := p.LoadEntries()
 	if err != nil || len(problems) > 0 || len(kept) != 1 || len(kept[0].From) != runs {
 		t.Errorf("%+v %+v %v", kept, problems, err)
 	}
@@ -220,7 +220,7 @@ func TestApproveThroughLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		blob := func(path string) string { return gittest.RunGit(t, p.Repo, "rev-parse", "HEAD:"+path) }
-		_, _, err := p.Approve(t.Context(), k, memoryentry.Fresh, false, blob)
+		_, _, err := p.ApproveEntry(t.Context(), k, memoryentry.Fresh, false, blob)
 		if refuse := !strings.HasSuffix(link, ".new"); refuse != (err != nil) || refuse && !strings.Contains(err.Error(), "it is not a plain ") {
 			t.Errorf("%s: %v", link, err)
 		}
@@ -248,7 +248,7 @@ func TestReadThroughLinks(t *testing.T) {
 		if err := os.Symlink(to, at); err != nil {
 			t.Fatal(err)
 		}
-		all, problems, err := p.LoadEpisodes()
+		all, problems, err := p.LoadEntries()
 		if err != nil || len(all) > 0 || len(problems) != 1 || !strings.Contains(problems[0].Why, "it is not a plain ") {
 			t.Errorf("%s: %+v %+v %v", link, all, problems, err)
 		}
@@ -264,7 +264,7 @@ func TestLongFile(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	all, problems, err := p.LoadEpisodes()
+	all, problems, err := p.LoadEntries()
 	runtime.ReadMemStats(&after)
 	if err != nil || len(all) > 0 || len(problems) != 1 || !strings.Contains(problems[0].Why, "the file has more than") {
 		t.Errorf("%+v %+v %v", all, problems, err)
@@ -280,7 +280,7 @@ func TestForgottenLasts(t *testing.T) {
 	p := newPlace(t)
 	k := p.learn(t, p.run("a.go", ""), 1)[0]
 	blob := func(path string) string { return gittest.RunGit(t, p.Repo, "rev-parse", "HEAD:"+path) }
-	k, _, err := p.Approve(t.Context(), k, memoryentry.Fresh, false, blob)
+	k, _, err := p.ApproveEntry(t.Context(), k, memoryentry.Fresh, false, blob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestForgottenLasts(t *testing.T) {
 	if k.State != memoryentry.Forgotten || !k.Shared {
 		t.Errorf("it is %s, %+v", k.State, k)
 	}
-	if _, _, err := p.Approve(t.Context(), k, memoryentry.Fresh, false, blob); err != nil {
+	if _, _, err := p.ApproveEntry(t.Context(), k, memoryentry.Fresh, false, blob); err != nil {
 		t.Fatal(err)
 	}
 	if k = p.learn(t, p.run("a.go", ""), 0)[0]; k.State != memoryentry.Approved || !strings.HasSuffix(k.Text, "By a person.") {
@@ -313,8 +313,8 @@ func TestRecall(t *testing.T) {
 		e.Kind = memoryentry.Pattern
 		gittest.WriteFiles(t, p.Repo, map[string]string{memoryentry.Dir + "/" + name + ".md": e.String()})
 	}
-	about := func(path, blob string) []memoryentry.EntryFile {
-		return []memoryentry.EntryFile{{Path: path, Blob: blob}}
+	about := func(path, blob string) []memoryentry.SubjectFile {
+		return []memoryentry.SubjectFile{{Path: path, Blob: blob}}
 	}
 	write("told", memoryentry.MemoryEntry{State: memoryentry.Approved, Text: "About a.", Files: about("a.go", "")})
 	write("stale", memoryentry.MemoryEntry{State: memoryentry.Approved, Text: "About a.", Files: about("a.go", strings.Repeat("1", 40))})
@@ -325,7 +325,7 @@ func TestRecall(t *testing.T) {
 	gittest.WriteFiles(t, p.Repo, map[string]string{memoryentry.Dir + "/broken.md": "kind: gotcha\n"})
 	b := &memory.EpisodeRetriever{EpisodeStore: p.EpisodeStore, Tokens: 1000, Now: func() time.Time { return time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC) }}
 	recall := func(commit string) []string {
-		all, err := b.RecallEpisodes(t.Context(), p.repo, commit, memoryentry.TaskQuery{Files: []string{"a.go"}}, func(memoryentry.MemoryEntry) int64 { return 1 })
+		all, err := b.FindRelevantEntries(t.Context(), p.repo, commit, memoryentry.MemoryTaskQuery{Files: []string{"a.go"}}, func(memoryentry.MemoryEntry) int64 { return 1 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,9 +354,9 @@ func TestRecall(t *testing.T) {
 
 // TestFind takes a part of a name that no other has.
 func TestFind(t *testing.T) {
-	all := []memory.StoredEpisode{{MemoryEntry: memoryentry.MemoryEntry{ID: "fix-a"}}, {MemoryEntry: memoryentry.MemoryEntry{ID: "fix-a-b"}}}
+	all := []memory.StoredMemoryEntry{{MemoryEntry: memoryentry.MemoryEntry{ID: "fix-a"}}, {MemoryEntry: memoryentry.MemoryEntry{ID: "fix-a-b"}}}
 	for name, want := range map[string]string{"fix-a": "fix-a", "b": "fix-a-b", "fix": "", "c": "", "": ""} {
-		k, err := memory.FindEpisode(all, name)
+		k, err := memory.FindEntry(all, name)
 		if k.ID != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", name, k.ID, err)
 		}

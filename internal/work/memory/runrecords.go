@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
@@ -24,8 +24,8 @@ const (
 	maxEvents = 200_000
 )
 
-// RunRecords gives access to the records of a repository's runs.
-type RunRecords struct {
+// RepositoryRunRecords gives access to the records of a repository's runs.
+type RepositoryRunRecords struct {
 	Journal *journal.Journal // nil: there are no runs
 	Repo    git.Repo         // the user's repository
 	Blobs   func() (*journal.BlobStore, error)
@@ -42,7 +42,7 @@ func forNewestRuns(ctx context.Context, j *journal.Journal, skip func(journal.Re
 		if r.Events > maxEvents || skip(r) {
 			continue
 		}
-		s, err := state.Replay(r.ID, j.Events(ctx, r.ID, 0))
+		s, err := state.ReplayRun(r.ID, j.Events(ctx, r.ID, 0))
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -56,9 +56,9 @@ func forNewestRuns(ctx context.Context, j *journal.Journal, skip func(journal.Re
 	return nil
 }
 
-// CountEpisodeUses returns how often sessions of the newest runs received each episode.
-func (r RunRecords) CountEpisodeUses(ctx context.Context) (map[string]memoryentry.EntryUse, error) {
-	all := map[string]memoryentry.EntryUse{}
+// CountEntryUses returns how often sessions of the newest runs received each episode.
+func (r RepositoryRunRecords) CountEntryUses(ctx context.Context) (map[string]memoryentry.EntryUsage, error) {
+	all := map[string]memoryentry.EntryUsage{}
 	if r.Journal == nil {
 		return all, nil
 	}
@@ -86,7 +86,7 @@ func (b *EpisodeRetriever) LearnFromNewRuns(ctx context.Context) (err error) {
 		return seen[r.ID] == r.Events
 	}
 	var left []error
-	var came []memoryentry.TaskFailure
+	var came []memoryentry.LandedTaskFailure
 	var trees *worktree.Store
 	defer func() {
 		if trees != nil {
@@ -94,7 +94,7 @@ func (b *EpisodeRetriever) LearnFromNewRuns(ctx context.Context) (err error) {
 		}
 	}()
 	if err := forNewestRuns(ctx, b.Record.Journal, old, func(run *state.State) error {
-		came = append(came, memoryentry.TaskFailures(run)...)
+		came = append(came, memoryentry.LandedTaskFailures(run)...)
 		if len(memoryentry.ProposeEntries(run)) == 0 {
 			return nil
 		}
@@ -109,7 +109,7 @@ func (b *EpisodeRetriever) LearnFromNewRuns(ctx context.Context) (err error) {
 			}
 			repo = trees.PrivateRepo()
 		}
-		if _, err := b.ProposeFromRun(ctx, LearnableRun{State: run, Git: repo, Blob: blobs.Get}); err != nil {
+		if _, err := b.ProposeFromRun(ctx, ProposalSourceRun{State: run, Git: repo, Blob: blobs.Get}); err != nil {
 			// for example, too many proposals wait
 			if !slices.ContainsFunc(left, func(e error) bool { return e.Error() == err.Error() }) {
 				left = append(left, err)
@@ -132,18 +132,18 @@ func (b *EpisodeRetriever) LearnFromNewRuns(ctx context.Context) (err error) {
 // again.
 const marksFile = "memory-marks.json"
 
-func (s EpisodeStore) readTaskFailures() (all []memoryentry.TaskFailure, ok bool) {
+func (s EpisodeStore) readTaskFailures() (all []memoryentry.LandedTaskFailure, ok bool) {
 	data, err := os.ReadFile(filepath.Join(s.State, marksFile))
 	return all, err == nil && json.Unmarshal(data, &all) == nil
 }
 
 // proposeCommonFailures stores the failures of tasks, and proposes lessons from failures that many of them
 // share. Failures in files that are hidden from agents do not count.
-func (s EpisodeStore) proposeCommonFailures(ctx context.Context, marks []memoryentry.TaskFailure) error {
-	marks = slices.DeleteFunc(marks, func(m memoryentry.TaskFailure) bool { return m.File != "" && s.isHidden(m.File) })
+func (s EpisodeStore) proposeCommonFailures(ctx context.Context, marks []memoryentry.LandedTaskFailure) error {
+	marks = slices.DeleteFunc(marks, func(m memoryentry.LandedTaskFailure) bool { return m.File != "" && s.hasHiddenFile(m.File) })
 	data, err := json.Marshal(marks)
 	if err == nil {
-		err = disk.ReplaceFile(filepath.Join(s.State, marksFile), s.maskSecrets(data))
+		err = filewrite.ReplaceFile(filepath.Join(s.State, marksFile), s.maskSecrets(data))
 	}
 	if err != nil {
 		return err
@@ -152,9 +152,9 @@ func (s EpisodeStore) proposeCommonFailures(ctx context.Context, marks []memorye
 	if len(made) == 0 {
 		return nil
 	}
-	return s.withLock(ctx, func(all []StoredEpisode) error {
+	return s.withLockedEntries(ctx, func(all []StoredMemoryEntry) error {
 		for _, e := range made {
-			k, is, err := s.writeProposal(all, e)
+			k, is, err := s.writeProposedEntry(all, e)
 			if err != nil {
 				return err
 			}
@@ -184,5 +184,5 @@ func (s EpisodeStore) writeSeenRuns(seen map[nexus.RunID]int64) error {
 	if err != nil {
 		return err
 	}
-	return disk.ReplaceFile(filepath.Join(s.State, seenFile), data)
+	return filewrite.ReplaceFile(filepath.Join(s.State, seenFile), data)
 }

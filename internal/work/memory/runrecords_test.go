@@ -25,8 +25,8 @@ func (p place) record(t *testing.T) *memory.EpisodeRetriever {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	blobs := func() (*journal.BlobStore, error) { return journal.OpenBlobs(filepath.Join(p.State, "blobs")) }
-	return &memory.EpisodeRetriever{EpisodeStore: p.EpisodeStore, Record: memory.RunRecords{Journal: j, Repo: p.repo, Blobs: blobs}, Tokens: 1000, Now: now}
+	blobs := func() (*journal.BlobStore, error) { return journal.OpenBlobStore(filepath.Join(p.State, "blobs")) }
+	return &memory.EpisodeRetriever{EpisodeStore: p.EpisodeStore, Record: memory.RepositoryRunRecords{Journal: j, Repo: p.repo, Blobs: blobs}, Tokens: 1000, Now: now}
 }
 
 // answered adds a run in which a person answered a question, and that landed.
@@ -41,8 +41,8 @@ func answered(t *testing.T, b *memory.EpisodeRetriever, run nexus.RunID, commit,
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"},
 		nexus.QuestionAsked{ID: "q1", Attempt: "T1.1", Text: "Which?", Trigger: humaninput.AmbiguityTrigger},
 		nexus.QuestionAnswered{ID: "q1", Text: answer, By: "ada"},
-		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1"},
-		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: commit},
+		nexus.LandingQueued{Task: "T1", Attempt: "T1.1"}, nexus.LandingStarted{Task: "T1", Attempt: "T1.1"},
+		nexus.LandingCompleted{Task: "T1", Attempt: "T1.1", Commit: commit},
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func catchUp(t *testing.T, b *memory.EpisodeRetriever, fault string) (texts stri
 	if err := b.LearnFromNewRuns(t.Context()); (err != nil) != (fault != "") || err != nil && !strings.Contains(err.Error(), fault) {
 		t.Errorf("%v, want %q", err, fault)
 	}
-	all, problems, err := b.LoadEpisodes()
+	all, problems, err := b.LoadEntries()
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("%+v, %v", problems, err)
 	}
@@ -114,7 +114,7 @@ func TestReadBack(t *testing.T) {
 // TestPathsArePaths looks up paths as they are, not as git's patterns.
 func TestPathsArePaths(t *testing.T) {
 	p := newPlace(t)
-	got, err := memory.BlobsOfPaths(t.Context(), p.repo, p.last, []string{":(icase)A.go", ":x", "*.go", "a.go"})
+	got, err := memory.BlobIDsOfPaths(t.Context(), p.repo, p.last, []string{":(icase)A.go", ":x", "*.go", "a.go"})
 	if err != nil || len(got) != 1 || got["a.go"] == "" {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -21,7 +21,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
@@ -37,8 +37,8 @@ type EpisodeStore struct {
 	Show  []string            // patterns of files that agents may read though they may contain secrets
 }
 
-// StoredEpisode is an episode with its location.
-type StoredEpisode struct {
+// StoredMemoryEntry is an episode with its location.
+type StoredMemoryEntry struct {
 	memoryentry.MemoryEntry
 
 	Path   string // path of its file: relative to the root of the repository, or absolute
@@ -52,29 +52,29 @@ type EpisodeProblem struct {
 	Hint string `json:"hint,omitzero"`
 }
 
-func (s EpisodeStore) episodeDirectory() string { return filepath.Join(s.State, "memory") }
+func (s EpisodeStore) entryDirectory() string { return filepath.Join(s.State, "memory") }
 
-// LoadEpisodes reads all episodes, in the order of [memoryentry.SortEntries], and returns invalid files as
+// LoadEntries reads all episodes, in the order of [memoryentry.SortEntries], and returns invalid files as
 // problems. An episode in the repository takes precedence over one of the same name in the
 // state directory, unless it was forgotten here.
-func (s EpisodeStore) LoadEpisodes() ([]StoredEpisode, []EpisodeProblem, error) {
-	var all []StoredEpisode
+func (s EpisodeStore) LoadEntries() ([]StoredMemoryEntry, []EpisodeProblem, error) {
+	var all []StoredMemoryEntry
 	var problems []EpisodeProblem
 	if s.Repo != "" {
-		kept, wrong, err := readEpisodes(s.Repo, memoryentry.Dir, true)
+		kept, wrong, err := readEntries(s.Repo, memoryentry.Dir, true)
 		if err != nil {
 			return nil, nil, err
 		}
 		all, problems = kept, wrong
 	}
 	if s.State != "" {
-		own, wrong, err := readEpisodes(s.State, "memory", false)
+		own, wrong, err := readEntries(s.State, "memory", false)
 		if err != nil {
 			return nil, nil, err
 		}
 		problems = append(problems, wrong...)
 		for _, k := range own {
-			switch i := slices.IndexFunc(all, func(o StoredEpisode) bool { return o.ID == k.ID }); {
+			switch i := slices.IndexFunc(all, func(o StoredMemoryEntry) bool { return o.ID == k.ID }); {
 			case i < 0:
 				all = append(all, k)
 			case k.State == memoryentry.Forgotten:
@@ -82,11 +82,11 @@ func (s EpisodeStore) LoadEpisodes() ([]StoredEpisode, []EpisodeProblem, error) 
 			}
 		}
 	}
-	return orderEpisodes(all), problems, nil
+	return orderEntries(all), problems, nil
 }
 
-func orderEpisodes(all []StoredEpisode) []StoredEpisode {
-	at := map[string]StoredEpisode{}
+func orderEntries(all []StoredMemoryEntry) []StoredMemoryEntry {
+	at := map[string]StoredMemoryEntry{}
 	episodes := make([]memoryentry.MemoryEntry, len(all))
 	for i, k := range all {
 		at[k.ID], episodes[i] = k, k.MemoryEntry
@@ -98,19 +98,19 @@ func orderEpisodes(all []StoredEpisode) []StoredEpisode {
 	return all
 }
 
-// readEpisodes reads the episodes of a directory below top, without following links. An invalid
+// readEntries reads the episodes of a directory below top, without following links. An invalid
 // directory is reported as a problem, and reading continues.
-func readEpisodes(top, dir string, shared bool) (all []StoredEpisode, problems []EpisodeProblem, err error) {
+func readEntries(top, dir string, shared bool) (all []StoredMemoryEntry, problems []EpisodeProblem, err error) {
 	root, err := os.OpenRoot(top)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, disk.WrapError("read the memory", err)
+		return nil, nil, filewrite.WrapError("read the memory", err)
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
-	if err := disk.CheckNoLinks(root, dir+"/"); err != nil {
-		return nil, []EpisodeProblem{newProblem(dir, err)}, nil
+	if err := filewrite.CheckNoLinks(root, dir+"/"); err != nil {
+		return nil, []EpisodeProblem{newEntryProblem(dir, err)}, nil
 	}
 	entries, err := fs.ReadDir(root.FS(), dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,27 +134,27 @@ func readEpisodes(top, dir string, shared bool) (all []StoredEpisode, problems [
 			})
 			break
 		}
-		e, err := readEpisode(root, name, at)
+		e, err := readEntry(root, name, at)
 		if err != nil {
-			problems = append(problems, newProblem(at, err))
+			problems = append(problems, newEntryProblem(at, err))
 			continue
 		}
-		all = append(all, StoredEpisode{e, at, shared})
+		all = append(all, StoredMemoryEntry{e, at, shared})
 	}
 	return all, problems, nil
 }
 
-func readEpisode(root *os.Root, name, at string) (memoryentry.MemoryEntry, error) {
-	data, err := readEpisodeFile(root, name)
+func readEntry(root *os.Root, name, at string) (memoryentry.MemoryEntry, error) {
+	data, err := readEntryFile(root, name)
 	if err != nil {
 		return memoryentry.MemoryEntry{}, err
 	}
-	return memoryentry.Parse(at, data)
+	return memoryentry.ParseEntry(at, data)
 }
 
-// readEpisodeFile reads a regular file, up to one byte more than an episode may have.
-func readEpisodeFile(root *os.Root, name string) (data []byte, err error) {
-	if err := disk.CheckNoLinks(root, name); err != nil {
+// readEntryFile reads a regular file, up to one byte more than an episode may have.
+func readEntryFile(root *os.Root, name string) (data []byte, err error) {
+	if err := filewrite.CheckNoLinks(root, name); err != nil {
 		return nil, err
 	}
 	f, err := root.Open(filepath.FromSlash(name))
@@ -165,8 +165,8 @@ func readEpisodeFile(root *os.Root, name string) (data []byte, err error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// newProblem returns a problem with a file, beginning with the position in it.
-func newProblem(at string, err error) EpisodeProblem {
+// newEntryProblem returns a problem with a file, beginning with the position in it.
+func newEntryProblem(at string, err error) EpisodeProblem {
 	p := EpisodeProblem{File: at, Why: err.Error()}
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		p.Hint = e.Hint
@@ -180,9 +180,9 @@ func newProblem(at string, err error) EpisodeProblem {
 	return p
 }
 
-// FindEpisode returns the episode with a name: its ID, or a part of it that is in no other.
-func FindEpisode(all []StoredEpisode, name string) (StoredEpisode, error) {
-	var found []StoredEpisode
+// FindEntry returns the episode with a name: its ID, or a part of it that is in no other.
+func FindEntry(all []StoredMemoryEntry, name string) (StoredMemoryEntry, error) {
+	var found []StoredMemoryEntry
 	for _, k := range all {
 		if k.ID == name {
 			return k, nil
@@ -195,22 +195,22 @@ func FindEpisode(all []StoredEpisode, name string) (StoredEpisode, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return StoredEpisode{}, &nexus.Error{
+		return StoredMemoryEntry{}, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no episode %q", name),
 			Hint: "nexus memory lists them.",
 		}
 	}
-	return StoredEpisode{}, &nexus.Error{
+	return StoredMemoryEntry{}, &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d episodes have %q in their names", len(found), name),
 		Hint: "Give more of the name; nexus memory lists them.",
 	}
 }
 
-// isHidden reports whether one of an episode's files is hidden from agents.
-func (s EpisodeStore) isHidden(paths ...string) bool {
-	rules := files.HiddenRules{Show: s.Show}
+// hasHiddenFile reports whether one of an episode's files is hidden from agents.
+func (s EpisodeStore) hasHiddenFile(paths ...string) bool {
+	rules := files.HiddenPathRules{Show: s.Show}
 	for _, p := range paths {
-		if rules.Name(p) != "" {
+		if rules.NameReason(p) != "" {
 			return true
 		}
 	}
@@ -225,11 +225,11 @@ func (s EpisodeStore) isHidden(paths ...string) bool {
 	return slices.ContainsFunc(paths, func(p string) bool { return rules.IsIgnored(root, p) })
 }
 
-// withLock calls do with the current episodes while no other process changes the memory:
+// withLockedEntries calls do with the current episodes while no other process changes the memory:
 // episodes that were read before may have been approved or forgotten meanwhile.
-func (s EpisodeStore) withLock(ctx context.Context, do func(all []StoredEpisode) error) error {
-	return disk.WithLock(ctx, filepath.Join(s.State, "memory.lock"), func(context.Context) error {
-		all, _, err := s.LoadEpisodes()
+func (s EpisodeStore) withLockedEntries(ctx context.Context, do func(all []StoredMemoryEntry) error) error {
+	return filewrite.WithLock(ctx, filepath.Join(s.State, "memory.lock"), func(context.Context) error {
+		all, _, err := s.LoadEntries()
 		if err != nil {
 			return err
 		}
@@ -237,9 +237,9 @@ func (s EpisodeStore) withLock(ctx context.Context, do func(all []StoredEpisode)
 	})
 }
 
-// findUnchanged returns an episode as it is now, and whether it is the one that was read.
-func findUnchanged(all []StoredEpisode, k StoredEpisode) (StoredEpisode, bool) {
-	i := slices.IndexFunc(all, func(o StoredEpisode) bool { return o.ID == k.ID })
+// findIfUnchanged returns an episode as it is now, and whether it is the one that was read.
+func findIfUnchanged(all []StoredMemoryEntry, k StoredMemoryEntry) (StoredMemoryEntry, bool) {
+	i := slices.IndexFunc(all, func(o StoredMemoryEntry) bool { return o.ID == k.ID })
 	if i < 0 {
 		return k, false
 	}
@@ -247,14 +247,14 @@ func findUnchanged(all []StoredEpisode, k StoredEpisode) (StoredEpisode, bool) {
 	return now, now.State == k.State && now.Shared == k.Shared && now.Text == k.Text
 }
 
-// Approve makes an episode available to agents: its file is then in the repository. If its
+// ApproveEntry makes an episode available to agents: its file is then in the repository. If its
 // files changed, it is approved for their present version, which now returns; Approve reports
 // whether they had changed. An episode that is not merged is approved as it was learned, the
 // first time. A lasting one stays valid when its files change. An episode that differs from
 // the one that the caller read is not approved.
-func (s EpisodeStore) Approve(
-	ctx context.Context, k StoredEpisode, stand memoryentry.EntryFreshness, lasting bool, now func(path string) string,
-) (moved StoredEpisode, refreshed bool, err error) {
+func (s EpisodeStore) ApproveEntry(
+	ctx context.Context, k StoredMemoryEntry, stand memoryentry.EntryFreshness, lasting bool, now func(path string) string,
+) (moved StoredMemoryEntry, refreshed bool, err error) {
 	if s.Repo == "" {
 		return k, false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "there is no checkout to write to",
@@ -262,21 +262,21 @@ func (s EpisodeStore) Approve(
 		}
 	}
 	moved = k
-	err = s.withLock(ctx, func(all []StoredEpisode) error {
-		is, same := findUnchanged(all, k)
+	err = s.withLockedEntries(ctx, func(all []StoredMemoryEntry) error {
+		is, same := findIfUnchanged(all, k)
 		if !same {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: k.ID + " was changed meanwhile",
 				Hint: "Read it with nexus memory show " + k.ID + ", and approve it again.",
 			}
 		}
-		moved, refreshed, err = s.approveEpisode(is, stand, lasting, now)
+		moved, refreshed, err = s.approveLoadedEntry(is, stand, lasting, now)
 		return err
 	})
 	return moved, refreshed, err
 }
 
-func (s EpisodeStore) approveEpisode(k StoredEpisode, stand memoryentry.EntryFreshness, lasting bool, now func(path string) string) (moved StoredEpisode, refreshed bool, err error) {
+func (s EpisodeStore) approveLoadedEntry(k StoredMemoryEntry, stand memoryentry.EntryFreshness, lasting bool, now func(path string) string) (moved StoredMemoryEntry, refreshed bool, err error) {
 	is, file := k.CheckFreshness(now)
 	if stand != memoryentry.Unmerged || k.State == memoryentry.Approved {
 		stand = is
@@ -301,7 +301,7 @@ func (s EpisodeStore) approveEpisode(k StoredEpisode, stand memoryentry.EntryFre
 			}
 		}
 		k.MemoryEntry, data = e, []byte(e.String())
-	} else if old, err := s.episodeText(k); err == nil {
+	} else if old, err := s.entryText(k); err == nil {
 		data = old // with people's edits
 	}
 	to := k
@@ -312,14 +312,14 @@ func (s EpisodeStore) approveEpisode(k StoredEpisode, stand memoryentry.EntryFre
 	if err := s.writeFile(s.Repo, to.Path, memoryentry.ReplaceState(data, memoryentry.Approved), 0o755, 0o644); err != nil {
 		return k, false, err
 	}
-	return to, refreshed, s.deleteEpisodeFile(k.ID)
+	return to, refreshed, s.deleteEntryFile(k.ID)
 }
 
 // Forget marks an episode so that it is neither used nor proposed again here, even if its file
 // in the repository, which is removed, comes back.
-func (s EpisodeStore) Forget(ctx context.Context, k StoredEpisode) error {
-	return s.withLock(ctx, func(all []StoredEpisode) error {
-		k, _ := findUnchanged(all, k)
+func (s EpisodeStore) Forget(ctx context.Context, k StoredMemoryEntry) error {
+	return s.withLockedEntries(ctx, func(all []StoredMemoryEntry) error {
+		k, _ := findIfUnchanged(all, k)
 		e := k.MemoryEntry
 		e.State = memoryentry.Forgotten
 		err := s.writeFile(s.State, path.Join("memory", k.ID+".md"), []byte(e.String()), 0o700, 0o600)
@@ -331,42 +331,42 @@ func (s EpisodeStore) Forget(ctx context.Context, k StoredEpisode) error {
 }
 
 // Remove deletes the file of an episode, unless it differs from the one that the caller read.
-func (s EpisodeStore) Remove(ctx context.Context, k StoredEpisode) error {
-	return s.withLock(ctx, func(all []StoredEpisode) error {
-		switch _, same := findUnchanged(all, k); {
+func (s EpisodeStore) Remove(ctx context.Context, k StoredMemoryEntry) error {
+	return s.withLockedEntries(ctx, func(all []StoredMemoryEntry) error {
+		switch _, same := findIfUnchanged(all, k); {
 		case !same:
 			return nil
 		case k.Shared:
 			return removeFile(s.Repo, k.Path)
 		}
-		return s.deleteEpisodeFile(k.ID)
+		return s.deleteEntryFile(k.ID)
 	})
 }
 
-// deleteEpisodeFile deletes the file of an episode in the state directory.
-func (s EpisodeStore) deleteEpisodeFile(id string) error {
+// deleteEntryFile deletes the file of an episode in the state directory.
+func (s EpisodeStore) deleteEntryFile(id string) error {
 	return removeFile(s.State, path.Join("memory", id+".md"))
 }
 
 func removeFile(top, name string) error {
 	root, err := os.OpenRoot(top)
 	if err != nil {
-		return disk.WrapError("remove "+name, err)
+		return filewrite.WrapError("remove "+name, err)
 	}
-	if err = disk.CheckNoLinks(root, name); err == nil {
+	if err = filewrite.CheckNoLinks(root, name); err == nil {
 		err = root.Remove(filepath.FromSlash(name))
 	}
 	if closed := root.Close(); err == nil || errors.Is(err, fs.ErrNotExist) {
 		err = closed
 	}
 	if err != nil {
-		return disk.WrapError("remove "+name, err)
+		return filewrite.WrapError("remove "+name, err)
 	}
 	return nil
 }
 
-// episodeText returns the file of an episode as it is.
-func (s EpisodeStore) episodeText(k StoredEpisode) ([]byte, error) {
+// entryText returns the file of an episode as it is.
+func (s EpisodeStore) entryText(k StoredMemoryEntry) ([]byte, error) {
 	top, name := s.State, path.Join("memory", k.ID+".md")
 	if k.Shared {
 		top, name = s.Repo, k.Path
@@ -376,7 +376,7 @@ func (s EpisodeStore) episodeText(k StoredEpisode) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
-	return readEpisodeFile(root, name)
+	return readEntryFile(root, name)
 }
 
 // maskSecrets returns a text with its keys masked.
@@ -397,7 +397,7 @@ func (s EpisodeStore) writeFile(top, name string, data []byte, dirs, mode fs.Fil
 	}
 	if err == nil {
 		defer func() { _ = root.Close() }() // the file was closed for itself
-		err = disk.WriteBelowRoot(root, name, data, dirs, mode)
+		err = filewrite.WriteBelowRoot(root, name, data, dirs, mode)
 	}
-	return disk.WrapError("write "+name, err)
+	return filewrite.WrapError("write "+name, err)
 }

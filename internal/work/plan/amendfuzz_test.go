@@ -26,7 +26,7 @@ func FuzzAmend(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		base := before()
-		p, err := parse(data, "Do.", nexus.TaskSizeLimits{}, base)
+		p, err := parseAndCheckSubmission(data, "Do.", nexus.TaskSizeLimits{}, base)
 		if diff := cmp.Diff(before(), base); diff != "" {
 			t.Errorf("the plan before is another: %s", diff)
 		}

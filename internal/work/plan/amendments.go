@@ -35,7 +35,7 @@ type taskAmendment struct {
 
 // applyAmendments returns the plan before with a planner's changes, and the changes that are not
 // possible.
-func applyAmendments(before nexus.Plan, h planHandin) (p nexus.Plan, problems []string) {
+func applyAmendments(before nexus.Plan, h plannerSubmission) (p nexus.Plan, problems []string) {
 	p = withoutTrialResults(before)
 	at := func(id nexus.TaskID) int {
 		return slices.IndexFunc(p.Tasks, func(t nexus.Task) bool { return t.ID == id })
@@ -55,7 +55,7 @@ func applyAmendments(before nexus.Plan, h planHandin) (p nexus.Plan, problems []
 		case a.Remove:
 			p.Tasks = slices.Delete(p.Tasks, i, i+1)
 		default:
-			problems = append(problems, a.apply(&p.Tasks[i])...)
+			problems = append(problems, a.applyToTask(&p.Tasks[i])...)
 		}
 	}
 	return p, problems
@@ -70,9 +70,9 @@ func joinTaskIDs(tasks []nexus.Task) string {
 	return nexus.JoinWords(all)
 }
 
-// apply changes a task, and returns the changes that are not possible. Numbers are those of
+// applyToTask changes a task, and returns the changes that are not possible. Numbers are those of
 // the criteria before.
-func (a taskAmendment) apply(t *nexus.Task) (problems []string) {
+func (a taskAmendment) applyToTask(t *nexus.Task) (problems []string) {
 	has := func(n int) bool {
 		if n < 1 || n > len(t.Criteria) {
 			problems = append(problems, fmt.Sprintf("there is no criterion %s/AC-%d; it has %d", t.ID, n, len(t.Criteria)))
@@ -141,7 +141,7 @@ func withoutTrialResults(p nexus.Plan) nexus.Plan {
 // submittedPlans returns the submitted plans of a conversation up to the last one, oldest first,
 // each with its problems. An amendment applies to the last readable plan before it, including
 // one that the tool refused, or to the plan from before the conversation.
-func submittedPlans(messages []llm.Message, g prompt.PlanningRequest) (all []submittedPlan) {
+func submittedPlans(messages []llm.Message, g prompt.PlanningRequest) (all []checkedPlanSubmission) {
 	before, refused := g.Prior, false
 	for _, s := range agent.FindSubmissions(messages) {
 		if s.Refused {
@@ -150,8 +150,8 @@ func submittedPlans(messages []llm.Message, g prompt.PlanningRequest) (all []sub
 			}
 			continue
 		}
-		var r submittedPlan
-		r.plan, r.err = parse(s.Input, g.Text, g.Size, before)
+		var r checkedPlanSubmission
+		r.plan, r.err = parseAndCheckSubmission(s.Input, g.Text, g.Size, before)
 		if r.err == nil && refused {
 			r.err = schemaProblem(r.plan)
 		}
@@ -165,8 +165,8 @@ func submittedPlans(messages []llm.Message, g prompt.PlanningRequest) (all []sub
 // parseRefusedDraft returns the readable part of a plan that the tool refused, for the planner to amend. A
 // refused amendment has none: its changes were not applied, and are submitted again.
 func parseRefusedDraft(data []byte) (nexus.Plan, bool) {
-	var h planHandin
-	if len(data) > maxHandin || json.Unmarshal(tool.SalvageInput(handinSchema, data), &h) != nil || h.Keep || len(h.Amend) > 0 || len(h.Tasks) == 0 {
+	var h plannerSubmission
+	if len(data) > maxHandin || json.Unmarshal(tool.ValidPartOfInput(handinSchema, data), &h) != nil || h.Keep || len(h.Amend) > 0 || len(h.Tasks) == 0 {
 		return nexus.Plan{}, false
 	}
 	p := nexus.Plan{Version: Version, Tasks: NormaliseTasks(h.Tasks), Assumptions: h.Assumptions, Foreseen: h.Risks}
@@ -177,9 +177,9 @@ func parseRefusedDraft(data []byte) (nexus.Plan, bool) {
 // schemaProblem returns an error if the schema refuses a plan: the rest of a refused draft was
 // never checked.
 func schemaProblem(p nexus.Plan) error {
-	data, err := json.Marshal(planHandin{Tasks: p.Tasks})
+	data, err := json.Marshal(plannerSubmission{Tasks: p.Tasks})
 	if err == nil {
-		_, err = tool.FitInput(handinSchema, tool.SalvageInput(handinSchema, data))
+		_, err = tool.FitInputToSchema(handinSchema, tool.ValidPartOfInput(handinSchema, data))
 	}
 	if err != nil {
 		return newPlanError(nexus.CodeInvalidPlan, err.Error())
@@ -187,8 +187,8 @@ func schemaProblem(p nexus.Plan) error {
 	return nil
 }
 
-// submittedPlan is a submitted plan with its problems.
-type submittedPlan struct {
+// checkedPlanSubmission is a submitted plan with its problems.
+type checkedPlanSubmission struct {
 	plan nexus.Plan
 	err  error
 }

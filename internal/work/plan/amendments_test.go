@@ -76,7 +76,7 @@ func TestAmend(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlanner(t, append([]llmtest.ScriptTurn{first}, c.turns...)...)
-			p.covers = []nexus.PlanCover{gap("nothing writes"), {State: nexus.CoverFull}}
+			p.covers = []nexus.PlanCoverage{gap("nothing writes"), {State: nexus.CoverFull}}
 			got, err := p.decompose(t, false)
 			if err != nil {
 				t.Fatal(err)
@@ -86,7 +86,7 @@ func TestAmend(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.want(&want)
-			want.Cover = &nexus.PlanCover{State: nexus.CoverFull}
+			want.Cover = &nexus.PlanCoverage{State: nexus.CoverFull}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -155,7 +155,7 @@ func TestAmendRefusedAmendment(t *testing.T) {
 	p := newPlanner(t, hand(task("A", nil)),
 		amending(t, `{"tasks":[],"keep":true,"amend":[{"task":"A","minutes":"soon","criteria":[{"text":"y","check":"test"}]}]}`),
 		expecting(amending(t, `{"tasks":[],"keep":true,"amend":[{"task":"A","minutes":7,"criteria":[{"text":"y","check":"test"}]}]}`), "minutes"))
-	p.covers = []nexus.PlanCover{gap("nothing writes"), {State: nexus.CoverFull}}
+	p.covers = []nexus.PlanCoverage{gap("nothing writes"), {State: nexus.CoverFull}}
 	got, err := p.decompose(t, false)
 	if err != nil || len(got.Tasks) != 1 || len(got.Tasks[0].Criteria) != 2 || got.Tasks[0].Minutes != 7 {
 		t.Errorf("%+v, %v", got, err)

@@ -29,17 +29,17 @@ func ComplexitySchema() json.RawMessage {
 
 // ParseComplexity parses a router's submission about the tasks. It skips entries about other
 // tasks and second entries about a task.
-func ParseComplexity(data []byte, tasks []nexus.TaskID) ([]nexus.Route, error) {
+func ParseComplexity(data []byte, tasks []nexus.TaskID) ([]nexus.ComplexityRating, error) {
 	if len(data) > maxHandin {
 		return nil, unusableAnswerError(fmt.Sprintf("it has %d bytes, the maximum is %d", len(data), maxHandin))
 	}
 	var h struct {
-		Routes []nexus.Route `json:"routes"`
+		Routes []nexus.ComplexityRating `json:"routes"`
 	}
-	if problems := agent.Decode(data, complexitySchema, &h); len(problems) > 0 {
+	if problems := agent.DecodeStrictly(data, complexitySchema, &h); len(problems) > 0 {
 		return nil, unusableAnswerError(strings.Join(problems, "; "))
 	}
-	var routes []nexus.Route
+	var routes []nexus.ComplexityRating
 	seen := map[nexus.TaskID]bool{}
 	for _, r := range h.Routes {
 		if !r.Complexity.IsKnown() {

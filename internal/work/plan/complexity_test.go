@@ -18,29 +18,29 @@ func TestParseComplexity(t *testing.T) {
 	long := strings.Repeat("x", 400)
 	for _, c := range []struct {
 		name, in string
-		want     []nexus.Route
+		want     []nexus.ComplexityRating
 		err      string
 	}{
 		{
 			"all", `{"routes":[{"task":"T1","complexity":"simple","why":" short \n one "},{"task":"T2","complexity":"expert","why":"x"}]}`,
-			[]nexus.Route{{Task: "T1", Complexity: nexus.Simple, Why: "short one"}, {Task: "T2", Complexity: nexus.Expert, Why: "x"}},
+			[]nexus.ComplexityRating{{Task: "T1", Complexity: nexus.Simple, Why: "short one"}, {Task: "T2", Complexity: nexus.Expert, Why: "x"}},
 			"",
 		},
 		{"another task", `{"routes":[{"task":"T9","complexity":"simple","why":"x"}]}`, nil, ""},
 		{
 			"twice", `{"routes":[{"task":"T1","complexity":"simple","why":"x"},{"task":"T1","complexity":"expert","why":"y"}]}`,
-			[]nexus.Route{{Task: "T1", Complexity: nexus.Simple, Why: "x"}},
+			[]nexus.ComplexityRating{{Task: "T1", Complexity: nexus.Simple, Why: "x"}},
 			"",
 		},
 		{
 			"long", `{"routes":[{"task":"T1","complexity":"simple","why":"` + long + `"}]}`,
-			[]nexus.Route{{Task: "T1", Complexity: nexus.Simple, Why: long[:300] + "..."}},
+			[]nexus.ComplexityRating{{Task: "T1", Complexity: nexus.Simple, Why: long[:300] + "..."}},
 			"",
 		},
 		{"none", `{"routes":[]}`, nil, ""},
 		{"odd", `{"routes":[{"task":"T1","complexity":"odd","why":"x"}]}`, nil, "complexity"},
 		{"no complexity", `{"routes":[{"task":"T1"}]}`, nil, "complexity"},
-		{"no reason", `{"routes":[{"task":"T1","complexity":"simple"}]}`, []nexus.Route{{Task: "T1", Complexity: nexus.Simple}}, ""},
+		{"no reason", `{"routes":[{"task":"T1","complexity":"simple"}]}`, []nexus.ComplexityRating{{Task: "T1", Complexity: nexus.Simple}}, ""},
 		{"unknown field", `{"routes":[],"more":1}`, nil, "more"},
 		{"no JSON", `simple`, nil, "invalid character"},
 		{"too long", `{"routes":[]}` + strings.Repeat(" ", 1<<20), nil, "bytes"},

@@ -11,7 +11,7 @@ import (
 const contractFirst = "Define these contracts in the plan first, and submit the whole plan again. Leave the rest of the plan as it is."
 
 // missingContracts returns the missing contracts for the planner, a line each.
-func missingContracts(all []risk.PlanOverlap) string {
+func missingContracts(all []risk.UndefinedTaskInterface) string {
 	var b strings.Builder
 	b.WriteString("Two tasks meet, and no text says exactly what both rely on:\n")
 	for _, m := range all[:min(len(all), maxProblems)] {

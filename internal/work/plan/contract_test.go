@@ -22,12 +22,12 @@ func TestContractGoesBackOnce(t *testing.T) {
 		{"id": "T2", "title": "Print what was read", "needs": ["T1"], "ties": {"T1": "api"}, "criteria": [{"text": "ok", "check": "test"}]}]}`
 	var said []string
 	var messages []llm.Message
-	p, err := plan.Decompose(t.Context(), prompt.PlanningRequest{Text: "Print sizes"}, false, func(_ context.Context, message, _ string) (agent.SessionOutcome, error) {
+	p, err := plan.Decompose(t.Context(), prompt.PlanningRequest{Text: "Print sizes"}, false, func(_ context.Context, message, _ string) (agent.SessionStretchResult, error) {
 		said = append(said, message)
 		messages = append(messages, llm.Message{From: llm.User, Parts: []llm.MessagePart{{Text: message}}})
-		return agent.SessionOutcome{Outcome: nexus.Accepted, Handin: []byte(open), Messages: messages}, nil
+		return agent.SessionStretchResult{Outcome: nexus.Accepted, Handin: []byte(open), Messages: messages}, nil
 	}, func(context.Context, nexus.Plan) (accept.CommandTrials, error) { return nil, nil },
-		func(context.Context, nexus.Plan, bool) (*nexus.PlanCover, error) { return nil, nil })
+		func(context.Context, nexus.Plan, bool) (*nexus.PlanCoverage, error) { return nil, nil })
 	if err != nil || len(said) != 2 || !strings.Contains(said[1], "T2: it relies on what T1 makes (api)") {
 		t.Fatalf("%v\n%q", err, said)
 	}

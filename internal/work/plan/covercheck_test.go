@@ -11,39 +11,39 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-func gap(missing string) nexus.PlanCover {
-	return nexus.PlanCover{State: nexus.CoverGaps, Statements: []nexus.StatementCover{{ID: "S2", Text: "Write them.", Missing: missing, Asks: true}}}
+func gap(missing string) nexus.PlanCoverage {
+	return nexus.PlanCoverage{State: nexus.CoverGaps, Statements: []nexus.StatementCoverage{{ID: "S2", Text: "Write them.", Missing: missing, Asks: true}}}
 }
 
 // What a second look finds missing goes back once. What is missing then is in the plan.
 func TestDecomposeCovers(t *testing.T) {
-	full := nexus.PlanCover{State: nexus.CoverFull}
+	full := nexus.PlanCoverage{State: nexus.CoverFull}
 	a, b := task("A", nil), task("B", nil)
 	bad := task("B", map[string]any{"needs": []any{"Z"}})
 	back := []string{`- S2, "Write them.": nothing writes`, "Cover all of this"}
 	for _, c := range []struct {
 		name   string
 		turns  []llmtest.ScriptTurn
-		covers []nexus.PlanCover
+		covers []nexus.PlanCoverage
 		looked []int
 		tasks  int
-		state  nexus.CoverState
+		state  nexus.PlanCoverageState
 	}{
-		{"covered", []llmtest.ScriptTurn{hand(a)}, []nexus.PlanCover{full, full}, []int{1}, 1, nexus.CoverFull},
-		{"unsure does not go back", []llmtest.ScriptTurn{hand(a)}, []nexus.PlanCover{{State: nexus.CoverUnsure}, full}, []int{1}, 1, nexus.CoverUnsure},
-		{"covered then", []llmtest.ScriptTurn{hand(a), expecting(hand(a, b), back...)}, []nexus.PlanCover{gap("nothing writes"), full}, []int{1, 2}, 2, nexus.CoverFull},
-		{"missing still", []llmtest.ScriptTurn{hand(a), expecting(hand(a), back...)}, []nexus.PlanCover{gap("nothing writes"), gap("still")}, []int{1, 1}, 1, nexus.CoverGaps},
+		{"covered", []llmtest.ScriptTurn{hand(a)}, []nexus.PlanCoverage{full, full}, []int{1}, 1, nexus.CoverFull},
+		{"unsure does not go back", []llmtest.ScriptTurn{hand(a)}, []nexus.PlanCoverage{{State: nexus.CoverUnsure}, full}, []int{1}, 1, nexus.CoverUnsure},
+		{"covered then", []llmtest.ScriptTurn{hand(a), expecting(hand(a, b), back...)}, []nexus.PlanCoverage{gap("nothing writes"), full}, []int{1, 2}, 2, nexus.CoverFull},
+		{"missing still", []llmtest.ScriptTurn{hand(a), expecting(hand(a), back...)}, []nexus.PlanCoverage{gap("nothing writes"), gap("still")}, []int{1, 1}, 1, nexus.CoverGaps},
 		{
 			"the next is wrong",
 			[]llmtest.ScriptTurn{hand(a), expecting(hand(a, bad), back...), expecting(hand(a, b), `needs "Z"`)},
-			[]nexus.PlanCover{gap("nothing writes"), full},
+			[]nexus.PlanCoverage{gap("nothing writes"), full},
 			[]int{1, 2},
 			2, nexus.CoverFull,
 		},
 		{
 			"the first is better than nothing",
 			[]llmtest.ScriptTurn{hand(a), expecting(hand(bad), back...), hand(bad), hand(bad)},
-			[]nexus.PlanCover{gap("nothing writes"), gap("still")},
+			[]nexus.PlanCoverage{gap("nothing writes"), gap("still")},
 			[]int{1, 1},
 			1, nexus.CoverGaps,
 		},
@@ -93,7 +93,7 @@ func FuzzParseCover(f *testing.F) {
 	f.Add([]byte(`{"statements": [{"id": "S1", "there": "a.go"}]}`))
 	tasks := []nexus.Task{{ID: "A", Criteria: []nexus.Criterion{{Text: "x"}}}}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := plan.ParseCover(data, "Read them. Write them.", tasks, func(file string) bool { return file == "a.go" })
+		c := plan.ParseCoverage(data, "Read them. Write them.", tasks, func(file string) bool { return file == "a.go" })
 		switch {
 		case c.State == nexus.CoverUnsure && c.Why == "", (c.State == nexus.CoverGaps) != (len(c.UncoveredStatements()) > 0), c.State == "":
 			t.Errorf("%+v", c)

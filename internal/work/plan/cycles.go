@@ -28,7 +28,7 @@ func DropSoftCycles(tasks []nexus.Task, dropped func(of, to nexus.TaskID)) {
 	if !slices.Contains(left, true) {
 		return
 	}
-	g := waitGraph{after: make([][]int, len(after)), left: left}
+	g := taskWaitGraph{after: make([][]int, len(after)), left: left}
 	for k, t := range tasks {
 		for _, id := range t.Needs {
 			g.after[k] = append(g.after[k], at[id])
@@ -92,15 +92,15 @@ func removeFreeTasks(after, before [][]int, left []bool) {
 	}
 }
 
-// waitGraph is the graph of remaining tasks and the tasks for which they wait.
-type waitGraph struct {
+// taskWaitGraph is the graph of remaining tasks and the tasks for which they wait.
+type taskWaitGraph struct {
 	after [][]int
 	left  []bool
 	steps int
 }
 
 // waitsFor reports whether a task waits for another one, directly or indirectly.
-func (g *waitGraph) waitsFor(from, to int) bool {
+func (g *taskWaitGraph) waitsFor(from, to int) bool {
 	seen := map[int]bool{from: true}
 	for next := []int{from}; len(next) > 0; {
 		k := next[len(next)-1]

@@ -21,9 +21,9 @@ const maxTries = 3
 // splitOnce asks a planner to split tasks, which happens once.
 const splitOnce = "Split each task that is too large into smaller ones that can land one by one."
 
-// SendFunc sends a message to the planner, who answers with a submission that fits [HandinSchema],
+// SendFunc sends a message to the planner, who answers with a submission that fits [SubmissionSchema],
 // and returns the result. An empty message continues an interrupted session.
-type SendFunc func(ctx context.Context, message, why string) (agent.SessionOutcome, error)
+type SendFunc func(ctx context.Context, message, why string) (agent.SessionStretchResult, error)
 
 // maxBack limits how often a plan is returned to the planner for unfit checks, independent of
 // its other problems.
@@ -35,8 +35,8 @@ const tryAgain = "Fix these checks. " + onlyChanges
 // onlyChanges explains how to submit a plan that is almost the same as before.
 const onlyChanges = "Submit only what changes, with keep, or the whole plan again."
 
-// TrialFunc runs the commands of a plan's criteria on the tree of the plan.
-type TrialFunc func(ctx context.Context, p nexus.Plan) (accept.CommandTrials, error)
+// CriteriaTrialFunc runs the commands of a plan's criteria on the tree of the plan.
+type CriteriaTrialFunc func(ctx context.Context, p nexus.Plan) (accept.CommandTrials, error)
 
 // Decompose lets the planner turn a goal into a plan. Problems of a plan are returned to it in
 // the same session, twice at most, and tasks that are too large once; after that the error
@@ -44,13 +44,13 @@ type TrialFunc func(ctx context.Context, p nexus.Plan) (accept.CommandTrials, er
 // accepted, with their results. Missing contracts between two tasks are returned once, and so
 // are the gaps that the coverage check finds; after that the plan lists them. A resumed
 // session continues with its remaining tries.
-func Decompose(ctx context.Context, g prompt.PlanningRequest, begun bool, sendMessage SendFunc, try TrialFunc, look CoverageCheck) (nexus.Plan, error) {
+func Decompose(ctx context.Context, g prompt.PlanningRequest, begun bool, sendMessage SendFunc, try CriteriaTrialFunc, look CoverageCheckFunc) (nexus.Plan, error) {
 	if err := CheckGoal(g.Text); err != nil {
 		return nexus.Plan{}, err
 	}
 	var p nexus.Plan
-	err := askUntilAccepted(ctx, g.FirstMessage(), begun, sendMessage, func(out agent.SessionOutcome) (again string, err error) {
-		last := submittedPlan{err: newPlanError(nexus.CodeInvalidPlan, "nothing was submitted")}
+	err := askUntilAccepted(ctx, g.FirstMessage(), begun, sendMessage, func(out agent.SessionStretchResult) (again string, err error) {
+		last := checkedPlanSubmission{err: newPlanError(nexus.CodeInvalidPlan, "nothing was submitted")}
 		if all := submittedPlans(out.Messages, g); len(all) > 0 {
 			last = all[len(all)-1]
 		}
@@ -83,7 +83,7 @@ func Decompose(ctx context.Context, g prompt.PlanningRequest, begun bool, sendMe
 		}
 		p.Cover, err = look(ctx, p, wasAskedToCover(out.Messages))
 		if gaps := p.Cover.UncoveredStatements(); err == nil && len(gaps) > 0 && !wasAskedToCover(out.Messages) {
-			return describeCoverGaps(p.Cover), newPlanError(nexus.CodeInvalidPlan, "it does not cover the goal")
+			return describeCoverageGaps(p.Cover), newPlanError(nexus.CodeInvalidPlan, "it does not cover the goal")
 		}
 		return "", err
 	})
@@ -93,7 +93,7 @@ func Decompose(ctx context.Context, g prompt.PlanningRequest, begun bool, sendMe
 // askUntilAccepted talks with the planner until read accepts a submission without an error. If
 // read returns an error and a message, the message is sent to the planner, who submits again;
 // begun continues an open conversation.
-func askUntilAccepted(ctx context.Context, brief string, begun bool, sendMessage SendFunc, read func(agent.SessionOutcome) (again string, err error)) error {
+func askUntilAccepted(ctx context.Context, brief string, begun bool, sendMessage SendFunc, read func(agent.SessionStretchResult) (again string, err error)) error {
 	next, why := brief, "brief"
 	if begun {
 		next, why = "", ""
@@ -107,7 +107,7 @@ func askUntilAccepted(ctx context.Context, brief string, begun bool, sendMessage
 		if out.Outcome != nexus.Accepted {
 			return noPlanError(out)
 		}
-		if len(agent.AcceptedHandins(out.Messages)) == 0 {
+		if len(agent.AcceptedSubmissions(out.Messages)) == 0 {
 			heard = append(heard, agent.SubmissionExchange(next, out.Handin)...)
 			out.Messages = heard
 		}
@@ -121,13 +121,13 @@ func askUntilAccepted(ctx context.Context, brief string, begun bool, sendMessage
 // shouldStopAsking reports whether to stop asking the planner.
 func shouldStopAsking(p nexus.Plan, most nexus.TaskSizeLimits, err error, messages []llm.Message) bool {
 	back := countCorrections(messages, tryAgain) + countCorrections(messages, coverAll) + countCorrections(messages, contractFirst)
-	return len(agent.AcceptedHandins(messages))-back >= maxTries ||
+	return len(agent.AcceptedSubmissions(messages))-back >= maxTries ||
 		errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) ||
-		tooLarge(p, most) && wasAskedToSplit(messages)
+		hasTooLargeTask(p, most) && wasAskedToSplit(messages)
 }
 
-// tooLarge reports whether a plan has a task that must be split.
-func tooLarge(p nexus.Plan, most nexus.TaskSizeLimits) bool {
+// hasTooLargeTask reports whether a plan has a task that must be split.
+func hasTooLargeTask(p nexus.Plan, most nexus.TaskSizeLimits) bool {
 	return slices.ContainsFunc(FindProblems(p, most), func(f PlanProblem) bool { return f.Code == nexus.CodeOversize })
 }
 
@@ -166,18 +166,18 @@ func correctionMessage(p nexus.Plan, most nexus.TaskSizeLimits, err error) strin
 	if len(p.Tasks) > 0 { // the plan could be parsed
 		text = err.Error() + "\n\nFix this. " + onlyChanges
 	}
-	if tooLarge(p, most) {
+	if hasTooLargeTask(p, most) {
 		text += " " + splitOnce
 	}
 	return text
 }
 
 // noPlanError returns why a session ended without a plan.
-func noPlanError(out agent.SessionOutcome) error {
+func noPlanError(out agent.SessionStretchResult) error {
 	if out.Refusal != nil {
 		return out.Refusal
 	}
-	e := &nexus.Error{Code: nexus.CodeNothingProposed, Message: fmt.Sprintf("no plan: %s", out.Why), Hint: errorHint(nexus.CodeNothingProposed)}
+	e := &nexus.Error{Code: nexus.CodeNothingProposed, Message: fmt.Sprintf("no plan: %s", out.Why), Hint: planErrorHint(nexus.CodeNothingProposed)}
 	if out.Outcome == nexus.Exhausted {
 		e.Code, e.Hint = nexus.CodeLimit, "Give the planner a smaller goal, or raise the limit on a session."
 	}

@@ -26,12 +26,12 @@ type planner struct {
 	server *llmtest.Server
 	model  llm.Model
 	tools  *tool.ToolSet
-	desk   *agenttest.FakeRecorder
-	store  *agenttest.InMemoryStore
+	desk   *agenttest.FakeSessionRecorder
+	store  *agenttest.InMemoryBlobStore
 	limits nexus.Limits
 	tries  func(nexus.Plan) accept.CommandTrials
-	covers []nexus.PlanCover // what the second look finds, first and after the planner heard of it
-	looked []int             // tasks of the plans that it looked at
+	covers []nexus.PlanCoverage // what the second look finds, first and after the planner heard of it
+	looked []int                // tasks of the plans that it looked at
 }
 
 func newPlanner(t *testing.T, turns ...llmtest.ScriptTurn) *planner {
@@ -43,13 +43,13 @@ func newPlanner(t *testing.T, turns ...llmtest.ScriptTurn) *planner {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	set, err := tool.New(tool.AgentEnvironment{Dir: t.TempDir(), Handin: plan.HandinSchema()}, "read_file", "list_files", "finish")
+	set, err := tool.NewToolSet(tool.AgentToolEnvironment{Dir: t.TempDir(), Handin: plan.SubmissionSchema()}, "read_file", "list_files", "finish")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &planner{
-		server: server, tools: set, desk: &agenttest.FakeRecorder{}, store: &agenttest.InMemoryStore{},
-		model: anthropic.New(anthropic.Config{Key: "key", BaseURL: server.URL()}),
+		server: server, tools: set, desk: &agenttest.FakeSessionRecorder{}, store: &agenttest.InMemoryBlobStore{},
+		model: anthropic.NewProvider(anthropic.Config{Key: "key", BaseURL: server.URL()}),
 	}
 }
 
@@ -62,19 +62,19 @@ func (p *planner) try(_ context.Context, made nexus.Plan) (accept.CommandTrials,
 }
 
 // talk continues from what is recorded.
-func (p *planner) talk(ctx context.Context, message, why string) (agent.SessionOutcome, error) {
-	b := agent.SessionBrief{
+func (p *planner) talk(ctx context.Context, message, why string) (agent.SessionStretchResult, error) {
+	b := agent.SessionStretchOptions{
 		Session: "plan.1/planner.1", Attempt: "plan.1", Model: "scripted/model", System: "You plan.",
-		Role: agent.RoleDefinition{Name: nexus.Planner}, Next: message, Why: why, Schema: plan.HandinSchema(), Limits: p.limits,
+		Role: agent.RoleDefinition{Name: nexus.Planner}, Next: message, Why: why, Schema: plan.SubmissionSchema(), Limits: p.limits,
 	}
-	if t, err := agenttest.Replay(b.Session, p.desk.Events(), p.store); err == nil {
+	if t, err := agenttest.ReplaySession(b.Session, p.desk.Events(), p.store); err == nil {
 		b.Messages, b.Turn, b.Used = t.Messages, t.Turn, t.Used
 	}
 	return agent.RunSession(ctx, p.model, p.tools, b, p.desk, p.store, nil)
 }
 
 // look finds what is missing in what was told it.
-func (p *planner) look(_ context.Context, made nexus.Plan, again bool) (*nexus.PlanCover, error) {
+func (p *planner) look(_ context.Context, made nexus.Plan, again bool) (*nexus.PlanCoverage, error) {
 	if len(p.covers) == 0 {
 		return nil, nil //nolint:nilnil // nobody looks
 	}
@@ -123,7 +123,7 @@ func TestDecompose(t *testing.T) {
 	cases := []struct {
 		name  string
 		turns []llmtest.ScriptTurn
-		code  nexus.Code
+		code  nexus.ErrorCode
 		want  string // in the error
 		tasks int
 	}{
@@ -269,7 +269,7 @@ func TestHandinSchemaIsPartOfTheFile(t *testing.T) {
 		} `json:"properties"`
 	}
 	var file, handin schema
-	if err := errors.Join(json.Unmarshal(plan.FileSchema(), &file), json.Unmarshal(plan.HandinSchema(), &handin)); err != nil {
+	if err := errors.Join(json.Unmarshal(plan.FileSchema(), &file), json.Unmarshal(plan.SubmissionSchema(), &handin)); err != nil {
 		t.Fatal(err)
 	}
 	criteria, _ := file.Properties["tasks"].Items.Properties["criteria"].(map[string]any)

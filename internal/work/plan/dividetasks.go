@@ -15,20 +15,20 @@ import (
 
 // TaskDivision describes the division of a task.
 type TaskDivision struct {
-	Task  nexus.TaskID   `json:"task"`
-	Why   string         `json:"why"` // the limit that the task exceeded
-	By    DivideBy       `json:"by"`
-	Parts []nexus.TaskID `json:"parts"`
+	Task  nexus.TaskID      `json:"task"`
+	Why   string            `json:"why"` // the limit that the task exceeded
+	By    DivisionCriterion `json:"by"`
+	Parts []nexus.TaskID    `json:"parts"`
 }
 
-// DivideBy is the criterion by which a task is divided.
-type DivideBy string
+// DivisionCriterion is the criterion by which a task is divided.
+type DivisionCriterion string
 
 // The ways of dividing a task.
 const (
-	ByFiles  DivideBy = "files"  // each part has its own files
-	ByLayers DivideBy = "layers" // each part has the files of one or more layers, such as the data or the screens
-	ByTime   DivideBy = "time"   // all parts have the same files, and each does a share of the work
+	ByFiles  DivisionCriterion = "files"  // each part has its own files
+	ByLayers DivisionCriterion = "layers" // each part has the files of one or more layers, such as the data or the screens
+	ByTime   DivisionCriterion = "time"   // all parts have the same files, and each does a share of the work
 )
 
 // DivideLargeTasks divides each task of a plan that is too large into parts that land one after another.
@@ -41,7 +41,7 @@ func DivideLargeTasks(p nexus.Plan, most nexus.TaskSizeLimits, parts, depth int)
 	if err := CheckPlan(p, most); err == nil || !hasOnlySizeProblems(p, most) {
 		return p, nil, err
 	}
-	most = prompt.SizeWithDefaults(most)
+	most = prompt.TaskSizeWithDefaults(most)
 	var why []string
 	out := p
 	out.Tasks = nil
@@ -74,7 +74,7 @@ func DivideLargeTasks(p nexus.Plan, most nexus.TaskSizeLimits, parts, depth int)
 		out.Tasks, divisions = append(out.Tasks, into...), append(divisions, d)
 	}
 	if len(why) > 0 {
-		return p, nil, indivisibleError(why)
+		return p, nil, indivisibleTasksError(why)
 	}
 	for _, d := range divisions {
 		for i := range out.Tasks {
@@ -87,8 +87,8 @@ func DivideLargeTasks(p nexus.Plan, most nexus.TaskSizeLimits, parts, depth int)
 	return out, divisions, nil
 }
 
-// indivisibleError returns an error about tasks that are too large and cannot be divided.
-func indivisibleError(why []string) error {
+// indivisibleTasksError returns an error about tasks that are too large and cannot be divided.
+func indivisibleTasksError(why []string) error {
 	e := newPlanError(nexus.CodeOversize, why...)
 	e.Message += "\nand cannot be divided: a paragraph, a criterion, or what the parts of one task share is too large on its own"
 	e.Hint = "Divide it by hand, or let the planner plan it: give the file as a goal with -f."
@@ -103,7 +103,7 @@ func hasOnlySizeProblems(p nexus.Plan, most nexus.TaskSizeLimits) bool {
 // oversizeReasons returns the limits that a task exceeds.
 func oversizeReasons(t nexus.Task, at int, most nexus.TaskSizeLimits) []string {
 	c := planChecker{most: most, task: at + 1}
-	c.checkSize(t)
+	c.checkTaskSize(t)
 	texts := make([]string, 0, len(c.problems))
 	for _, f := range c.problems {
 		texts = append(texts, f.Text)
@@ -155,7 +155,7 @@ func redirectDependency(t *nexus.Task, whole, last nexus.TaskID) {
 // divideTask returns the parts of a task, as few as are small enough, in the order in which they
 // land; nil if there are none. It tries no more parts than there are files or criteria, and of
 // many numbers only some.
-func divideTask(t nexus.Task, most nexus.TaskSizeLimits, ways int) ([]nexus.Task, DivideBy) {
+func divideTask(t nexus.Task, most nexus.TaskSizeLimits, ways int) ([]nexus.Task, DivisionCriterion) {
 	paragraphs := splitParagraphs(t.Brief)
 	text := 0
 	for k, p := range paragraphs {
@@ -174,7 +174,7 @@ func divideTask(t nexus.Task, most nexus.TaskSizeLimits, ways int) ([]nexus.Task
 	}
 	ways = min(ways, MaxTasks, max(least, len(t.Files), len(paragraphs), len(t.Criteria)))
 	for n := least; n <= ways; n += 1 + (n-least)/32 {
-		for _, by := range []DivideBy{ByLayers, ByFiles, ByTime} {
+		for _, by := range []DivisionCriterion{ByLayers, ByFiles, ByTime} {
 			shares := distributeFiles(t.Files, n, most.Files, by)
 			if shares == nil {
 				continue
@@ -189,7 +189,7 @@ func divideTask(t nexus.Task, most nexus.TaskSizeLimits, ways int) ([]nexus.Task
 
 // distributeFiles distributes files over n parts: at most so many each, in the order of their
 // dependencies. It returns nil if that is impossible.
-func distributeFiles(files []string, n, most int, by DivideBy) [][]string {
+func distributeFiles(files []string, n, most int, by DivisionCriterion) [][]string {
 	units := groupFilesWithTests(files)
 	shares := make([][]string, 0, n)
 	switch by {
@@ -284,7 +284,7 @@ func layerOf(file string) int {
 
 // buildParts makes the parts of a task, each with the files of one share and a need of the part
 // before. It returns nil if one is too large.
-func buildParts(t nexus.Task, shares [][]string, most nexus.TaskSizeLimits, by DivideBy) []nexus.Task {
+func buildParts(t nexus.Task, shares [][]string, most nexus.TaskSizeLimits, by DivisionCriterion) []nexus.Task {
 	n := len(shares)
 	parts := make([]nexus.Task, n)
 	for i := range parts {
@@ -292,7 +292,7 @@ func buildParts(t nexus.Task, shares [][]string, most nexus.TaskSizeLimits, by D
 		*p = nexus.Task{
 			ID: nexus.TaskID(fmt.Sprintf("P%d", i+1)), Kind: t.Kind, Complexity: t.Complexity,
 			Files: slices.Clone(shares[i]),
-			Title: partTitle(t.Title, i+1, n), Minutes: int(math.Ceil(float64(t.Minutes) / float64(n))),
+			Title: taskPartTitle(t.Title, i+1, n), Minutes: int(math.Ceil(float64(t.Minutes) / float64(n))),
 		}
 		if by != ByTime && len(t.Files) > 0 {
 			p.Minutes = int(math.Ceil(float64(t.Minutes*len(p.Files)) / float64(len(t.Files))))
@@ -317,8 +317,8 @@ func buildParts(t nexus.Task, shares [][]string, most nexus.TaskSizeLimits, by D
 	return parts
 }
 
-// partTitle returns the title of a part.
-func partTitle(title string, k, n int) string {
+// taskPartTitle returns the title of a part.
+func taskPartTitle(title string, k, n int) string {
 	end := fmt.Sprintf(" (%d of %d)", k, n)
 	for utf8.RuneCountInString(title+end) > maxTitle {
 		_, size := utf8.DecodeLastRuneInString(title)
@@ -332,7 +332,7 @@ func partTitle(title string, k, n int) string {
 // builds on all others, or, if all parts have the same files, to each in turn. A part without
 // a criterion that a machine can check is checked by the tests. It returns false if a part
 // would have too many.
-func distributeCriteria(parts []nexus.Task, criteria []nexus.Criterion, most int, by DivideBy) bool {
+func distributeCriteria(parts []nexus.Task, criteria []nexus.Criterion, most int, by DivisionCriterion) bool {
 	for i, c := range criteria {
 		at := len(parts) - 1
 		if by == ByTime {
@@ -364,8 +364,8 @@ func distributeCriteria(parts []nexus.Task, criteria []nexus.Criterion, most int
 	return true
 }
 
-// partIntroduction returns the first lines of a part's brief: which part of which task it is.
-func partIntroduction(t nexus.Task, parts []nexus.Task, i int) string {
+// taskPartIntroduction returns the first lines of a part's brief: which part of which task it is.
+func taskPartIntroduction(t nexus.Task, parts []nexus.Task, i int) string {
 	text := fmt.Sprintf("This is part %d of %d of: %s.", i+1, len(parts), strings.TrimSuffix(t.Title, "."))
 	if len(parts[i].Files) > 0 {
 		text += " Do what concerns " + strings.Join(parts[i].Files, ", ") + "."

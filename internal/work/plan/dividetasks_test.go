@@ -119,7 +119,7 @@ func TestDivideInOtherWays(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		plan  nexus.Plan
-		by    plan.DivideBy
+		by    plan.DivisionCriterion
 		parts int
 		depth int
 	}{
@@ -189,7 +189,7 @@ func TestDivideLosesNothing(t *testing.T) {
 		if err := plan.CheckPlan(got, nexus.TaskSizeLimits{}); err != nil || len(divisions) > 1 {
 			t.Fatalf("%v, %+v", err, divisions)
 		}
-		if _, err := graph.New(got.Tasks); err != nil {
+		if _, err := graph.NewTaskGraph(got.Tasks); err != nil {
 			t.Fatal(err)
 		}
 		parts := got.Tasks[:len(got.Tasks)-1]

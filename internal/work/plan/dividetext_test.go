@@ -14,7 +14,7 @@ import (
 func divideOne(t *testing.T, k nexus.Task) []nexus.Task {
 	t.Helper()
 	k.ID, k.Title = "T", "Do it"
-	got, _, err := plan.DivideLargeTasks(nexus.Plan{Version: plan.Version, Run: "251126-000000-abc", Goal: "x", Cover: &nexus.PlanCover{}, Tasks: []nexus.Task{k}}, nexus.TaskSizeLimits{}, 5, 3)
+	got, _, err := plan.DivideLargeTasks(nexus.Plan{Version: plan.Version, Run: "251126-000000-abc", Goal: "x", Cover: &nexus.PlanCoverage{}, Tasks: []nexus.Task{k}}, nexus.TaskSizeLimits{}, 5, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

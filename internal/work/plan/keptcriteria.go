@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// ExistingFiles describes the existing code that a plan may break.
-type ExistingFiles struct {
+// ExistingTreeFiles describes the existing code that a plan may break.
+type ExistingTreeFiles struct {
 	// Has reports whether the tree of the plan has a file or a directory.
 	Has func(name string) bool
 	// Gate returns the gate whose tests passed on that tree, by the directory of its package; ""
@@ -18,11 +18,11 @@ type ExistingFiles struct {
 	Gate map[string]string
 }
 
-// AddKeptCriteria adds to each task that changes existing code the criterion that this keeps
+// AddRegressionCriteria adds to each task that changes existing code the criterion that this keeps
 // working ([nexus.KeptText]), if tests can prove it. A task that has the most criteria already
 // gets none: [Risks] reports that.
-func AddKeptCriteria(tasks []nexus.Task, e ExistingFiles, most nexus.TaskSizeLimits) {
-	most = prompt.SizeWithDefaults(most)
+func AddRegressionCriteria(tasks []nexus.Task, e ExistingTreeFiles, most nexus.TaskSizeLimits) {
+	most = prompt.TaskSizeWithDefaults(most)
 	for i := range tasks {
 		t := &tasks[i]
 		gate := e.Gate[""]
@@ -40,7 +40,7 @@ func AddKeptCriteria(tasks []nexus.Task, e ExistingFiles, most nexus.TaskSizeLim
 
 // hasAnyFile reports whether one of some declared files exists. A task that declares none may
 // change any, and a pattern all files in its directory.
-func (e ExistingFiles) hasAnyFile(files []string) bool {
+func (e ExistingTreeFiles) hasAnyFile(files []string) bool {
 	return len(files) == 0 || slices.ContainsFunc(files, func(f string) bool {
 		if i := strings.IndexAny(f, "*?[{"); i >= 0 {
 			f = path.Dir(f[:i] + "x")

@@ -31,7 +31,7 @@ func TestKeep(t *testing.T) {
 		}
 		n := len(c.task.Criteria)
 		tasks := []nexus.Task{c.task}
-		plan.AddKeptCriteria(tasks, plan.ExistingFiles{Has: func(f string) bool { return exists[f] }, Gate: map[string]string{"": "test", "p": "test-p"}}, nexus.TaskSizeLimits{Criteria: 3})
+		plan.AddRegressionCriteria(tasks, plan.ExistingTreeFiles{Has: func(f string) bool { return exists[f] }, Gate: map[string]string{"": "test", "p": "test-p"}}, nexus.TaskSizeLimits{Criteria: 3})
 		got := ""
 		if all := tasks[0].Criteria; len(all) > n && all[n].IsRegressionOnly() {
 			got = all[n].Check
@@ -41,7 +41,7 @@ func TestKeep(t *testing.T) {
 		}
 	}
 	none := []nexus.Task{{Criteria: []nexus.Criterion{ok}}}
-	if plan.AddKeptCriteria(none, plan.ExistingFiles{}, nexus.TaskSizeLimits{}); len(none[0].Criteria) != 1 {
+	if plan.AddRegressionCriteria(none, plan.ExistingTreeFiles{}, nexus.TaskSizeLimits{}); len(none[0].Criteria) != 1 {
 		t.Error("nothing can show it")
 	}
 }

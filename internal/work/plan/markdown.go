@@ -38,27 +38,27 @@ type taskFieldCodec struct {
 // taskFields returns the fields of a task in the order in which they are written.
 func taskFields() []taskFieldCodec {
 	return []taskFieldCodec{
-		kindField(),
-		textField("group", func(t *nexus.Task) *string { return &t.Group }),
-		textField("priority", func(t *nexus.Task) *nexus.Priority { return &t.Priority }),
+		taskKindField(),
+		taskTextField("group", func(t *nexus.Task) *string { return &t.Group }),
+		taskTextField("priority", func(t *nexus.Task) *nexus.Priority { return &t.Priority }),
 		dependencyField("needs", func(t *nexus.Task) *[]nexus.TaskID { return &t.Needs }),
 		dependencyField("wants", func(t *nexus.Task) *[]nexus.TaskID { return &t.Wants }),
-		listField("covers", func(t *nexus.Task) *[]string { return &t.Covers }),
-		textField("package", func(t *nexus.Task) *string { return &t.Package }),
-		listField("files", func(t *nexus.Task) *[]string { return &t.Files }),
-		numberField("minutes", func(t *nexus.Task) *int { return &t.Minutes }),
-		textField("complexity", func(t *nexus.Task) *nexus.Complexity { return &t.Complexity }),
-		textField("tier", func(t *nexus.Task) *nexus.Tier { return &t.Tier }),
-		textField("model", func(t *nexus.Task) *string { return &t.Model }),
-		textField("strategy", func(t *nexus.Task) *nexus.Strategy { return &t.Strategy }),
-		textField("reason", func(t *nexus.Task) *string { return &t.Reason }),
-		listField("tags", func(t *nexus.Task) *[]string { return &t.Tags }),
-		numberField("depth", func(t *nexus.Task) *int { return &t.Depth }),
-		listField("keep", func(t *nexus.Task) *[]string { return &t.Keep }),
+		taskListField("covers", func(t *nexus.Task) *[]string { return &t.Covers }),
+		taskTextField("package", func(t *nexus.Task) *string { return &t.Package }),
+		taskListField("files", func(t *nexus.Task) *[]string { return &t.Files }),
+		taskNumberField("minutes", func(t *nexus.Task) *int { return &t.Minutes }),
+		taskTextField("complexity", func(t *nexus.Task) *nexus.Complexity { return &t.Complexity }),
+		taskTextField("tier", func(t *nexus.Task) *nexus.Tier { return &t.Tier }),
+		taskTextField("model", func(t *nexus.Task) *string { return &t.Model }),
+		taskTextField("strategy", func(t *nexus.Task) *nexus.WritingStrategy { return &t.Strategy }),
+		taskTextField("reason", func(t *nexus.Task) *string { return &t.Reason }),
+		taskListField("tags", func(t *nexus.Task) *[]string { return &t.Tags }),
+		taskNumberField("depth", func(t *nexus.Task) *int { return &t.Depth }),
+		taskListField("keep", func(t *nexus.Task) *[]string { return &t.Keep }),
 	}
 }
 
-func textField[S ~string](name string, of func(*nexus.Task) *S) taskFieldCodec {
+func taskTextField[S ~string](name string, of func(*nexus.Task) *S) taskFieldCodec {
 	return taskFieldCodec{
 		name: name,
 		get: func(t *nexus.Task) []string {
@@ -71,9 +71,9 @@ func textField[S ~string](name string, of func(*nexus.Task) *S) taskFieldCodec {
 	}
 }
 
-// kindField returns the field of the kind; its zero value is code.
-func kindField() taskFieldCodec {
-	f := textField("kind", func(t *nexus.Task) *nexus.TaskKind { return &t.Kind })
+// taskKindField returns the field of the kind; its zero value is code.
+func taskKindField() taskFieldCodec {
+	f := taskTextField("kind", func(t *nexus.Task) *nexus.TaskKind { return &t.Kind })
 	set := f.set
 	f.set = func(t *nexus.Task, v []string) error {
 		if v[0] == string(nexus.CodeTask) {
@@ -84,7 +84,7 @@ func kindField() taskFieldCodec {
 	return f
 }
 
-func listField[S ~string](name string, of func(*nexus.Task) *[]S) taskFieldCodec {
+func taskListField[S ~string](name string, of func(*nexus.Task) *[]S) taskFieldCodec {
 	return taskFieldCodec{
 		name: name, many: true,
 		get: func(t *nexus.Task) (all []string) {
@@ -125,8 +125,8 @@ func dependencyField(name string, of func(*nexus.Task) *[]nexus.TaskID) taskFiel
 					*of(t) = append(*of(t), nexus.TaskID(s))
 					continue
 				}
-				if !slices.Contains(nexus.AllTies(), nexus.DependencyReason(m[2])) {
-					return fmt.Errorf("the reason of %s %s is not one of %s", name, quoteShort(m[2]), nexus.JoinWords(nexus.AllTies()))
+				if !slices.Contains(nexus.AllDependencyReasons(), nexus.DependencyReason(m[2])) {
+					return fmt.Errorf("the reason of %s %s is not one of %s", name, quoteShort(m[2]), nexus.JoinWords(nexus.AllDependencyReasons()))
 				}
 				if t.Ties == nil {
 					t.Ties = nexus.DependencyReasons{}
@@ -139,7 +139,7 @@ func dependencyField(name string, of func(*nexus.Task) *[]nexus.TaskID) taskFiel
 	}
 }
 
-func numberField(name string, of func(*nexus.Task) *int) taskFieldCodec {
+func taskNumberField(name string, of func(*nexus.Task) *int) taskFieldCodec {
 	return taskFieldCodec{
 		name: name,
 		get: func(t *nexus.Task) []string {
@@ -164,7 +164,7 @@ func FormatMarkdown(p nexus.Plan) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n%s%s\n%s\n", goalTitle, markdownHelp, planRunComment(p.Run), escapeHeadings(strings.TrimSpace(p.Goal)))
 	writeStatements(&b, p)
-	writeCover(&b, p.Cover)
+	writeCoverage(&b, p.Cover)
 	writeAssumptionsAndRisks(&b, p)
 	for _, t := range p.Tasks {
 		fmt.Fprintf(&b, "\n%s%s: %s\n", taskTitle, t.ID, t.Title)

@@ -36,9 +36,9 @@ func writeAssumptionsAndRisks(b *bytes.Buffer, p nexus.Plan) {
 	}
 }
 
-// beginSection begins such a part, and reports whether the line is its title.
-func (r *markdownReader) beginSection(text string) bool {
-	var to planPart
+// beginPlanSection begins such a part, and reports whether the line is its title.
+func (r *planMarkdownParser) beginPlanSection(text string) bool {
+	var to planFilePart
 	switch strings.TrimSpace(text) {
 	case assumptionsTitle:
 		to = assumed
@@ -52,8 +52,8 @@ func (r *markdownReader) beginSection(text string) bool {
 	return true
 }
 
-// readSectionLine parses a line of such a part.
-func (r *markdownReader) readSectionLine(text string) {
+// parsePlanSectionLine parses a line of such a part.
+func (r *planMarkdownParser) parsePlanSectionLine(text string) {
 	item, begins := strings.CutPrefix(text, "- ")
 	inner, below := strings.CutPrefix(text, "  ")
 	item, inner = strings.TrimSpace(item), strings.TrimSpace(inner)
@@ -74,12 +74,12 @@ func (r *markdownReader) readSectionLine(text string) {
 	case r.part == assumed:
 		assumptions[len(assumptions)-1] += " " + inner
 	default:
-		r.readRiskDetail(&risks[len(risks)-1], inner)
+		r.parseRiskDetail(&risks[len(risks)-1], inner)
 	}
 }
 
-// readRiskDetail parses a line below a risk.
-func (r *markdownReader) readRiskDetail(risk *nexus.PlanRisk, text string) {
+// parseRiskDetail parses a line below a risk.
+func (r *planMarkdownParser) parseRiskDetail(risk *nexus.PlanRisk, text string) {
 	name, value, _ := strings.Cut(text, ":")
 	switch value = strings.TrimSpace(value); strings.TrimSpace(name) {
 	case "- task":

@@ -20,14 +20,14 @@ func AssignPackages(tasks []nexus.Task, r *monorepo.PackageGraph) error {
 		t := &tasks[i]
 		c.task = i + 1
 		if t.Package == "" {
-			if in := packagesOf(t.Files, r); len(in) == 1 && r.HasSeveral() && in[0] != "." {
+			if in := packageDirsOfFiles(t.Files, r); len(in) == 1 && r.HasNestedPackages() && in[0] != "." {
 				t.Package = in[0]
 			}
 			continue
 		}
-		p, err := r.Find(t.Package)
+		p, err := r.FindPackage(t.Package)
 		if err != nil {
-			c.addInvalid(TaskField{Name: "package"}, "%s: %v", shortTaskID(*t), err)
+			c.addInvalidTaskProblem(TaskFieldRef{Name: "package"}, "%s: %v", shortTaskID(*t), err)
 			continue
 		}
 		t.Package = p.Dir
@@ -48,9 +48,9 @@ func patternDirectory(file string) string {
 	return path.Clean(file)
 }
 
-// packagesOf returns the directories of the packages that contain files, each once; "." stands
+// packageDirsOfFiles returns the directories of the packages that contain files, each once; "." stands
 // for files in no package.
-func packagesOf(files []string, r *monorepo.PackageGraph) []string {
+func packageDirsOfFiles(files []string, r *monorepo.PackageGraph) []string {
 	var dirs []string
 	seen := map[string]bool{}
 	for _, f := range files {
@@ -68,12 +68,12 @@ func packagesOf(files []string, r *monorepo.PackageGraph) []string {
 
 // SetStartTiers sets the start tier of tasks from the settings of their packages, if the tasks
 // set none.
-func SetStartTiers(tasks []nexus.Task, r *monorepo.PackageGraph, set map[string]config.PackageSettings) {
+func SetStartTiers(tasks []nexus.Task, r *monorepo.PackageGraph, set map[string]config.RepositoryPackageSettings) {
 	for of, s := range set {
-		p, err := r.Find(of)
+		p, err := r.FindPackage(of)
 		for i := range tasks {
 			if err == nil && tasks[i].Package == p.Dir {
-				tasks[i].SetStart(s.Tier, "", false)
+				tasks[i].SetStartTier(s.Tier, "", false)
 			}
 		}
 	}
@@ -84,13 +84,13 @@ const mostPackages = 2
 
 // PackageRisks returns the tasks that touch many packages: they wait for, and delay, the tasks
 // of all of them.
-func PackageRisks(p nexus.Plan, r *monorepo.PackageGraph) (all []risk.IdentifiedRisk) {
-	if !r.HasSeveral() {
+func PackageRisks(p nexus.Plan, r *monorepo.PackageGraph) (all []risk.IdentifiedPlanRisk) {
+	if !r.HasNestedPackages() {
 		return nil
 	}
 	for _, t := range p.Tasks {
-		if in := packagesOf(t.Files, r); len(in) > mostPackages {
-			all = append(all, risk.IdentifiedRisk{
+		if in := packageDirsOfFiles(t.Files, r); len(in) > mostPackages {
+			all = append(all, risk.IdentifiedPlanRisk{
 				Task: t.ID, Text: fmt.Sprintf("it spans %d packages: %s", len(in), firstIDs(in)), Probability: risk.Medium, Impact: risk.Medium,
 				Mitigation: "split it by package, with what others need first",
 			})

@@ -37,8 +37,8 @@ var handinSchema []byte
 // FileSchema returns the JSON Schema of a plan file.
 func FileSchema() json.RawMessage { return bytes.Clone(fileSchema) }
 
-// HandinSchema returns the JSON Schema of a planner's submission.
-func HandinSchema() json.RawMessage {
+// SubmissionSchema returns the JSON Schema of a planner's submission.
+func SubmissionSchema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, handinSchema) != nil { // a test parses it
 		return handinSchema
@@ -53,7 +53,7 @@ func LoadPlan(data []byte, most nexus.TaskSizeLimits) (nexus.Plan, error) {
 		return nexus.Plan{}, newPlanError(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the maximum is %d", len(data), maxFile))
 	}
 	var p nexus.Plan
-	if problems := agent.Decode(data, fileSchema, &p); len(problems) > 0 {
+	if problems := agent.DecodeStrictly(data, fileSchema, &p); len(problems) > 0 {
 		return nexus.Plan{}, newPlanError(nexus.CodeInvalidPlan, problems...)
 	}
 	p.Goal, p.Cover = strings.TrimSpace(p.Goal), nil // the file may have been edited since
@@ -70,8 +70,8 @@ func LoadPlan(data []byte, most nexus.TaskSizeLimits) (nexus.Plan, error) {
 	return p, ProblemsError(problems, most)
 }
 
-// planHandin is a planner's submission.
-type planHandin struct {
+// plannerSubmission is a planner's submission.
+type plannerSubmission struct {
 	Tasks  []nexus.Task `json:"tasks"`
 	Reason string       `json:"reason"` // why there are no tasks
 	// tasks and amend are changes of the plan before; the rest stays
@@ -82,10 +82,10 @@ type planHandin struct {
 	Risks       []nexus.PlanRisk `json:"risks"`
 }
 
-// parse parses a planner's submission for a goal, which may amend the plan before, and checks
+// parseAndCheckSubmission parses a planner's submission for a goal, which may amend the plan before, and checks
 // it. It is also returned with the problems of [CheckPlan].
-func parse(data []byte, goal string, most nexus.TaskSizeLimits, before nexus.Plan) (nexus.Plan, error) {
-	p, err := parseHandin(data, before)
+func parseAndCheckSubmission(data []byte, goal string, most nexus.TaskSizeLimits, before nexus.Plan) (nexus.Plan, error) {
+	p, err := parsePlanSubmission(data, before)
 	p.Goal = strings.TrimSpace(goal)
 	if err != nil {
 		return p, err
@@ -93,14 +93,14 @@ func parse(data []byte, goal string, most nexus.TaskSizeLimits, before nexus.Pla
 	return p, CheckPlan(p, most)
 }
 
-// parseHandin parses a planner's submission, which may amend the plan before, if that has tasks.
-func parseHandin(data []byte, before nexus.Plan) (nexus.Plan, error) {
+// parsePlanSubmission parses a planner's submission, which may amend the plan before, if that has tasks.
+func parsePlanSubmission(data []byte, before nexus.Plan) (nexus.Plan, error) {
 	p := nexus.Plan{Version: Version}
 	if len(data) > maxHandin {
 		return p, newPlanError(nexus.CodeInvalidPlan, fmt.Sprintf("the plan has %d bytes, the maximum is %d", len(data), maxHandin))
 	}
-	var h planHandin
-	if problems := agent.Decode(tool.CoerceShape(handinSchema, data), handinSchema, &h); len(problems) > 0 {
+	var h plannerSubmission
+	if problems := agent.DecodeStrictly(tool.CoerceInputToSchema(handinSchema, data), handinSchema, &h); len(problems) > 0 {
 		return p, newPlanError(nexus.CodeInvalidPlan, problems...)
 	}
 	amends := h.Keep || len(h.Amend) > 0
@@ -246,7 +246,7 @@ func normaliseTask(t *nexus.Task) {
 	t.Title = strings.Join(strings.Fields(t.Title), " ")
 	t.Brief, t.Reason, t.Model = strings.TrimSpace(t.Brief), strings.TrimSpace(t.Reason), strings.TrimSpace(t.Model)
 	t.Package = strings.TrimSpace(t.Package)
-	if t.Group = nexus.CleanGroup(t.Group); t.Priority == nexus.PriorityMedium {
+	if t.Group = nexus.NormalizeGroupName(t.Group); t.Priority == nexus.PriorityMedium {
 		t.Priority = ""
 	}
 	t.Needs, t.Wants = cleanDistinct(t.Needs, trimTaskID), cleanDistinct(t.Wants, trimTaskID)

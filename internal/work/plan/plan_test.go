@@ -56,7 +56,7 @@ func TestSchemasNameEveryField(t *testing.T) {
 	if _, err := plan.LoadPlan(full, nexus.TaskSizeLimits{}); err != nil {
 		t.Errorf("%s: %v", full, err)
 	}
-	for _, raw := range []json.RawMessage{plan.FileSchema(), plan.HandinSchema()} {
+	for _, raw := range []json.RawMessage{plan.FileSchema(), plan.SubmissionSchema()} {
 		var s jsonschema.Schema
 		if err := json.Unmarshal(raw, &s); err != nil {
 			t.Fatal(err)
@@ -119,7 +119,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 	many := func(n int, s string) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
 	cases := []struct {
 		name, in string
-		code     nexus.Code
+		code     nexus.ErrorCode
 		want     string
 	}{
 		{"empty", "", nexus.CodeInvalidPlan, "it ends too early"},
@@ -170,7 +170,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 	for _, f := range []string{"/etc/passwd", "~/x", `C:\\x`, "C:/x", `a\\b`, "../x", "a/../b", ".", "./", ".git/config", "a/.GIT/x", "git~1/x", ".git. /x", `a\u0000b`, `a\u202eb`} {
 		cases = append(cases, struct {
 			name, in string
-			code     nexus.Code
+			code     nexus.ErrorCode
 			want     string
 		}{"file " + f, file(with(`,"files":["` + f + `"]`)), nexus.CodeInvalidPlan, "T1: the file "})
 	}

@@ -14,7 +14,7 @@ func addProblemLines(problems []PlanProblem, data []byte, tasks []nexus.Task) {
 	if len(problems) == 0 || !bytes.Contains(bytes.TrimSpace(data), []byte("\n")) {
 		return
 	}
-	root, _ := jsonlines.Parse(string(data))
+	root, _ := jsonlines.ParseJSON(string(data))
 	written := root.Get("tasks")
 	if written == nil || len(written.Items) != len(tasks) {
 		return

@@ -19,9 +19,9 @@ import (
 // tasks.
 func SplitStuckTask(ctx context.Context, q prompt.SplitRequest, taken []nexus.TaskID, begun bool, talk SendFunc) ([]nexus.Task, error) {
 	var parts []nexus.Task
-	err := askUntilAccepted(ctx, q.FirstMessage(), begun, talk, func(out agent.SessionOutcome) (again string, err error) {
+	err := askUntilAccepted(ctx, q.FirstMessage(), begun, talk, func(out agent.SessionStretchResult) (again string, err error) {
 		parts, err = ParseParts(out.Handin, q, taken)
-		if err == nil || len(agent.AcceptedHandins(out.Messages)) >= maxTries || errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) {
+		if err == nil || len(agent.AcceptedSubmissions(out.Messages)) >= maxTries || errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) {
 			return "", err
 		}
 		return err.Error() + "\n\nFix this and submit all parts again.", err
@@ -32,7 +32,7 @@ func SplitStuckTask(ctx context.Context, q prompt.SplitRequest, taken []nexus.Ta
 // ParseParts parses a planner's submission for a task that is to be split, and checks it. The
 // parts inherit the task's needs, its method, and each of its criteria that no part has.
 func ParseParts(data []byte, q prompt.SplitRequest, taken []nexus.TaskID) ([]nexus.Task, error) {
-	p, err := parseHandin(data, nexus.Plan{})
+	p, err := parsePlanSubmission(data, nexus.Plan{})
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func TestSplit(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		turns []llmtest.ScriptTurn
-		code  nexus.Code
+		code  nexus.ErrorCode
 		parts int
 	}{
 		{"at once", []llmtest.ScriptTurn{hand(two...)}, "", 2},

@@ -9,13 +9,13 @@ import (
 )
 
 // groupKey returns the name of a group without differences of spaces and case.
-func groupKey(name string) string { return strings.ToLower(nexus.CleanGroup(name)) }
+func groupKey(name string) string { return strings.ToLower(nexus.NormalizeGroupName(name)) }
 
 // groupMembers returns the tasks of each group, including nested ones, by [groupKey].
 func groupMembers(tasks []nexus.Task) map[string][]nexus.TaskID {
 	in := map[string][]nexus.TaskID{}
 	for _, t := range tasks {
-		for _, g := range nexus.GroupPath(groupKey(t.Group)) {
+		for _, g := range nexus.EnclosingGroups(groupKey(t.Group)) {
 			in[g] = append(in[g], t.ID)
 		}
 	}

@@ -24,9 +24,9 @@ const (
 	maxChanged   = 8 // most files of an attempt
 )
 
-// triedSections returns the sections about earlier attempts, limited to their share of the
+// earlierAttemptSections returns the sections about earlier attempts, limited to their share of the
 // brief: the diff is cut first, then older data.
-func triedSections(a attempthistory.AttemptsSummary) []PromptSection {
+func earlierAttemptSections(a attempthistory.AttemptsSummary) []PromptSection {
 	all := []PromptSection{
 		{
 			Title: "Said by people", Body: formatGuidance(a.Said), Rank: 1,
@@ -34,7 +34,7 @@ func triedSections(a attempthistory.AttemptsSummary) []PromptSection {
 		},
 		{Title: "Tried before", Lead: attemptsIntroduction(a.Attempts), Body: formatAttempts(a.Attempts), Fence: "text", Rank: 2},
 		{
-			Title: "Dead ends", Body: formatDeadEnds(a), Fence: "text", Rank: 2,
+			Title: "Dead ends", Body: formatPersistentFailures(a), Fence: "text", Rank: 2,
 			Lead: "Each of these failures remained after two or more different changes. Below it is what the agents said they did.",
 		},
 		{Title: "Found last", Lead: lastFailureIntroduction(a.Last), Body: formatLastFailure(a.Last), Fence: "text", Rank: 1},
@@ -43,7 +43,7 @@ func triedSections(a attempthistory.AttemptsSummary) []PromptSection {
 			Lead: "Judges of earlier attempts named these, and they were not fixed. Your work is judged in the same way.",
 		},
 		{
-			Title: "Closest so far", Lead: bestTreeIntroduction(a.Closest), Body: Diff(a.Closest.Diff, closestBytes), Whole: len(a.Closest.Diff), Fence: "diff", Rank: 3,
+			Title: "Closest so far", Lead: bestTreeIntroduction(a.Closest), Body: CutDiff(a.Closest.Diff, closestBytes), Whole: len(a.Closest.Diff), Fence: "diff", Rank: 3,
 		},
 	}
 	kept, _ := cutSections(all, triedTokens)
@@ -116,7 +116,7 @@ func changedFiles(files []string) string {
 }
 
 // failureText returns the cause of a failure. The approach was wrong only if the idea failed.
-func failureText(f state.FailureCause) string {
+func failureText(f state.AttemptFailureCause) string {
 	switch f {
 	case state.CauseIdea:
 		return "the approach failed"
@@ -143,8 +143,8 @@ func failureText(f state.FailureCause) string {
 	return "it was not finished, which does not count against the approach"
 }
 
-// formatDeadEnds lists failures that stayed, and the tries against each.
-func formatDeadEnds(a attempthistory.AttemptsSummary) string {
+// formatPersistentFailures lists failures that stayed, and the tries against each.
+func formatPersistentFailures(a attempthistory.AttemptsSummary) string {
 	var b strings.Builder
 	for _, d := range a.DeadEnds[:min(len(a.DeadEnds), maxDeadEnds)] {
 		fmt.Fprintf(&b, "- %s: %s\n", SingleLine(d.Gate), strings.TrimPrefix(strings.TrimSpace(formatGoneFindings([]nexus.Finding{d.Finding})), "- "))
@@ -172,7 +172,7 @@ func formatFailedRounds(all []attempthistory.FailedRound) []string {
 	return out
 }
 
-func lastFailureIntroduction(l attempthistory.LastFailure) string {
+func lastFailureIntroduction(l attempthistory.LastAttemptFailure) string {
 	if l.From == "" {
 		return ""
 	}
@@ -195,10 +195,10 @@ func lastFailureIntroduction(l attempthistory.LastFailure) string {
 
 // formatLastFailure lists the last findings in full, or shows the gate's output if no finding could be
 // parsed from it.
-func formatLastFailure(l attempthistory.LastFailure) string {
+func formatLastFailure(l attempthistory.LastAttemptFailure) string {
 	var b strings.Builder
 	if l.Why != "" {
-		b.WriteString(TruncateToHead(strings.TrimSpace(l.Why), 2*findingBytes) + "\n")
+		b.WriteString(TruncateToBeginning(strings.TrimSpace(l.Why), 2*findingBytes) + "\n")
 	}
 	found := SortBySeverity(l.Findings)
 	for _, f := range found[:min(len(found), maxFindings)] {
@@ -210,10 +210,10 @@ func formatLastFailure(l attempthistory.LastFailure) string {
 	if more := len(found) - maxFindings; more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)
 	}
-	return TruncateToHead(b.String(), foundBytes)
+	return TruncateToBeginning(b.String(), foundBytes)
 }
 
-func formatOpenFindings(all []attempthistory.OpenFinding) string {
+func formatOpenFindings(all []attempthistory.OpenReviewFinding) string {
 	var b strings.Builder
 	for _, s := range all[:min(len(all), maxStood)] {
 		fmt.Fprintf(&b, "%s\n  named by the %s of %s", formatFinding(s.Finding), SingleLine(s.Cause), SingleLine(string(s.Attempt)))
@@ -233,7 +233,7 @@ func formatGuidance(all []state.DeliveredGuidance) string {
 		if s.About != "" {
 			about = "About " + InlineCode(s.About) + ": "
 		}
-		b.WriteString("- " + about + strings.ReplaceAll(TruncateToHead(strings.TrimSpace(s.Text), saidBytes), "\n", "\n  ") + "\n")
+		b.WriteString("- " + about + strings.ReplaceAll(TruncateToBeginning(strings.TrimSpace(s.Text), saidBytes), "\n", "\n  ") + "\n")
 	}
 	return b.String()
 }

@@ -20,8 +20,8 @@ func TestWhatWasTriedIsBounded(t *testing.T) {
 		id := nexus.AttemptID(fmt.Sprint("T3.", 50-i))
 		f := nexus.Finding{File: fmt.Sprintf("dur/%d.go", 50-i), Message: long}
 		a.Attempts = append(a.Attempts, attempthistory.EarlierAttempt{ID: id, Why: fmt.Sprint(i, long), Idea: long, Files: strings.Fields(long)})
-		a.DeadEnds = append(a.DeadEnds, attempthistory.DeadEnd{Gate: "test", Finding: f, Tries: []attempthistory.FailedRound{{Attempt: id, Round: 1, Idea: long}, {Attempt: id, Round: 2}}})
-		a.OpenFindings = append(a.OpenFindings, attempthistory.OpenFinding{Attempt: id, Finding: f, Objection: long})
+		a.DeadEnds = append(a.DeadEnds, attempthistory.PersistentFailure{Gate: "test", Finding: f, Tries: []attempthistory.FailedRound{{Attempt: id, Round: 1, Idea: long}, {Attempt: id, Round: 2}}})
+		a.OpenFindings = append(a.OpenFindings, attempthistory.OpenReviewFinding{Attempt: id, Finding: f, Objection: long})
 		a.Last.Findings = append(a.Last.Findings, f)
 	}
 	a.Last.From, a.Closest.At, a.Closest.Diff = "test", "c", strings.Repeat("+"+long+"\n", 50)
@@ -55,7 +55,7 @@ func TestWhatWasTriedIsBounded(t *testing.T) {
 // TestSameIsSaidOnce holds that rounds in a row of which the same is said are told
 // in one line, and others are not.
 func TestSameIsSaidOnce(t *testing.T) {
-	end := attempthistory.DeadEnd{Gate: "build", Finding: nexus.Finding{Message: "undefined"}}
+	end := attempthistory.PersistentFailure{Gate: "build", Finding: nexus.Finding{Message: "undefined"}}
 	for i := range 3 {
 		end.Tries = append(end.Tries, attempthistory.FailedRound{Attempt: "T3.2", Round: 3 - i, Idea: "a scanner"})
 	}
@@ -63,7 +63,7 @@ func TestSameIsSaidOnce(t *testing.T) {
 	for i := range 9 {
 		end.Tries = append(end.Tries, attempthistory.FailedRound{Attempt: "T3.0", Round: 9 - i, Idea: fmt.Sprint(i)})
 	}
-	text := prompt.TaskBrief{Session: "T3.3/coder.1", Task: task(), Tried: attempthistory.AttemptsSummary{DeadEnds: []attempthistory.DeadEnd{end}}}.Text()
+	text := prompt.TaskBrief{Session: "T3.3/coder.1", Task: task(), Tried: attempthistory.AttemptsSummary{DeadEnds: []attempthistory.PersistentFailure{end}}}.Text()
 	want := "- build: undefined\n  - after round 1, 2, 3 of T3.2: a scanner\n  - after round 2 of T3.1: a scanner\n  - after round 1 of T3.1: there was no statement\n" +
 		"  - after round 9 of T3.0: 0\n  - after round 8 of T3.0: 1\n  - after round 7 of T3.0: 2\n  - after 6 older changes\n"
 	if !strings.Contains(text, want) {

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// CoverageRequest is the first message to a checker, who compares a plan with its goal.
-type CoverageRequest struct {
+// PlanCoverageRequest is the first message to a checker, who compares a plan with its goal.
+type PlanCoverageRequest struct {
 	Session    nexus.SessionID
 	Goal       string
 	Statements []spec.GoalStatement
@@ -21,7 +21,7 @@ type CoverageRequest struct {
 }
 
 // FirstMessage returns the first message of the checker's conversation.
-func (c CoverageRequest) FirstMessage() string {
+func (c PlanCoverageRequest) FirstMessage() string {
 	var said, tasks strings.Builder
 	for _, s := range c.Statements {
 		fmt.Fprintf(&said, "- %s: %s", s.ID, SingleLine(s.Text))

@@ -17,13 +17,13 @@ const sideBytes = 20_000
 // maxNamed limits the files that are named without their contents.
 const maxNamed = 100
 
-// Diff cuts a git diff to a number of bytes. Every file gets a fair share: small ones stay
+// CutDiff cuts a git diff to a number of bytes. Every file gets a fair share: small ones stay
 // whole, and large ones share the rest. A note at the end lists the cuts.
-func Diff(diff string, bytes int) string {
+func CutDiff(diff string, bytes int) string {
 	if len(diff) <= bytes {
 		return diff
 	}
-	files := diffreview.SplitFiles(diff)
+	files := diffreview.SplitPatchByFile(diff)
 	shares := shareBytesFairly(files, bytes)
 	var b, note strings.Builder
 	cut := 0

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// WorkEnvironment describes a role's environment. It is the same for all sessions of the role
+// RoleEnvironment describes a role's environment. It is the same for all sessions of the role
 // while the files that it is read from do not change, so that a provider's cache keeps it.
-type WorkEnvironment struct {
+type RoleEnvironment struct {
 	System   string            // such as linux/amd64
 	Date     string            // date of the day on which the run began
 	Shell    bool              // the role runs commands
@@ -48,7 +48,7 @@ const (
 )
 
 // Text returns the environment as a list.
-func (e WorkEnvironment) Text() string {
+func (e RoleEnvironment) Text() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, "- "+format+"\n", args...) }
 	if e.System != "" {
@@ -111,7 +111,7 @@ func (g GateDescription) describeGate() string {
 	return text
 }
 
-func (e WorkEnvironment) describeQualityChecks() string {
+func (e RoleEnvironment) describeQualityChecks() string {
 	var all []string
 	switch e.Mutation {
 	case "warn":
@@ -125,7 +125,7 @@ func (e WorkEnvironment) describeQualityChecks() string {
 	return strings.Join(all, " ")
 }
 
-func (e WorkEnvironment) describeLimits() string {
+func (e RoleEnvironment) describeLimits() string {
 	var all []string
 	if e.Turns > 0 {
 		all = append(all, fmt.Sprintf("%d answers a session", e.Turns))

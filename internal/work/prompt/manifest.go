@@ -9,13 +9,13 @@ import (
 
 // ManifestItem returns the part's entry in a prompt's manifest; in is where it was sent: system,
 // tools, conversation or message.
-func (p SentPart) ManifestItem(in string) nexus.PromptItem {
-	return nexus.PromptItem{In: in, Title: p.Title, Reason: p.Reason, Tokens: p.Tokens, Of: p.Of, Cut: p.Why}
+func (p SentPromptSection) ManifestItem(in string) nexus.PromptManifestItem {
+	return nexus.PromptManifestItem{In: in, Title: p.Title, Reason: p.Reason, Tokens: p.Tokens, Of: p.Of, Cut: p.Why}
 }
 
 // ManifestItems returns the entries of parts in a prompt's manifest.
-func ManifestItems(in string, parts []SentPart) []nexus.PromptItem {
-	var all []nexus.PromptItem
+func ManifestItems(in string, parts []SentPromptSection) []nexus.PromptManifestItem {
+	var all []nexus.PromptManifestItem
 	for _, p := range parts {
 		all = append(all, p.ManifestItem(in))
 	}

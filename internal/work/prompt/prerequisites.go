@@ -16,23 +16,23 @@ const (
 	needFiles  = 40    // most files of one need
 )
 
-// PrerequisiteTask is the result of a task that the brief's task needs.
-type PrerequisiteTask struct {
+// PrerequisiteTaskResult is the result of a task that the brief's task needs.
+type PrerequisiteTaskResult struct {
 	Task   nexus.Task
 	Commit string // commit of its landing
-	Files  []NeedFile
+	Files  []PrerequisiteFile
 	Said   string                 // its agent's summary
 	Tie    nexus.DependencyReason // reason of the need
 }
 
-// NeedFile is a file of the landed work.
-type NeedFile struct {
+// PrerequisiteFile is a file of the landed work.
+type PrerequisiteFile struct {
 	Path, How string   // how: added, changed, deleted
 	Names     []string // new declarations for others, with lines and signatures
 }
 
 // prerequisiteSections returns a section for each landed task that the task needs.
-func prerequisiteSections(all []PrerequisiteTask) []PromptSection {
+func prerequisiteSections(all []PrerequisiteTaskResult) []PromptSection {
 	var sections []PromptSection
 	for _, n := range all {
 		s := PromptSection{
@@ -42,7 +42,7 @@ func prerequisiteSections(all []PrerequisiteTask) []PromptSection {
 				SingleLine(string(n.Task.ID)), dependencyReason(n.Tie), strings.TrimSuffix(SingleLine(n.Task.Title), "."), n.Commit),
 		}
 		text := n.describeChanges()
-		if s.Body = TruncateToHead(text, max(leastNeed, needsBytes/len(all))); len(s.Body) < len(text) {
+		if s.Body = TruncateToBeginning(text, max(leastNeed, needsBytes/len(all))); len(s.Body) < len(text) {
 			s.Whole = len(text)
 		}
 		sections = append(sections, s)
@@ -64,7 +64,7 @@ func dependencyReason(tie nexus.DependencyReason) string {
 	}
 }
 
-func (n PrerequisiteTask) describeChanges() string {
+func (n PrerequisiteTaskResult) describeChanges() string {
 	var b strings.Builder
 	for i, f := range n.Files {
 		if i == needFiles {
@@ -81,7 +81,7 @@ func (n PrerequisiteTask) describeChanges() string {
 		}
 	}
 	if said := strings.TrimSpace(n.Said); said != "" {
-		b.WriteString("\nIts agent's message:\n" + TruncateToHead(said, needSaid) + "\n")
+		b.WriteString("\nIts agent's message:\n" + TruncateToBeginning(said, needSaid) + "\n")
 	}
 	return b.String()
 }

@@ -71,7 +71,7 @@ func (r RepairRequest) Text() string {
 		fmt.Fprintf(&b, "Command: %s\nExit: %d\n", InlineCode(r.Command), r.Exit)
 	}
 	if r.Why != "" {
-		b.WriteString("\n" + sanitize.FenceText("text", TruncateToHead(r.Why, 2*findingBytes)) + "\n")
+		b.WriteString("\n" + sanitize.FenceUntrustedText("text", TruncateToBeginning(r.Why, 2*findingBytes)) + "\n")
 	}
 	r.writeFindingsSection(&b, "Must be fixed, new", take(fresh))
 	r.writeFindingsSection(&b, "Must be fixed, reported before", take(old))
@@ -80,14 +80,14 @@ func (r RepairRequest) Text() string {
 		fmt.Fprintf(&b, "\nNot shown: %d more.\n", hidden)
 	}
 	if n := len(r.Gone); n > 0 {
-		fmt.Fprintf(&b, "\n## No longer found (%d)\n\n%s\n", n, sanitize.FenceText("text", formatGoneFindings(r.Gone[:min(n, maxGone)])))
+		fmt.Fprintf(&b, "\n## No longer found (%d)\n\n%s\n", n, sanitize.FenceUntrustedText("text", formatGoneFindings(r.Gone[:min(n, maxGone)])))
 	}
 	for _, p := range r.Places {
-		fmt.Fprintf(&b, "\n## %s, lines %d to %d\n\n%s\n", SingleLine(p.File), p.From, p.From+len(p.Lines)-1, sanitize.FenceText("text", TruncateToHead(strings.Join(p.Lines, "\n"), placeBytes)))
+		fmt.Fprintf(&b, "\n## %s, lines %d to %d\n\n%s\n", SingleLine(p.File), p.From, p.From+len(p.Lines)-1, sanitize.FenceUntrustedText("text", TruncateToBeginning(strings.Join(p.Lines, "\n"), placeBytes)))
 	}
 	r.writeOtherChanges(&b)
 	if out := strings.TrimSpace(r.Output); out != "" {
-		b.WriteString("\n## End of its output\n\n" + sanitize.FenceText("text", truncateToTail(out, r.outputByteLimit())) + "\n")
+		b.WriteString("\n## End of its output\n\n" + sanitize.FenceUntrustedText("text", truncateToTail(out, r.outputByteLimit())) + "\n")
 	}
 	b.WriteString("\n" + r.closingInstruction(len(optional) > 0) + "\n")
 	return b.String()
@@ -101,7 +101,7 @@ func (r RepairRequest) writeOtherChanges(b *strings.Builder) {
 			cmp.Or(InlineCode(by), "a fixer"), bulletList(r.Fixed[:min(len(r.Fixed), maxFindings)]))
 	}
 	if r.Tester != "" {
-		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n", testerTitle, testerLead, sanitize.FenceText("text", TruncateToHead(strings.TrimSpace(r.Tester), 4*findingBytes)))
+		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s\n", testerTitle, testerLead, sanitize.FenceUntrustedText("text", TruncateToBeginning(strings.TrimSpace(r.Tester), 4*findingBytes)))
 	}
 }
 
@@ -128,13 +128,13 @@ func (r RepairRequest) outputByteLimit() int {
 }
 
 // Parts returns the message as one section, with its cuts.
-func (r RepairRequest) Parts() []SentPart {
+func (r RepairRequest) Parts() []SentPromptSection {
 	text := r.Text()
-	p := SentPart{Title: "Repair", Text: text, Tokens: EstimateTokens(text), Reason: sectionReason("Repair")}
+	p := SentPromptSection{Title: "Repair", Text: text, Tokens: EstimateTokens(text), Reason: sectionReason("Repair")}
 	if n := len(strings.TrimSpace(r.Output)); n > r.outputByteLimit() {
 		p.Of, p.Why = p.Tokens+int64(n-r.outputByteLimit())/3, "only the end of the gate's output is shown"
 	}
-	return []SentPart{p}
+	return []SentPromptSection{p}
 }
 
 func (r RepairRequest) headlineText() string {
@@ -263,7 +263,7 @@ func (r RepairRequest) writeFindingsSection(b *strings.Builder, title string, fi
 			body.WriteString("  it was disputed, and its judge reported it again: fix it, or say what was overlooked. If it is reported once more, a person decides\n")
 		}
 	}
-	fmt.Fprintf(b, "\n## %s (%d)\n\n%s\n", title, len(findings), sanitize.FenceText("text", body.String()))
+	fmt.Fprintf(b, "\n## %s (%d)\n\n%s\n", title, len(findings), sanitize.FenceUntrustedText("text", body.String()))
 }
 
 // formatFinding formats one finding: position, severity, message, and advice.
@@ -318,5 +318,5 @@ func formatGoneFindings(all []nexus.Finding) string {
 func indentFinding(text string) string { return indentWithin(text, findingBytes) }
 
 func indentWithin(text string, bytes int) string {
-	return strings.ReplaceAll(TruncateToHead(strings.TrimSpace(text), bytes), "\n", "\n  ")
+	return strings.ReplaceAll(TruncateToBeginning(strings.TrimSpace(text), bytes), "\n", "\n  ")
 }

@@ -30,8 +30,8 @@ const leastTokens = 100
 // EstimateTokens estimates the number of tokens of a text, slightly too high.
 func EstimateTokens(text string) int64 { return int64(len(text)+2) / 3 }
 
-// SentPart is a section in its sent form.
-type SentPart struct {
+// SentPromptSection is a section in its sent form.
+type SentPromptSection struct {
 	Title  string `json:"title,omitempty"`  // empty if it has no heading
 	Text   string `json:"text"`             // text with its heading; empty if it was omitted
 	Tokens int64  `json:"tokens"`           // estimate
@@ -49,12 +49,12 @@ func FitSections(sections []PromptSection, tokens int64) (text string, cut []str
 	return joinSections(kept), cut
 }
 
-// fitParts returns the sections as [FitSections] joins them, including omitted ones.
-func fitParts(sections []PromptSection, tokens int64) []SentPart {
+// fitSentSections returns the sections as [FitSections] joins them, including omitted ones.
+func fitSentSections(sections []PromptSection, tokens int64) []SentPromptSection {
 	kept, cut := cutSections(sections, tokens)
-	var parts []SentPart
+	var parts []SentPromptSection
 	for _, s := range kept {
-		p := SentPart{Title: s.Title, Text: s.renderSection(), Reason: s.inclusionReason()}
+		p := SentPromptSection{Title: s.Title, Text: s.renderSection(), Reason: s.inclusionReason()}
 		p.Tokens = EstimateTokens(p.Text)
 		if s.Whole > len(s.Body) {
 			p.Of, p.Why = EstimateTokens(s.Title+s.Lead)+int64(s.Whole)/3, "the most that is shown"
@@ -66,7 +66,7 @@ func fitParts(sections []PromptSection, tokens int64) []SentPart {
 		parts = append(parts, p)
 	}
 	if note := omittedSectionsNote(kept); note != "" {
-		parts = append(parts, SentPart{Text: note, Tokens: EstimateTokens(note), Reason: "names what was left out"})
+		parts = append(parts, SentPromptSection{Text: note, Tokens: EstimateTokens(note), Reason: "names what was left out"})
 	}
 	return parts
 }
@@ -114,7 +114,7 @@ func (s PromptSection) trimmedBody(bytes int) string {
 	if s.Tail {
 		return truncateToTail(s.Body, bytes)
 	}
-	return TruncateToHead(s.Body, bytes)
+	return TruncateToBeginning(s.Body, bytes)
 }
 
 // renderSection returns the section in its sent form, or "" if it is omitted.
@@ -131,7 +131,7 @@ func (s PromptSection) renderSection() string {
 	}
 	body := strings.Trim(s.Body, "\n")
 	if s.Fence != "" {
-		body = sanitize.FenceText(s.Fence, body)
+		body = sanitize.FenceUntrustedText(s.Fence, body)
 	}
 	return b.String() + body
 }

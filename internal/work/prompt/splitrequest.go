@@ -40,8 +40,8 @@ func (s SplitRequest) FirstMessage() string {
 		{Title: "Done when", Body: formatCriteria(s.Task)},
 		{Title: "Files", Body: bulletList(s.Task.Files)},
 	}
-	text, _ := FitSections(append(append(all, triedSections(s.Tried)...), PromptSection{
-		Title: "The last attempt", Lead: "It made this change. It is not in your tree, and none of your tasks starts from it.", Body: Diff(s.Diff, diffBytes), Fence: "diff", Rank: 1,
+	text, _ := FitSections(append(append(all, earlierAttemptSections(s.Tried)...), PromptSection{
+		Title: "The last attempt", Lead: "It made this change. It is not in your tree, and none of your tasks starts from it.", Body: CutDiff(s.Diff, diffBytes), Fence: "diff", Rank: 1,
 	}), tokenLimitOrDefault(s.Limit))
 	return text
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// StartingTree describes the work of earlier attempts in a worktree. The zero StartingTree is
+// StartingTreeDescription describes the work of earlier attempts in a worktree. The zero StartingTree is
 // empty.
-type StartingTree struct {
+type StartingTreeDescription struct {
 	From string // a round and its attempt; empty: none
 	// why the earlier attempt did not finish, if its time was used up; empty: it was not
 	Overtime string
@@ -25,7 +25,7 @@ type StartingTree struct {
 	Forgone string // why it is empty
 }
 
-func startingTreeText(base string, k StartingTree) string {
+func startingTreeText(base string, k StartingTreeDescription) string {
 	if base == "" {
 		return ""
 	}
@@ -58,7 +58,7 @@ func formatPriorFindings(found []nexus.Finding, replies []string) string {
 			b.WriteString(indentReply(replies[i]))
 		}
 	}
-	return sanitize.FenceText("text", b.String())
+	return sanitize.FenceUntrustedText("text", b.String())
 }
 
 func indentReply(text string) string {

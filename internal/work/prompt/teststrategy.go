@@ -12,7 +12,7 @@ import (
 //
 // All instructions that depend on the strategy are here, and none of them in the prompt of a
 // role, which would contradict them elsewhere.
-func TestOrderText(s nexus.Strategy, role nexus.Role, p *nexus.TestsProved) string {
+func TestOrderText(s nexus.WritingStrategy, role nexus.Role, p *nexus.TestsRunWithoutWork) string {
 	switch {
 	case s == nexus.TDDSimple && role == nexus.Coder:
 		return "Write the tests first: " + cases + ". Run them and check that they fail because the code is missing, then write the code. " +
@@ -52,7 +52,7 @@ const (
 	testsOnly = "Change test files only: any other change is undone."
 )
 
-func testsFirstInstruction(s nexus.Strategy) string {
+func testsFirstInstruction(s nexus.WritingStrategy) string {
 	text := "The tests come first: the code does not exist yet, and another agent writes it after you, from your tests and the task. " +
 		"They must fail now, on an assertion or because what they call is missing, not because of a mistake in the tests. " +
 		"Use the names that the task gives."

@@ -45,9 +45,9 @@ func SingleLine(text string) string {
 	return b.String()
 }
 
-// TruncateToHead returns the beginning of text, whole lines of at most the given bytes, and adds how
+// TruncateToBeginning returns the beginning of text, whole lines of at most the given bytes, and adds how
 // much is missing.
-func TruncateToHead(text string, bytes int) string {
+func TruncateToBeginning(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
 	}

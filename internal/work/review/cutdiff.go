@@ -14,7 +14,7 @@ func CutDiff(diff string, bytes int) []string {
 		return []string{diff}
 	}
 	var parts []string
-	for _, file := range diffreview.SplitFiles(diff) {
+	for _, file := range diffreview.SplitPatchByFile(diff) {
 		for _, piece := range splitFile(file, bytes) {
 			if n := len(parts); n > 0 && len(parts[n-1])+len(piece) <= bytes {
 				parts[n-1] += piece
@@ -31,7 +31,7 @@ func splitFile(file string, bytes int) []string {
 	if len(file) <= bytes {
 		return []string{file}
 	}
-	hunks := diffreview.SplitHunks(file)
+	hunks := diffreview.SplitFileHunks(file)
 	head := ""
 	if !strings.HasPrefix(hunks[0], "@@ ") {
 		head, hunks = hunks[0], hunks[1:]

@@ -13,22 +13,22 @@ import (
 
 // ReaderOpinion is one reader's opinion, with the reader.
 type ReaderOpinion struct {
-	Reader nexus.ChangeReader
-	Given  nexus.ReviewGiven
+	Reader nexus.ChangeReviewer
+	Given  nexus.ReviewerVerdictGiven
 }
 
 // MergeReviews merges the opinions of several readers into one review, the worst findings first and
 // duplicates once. It is a review only if all have read, unless the findings forbid landing
 // already: majors is the number of major findings that do.
-func MergeReviews(all []ReaderOpinion, majors int) nexus.ReviewGiven {
-	r := nexus.ReviewGiven{Reviewed: len(all) > 0, Approved: len(all) > 0}
+func MergeReviews(all []ReaderOpinion, majors int) nexus.ReviewerVerdictGiven {
+	r := nexus.ReviewerVerdictGiven{Reviewed: len(all) > 0, Approved: len(all) > 0}
 	var said, missing []string
 	for _, o := range all {
 		reader := o.Reader
 		reader.Reviewed, reader.Approved = o.Given.Reviewed, o.Given.Approved
 		if !reader.Reviewed {
 			reader.Why = o.Given.Summary
-			missing = append(missing, readerPrefix(reader)+reader.Why)
+			missing = append(missing, reviewerPrefix(reader)+reader.Why)
 			r.Readers = append(r.Readers, reader)
 			continue
 		}
@@ -38,7 +38,7 @@ func MergeReviews(all []ReaderOpinion, majors int) nexus.ReviewGiven {
 		r.Agreed = commonNames(r.Agreed, o.Given.Agreed)
 		r.Readers = append(r.Readers, reader)
 		r.Approved = r.Approved && reader.Approved
-		said = append(said, readerPrefix(reader)+o.Given.Summary)
+		said = append(said, reviewerPrefix(reader)+o.Given.Summary)
 		for others := len(r.Findings); len(o.Given.Findings) > 0; o.Given.Findings = o.Given.Findings[1:] {
 			f := o.Given.Findings[0]
 			f.Persona = reader.Persona
@@ -46,9 +46,9 @@ func MergeReviews(all []ReaderOpinion, majors int) nexus.ReviewGiven {
 		}
 	}
 	slices.SortStableFunc(r.Findings, func(a, b nexus.Finding) int { return severityRank(a) - severityRank(b) })
-	r.Summary = cutText(strings.Join(append(missing, said...), "\n"))
+	r.Summary = truncateFindingText(strings.Join(append(missing, said...), "\n"))
 	if len(missing) > 0 {
-		r.Approved, r.Reviewed = false, BlocksLanding(nexus.ReviewGiven{Reviewed: true, Findings: r.Findings}, majors)
+		r.Approved, r.Reviewed = false, BlocksLanding(nexus.ReviewerVerdictGiven{Reviewed: true, Findings: r.Findings}, majors)
 	}
 	return r
 }
@@ -66,7 +66,7 @@ func commonNames(a, b []string) []string {
 
 // RequireAgreement applies the required approvals of explained removals: if the readers did not approve
 // each of them by name, the change is not approved.
-func RequireAgreement(r nexus.ReviewGiven, taken []nexus.Finding) nexus.ReviewGiven {
+func RequireAgreement(r nexus.ReviewerVerdictGiven, taken []nexus.Finding) nexus.ReviewerVerdictGiven {
 	if !r.Reviewed || !r.Approved {
 		return r
 	}
@@ -81,8 +81,8 @@ func RequireAgreement(r nexus.ReviewGiven, taken []nexus.Finding) nexus.ReviewGi
 	return r
 }
 
-// readerPrefix returns the prefix of a reader's texts, or "" if there is only one.
-func readerPrefix(r nexus.ChangeReader) string {
+// reviewerPrefix returns the prefix of a reader's texts, or "" if there is only one.
+func reviewerPrefix(r nexus.ChangeReviewer) string {
 	text := r.Persona
 	if r.Parts > 0 {
 		text = strings.TrimSpace(fmt.Sprintf("%s part %d of %d", text, r.Part, r.Parts))

@@ -104,7 +104,7 @@ func TestSeats(t *testing.T) {
 	}
 	big := file("a", "+"+strings.Repeat("x\n+", 20_000)) + file("b", "+"+strings.Repeat("y\n+", 20_000))
 	var ids []nexus.SessionID
-	for _, s := range review.AssignReaders(people, big) {
+	for _, s := range review.AssignReviewers(people, big) {
 		ids = append(ids, s.SessionID("T1.2", 3))
 		if b := s.PartInstruction(); !strings.Contains(b, "reviewer for "+s.Name) || !strings.Contains(b, fmt.Sprintf("split into %d parts", s.Parts)) {
 			t.Error(b)
@@ -117,11 +117,11 @@ func TestSeats(t *testing.T) {
 	if d := cmp.Diff(want, ids); d != "" {
 		t.Error(d)
 	}
-	all := review.AssignReaders([]review.ReviewPersona{{}}, file("a", "+x\n"))
+	all := review.AssignReviewers([]review.ReviewPersona{{}}, file("a", "+x\n"))
 	if len(all) != 1 || all[0].SessionID("T1.1", 1) != "T1.1/reviewer.1" || all[0].PartInstruction() != "" {
 		t.Errorf("%+v", all)
 	}
-	if got := review.AssignReaders(people, strings.Repeat(file("a", strings.Repeat("+x\n", 16_000)), review.MaxParts+1)); got != nil {
+	if got := review.AssignReviewers(people, strings.Repeat(file("a", strings.Repeat("+x\n", 16_000)), review.MaxParts+1)); got != nil {
 		t.Errorf("%d seats for what nobody reads", len(got))
 	}
 }
@@ -131,22 +131,22 @@ func TestHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seats := review.AssignReaders(people, "diff")
+	seats := review.AssignReviewers(people, "diff")
 	var both sync.WaitGroup
 	both.Add(2)
-	got, err := review.RunReaders(t.Context(), seats, 1, func(_ context.Context, s review.DiffReader) (review.ReaderOpinion, error) {
+	got, err := review.RunReviewers(t.Context(), seats, 1, func(_ context.Context, s review.DiffReviewer) (review.ReaderOpinion, error) {
 		both.Done()
 		both.Wait() // both read at once
 		f := nexus.Finding{Severity: nexus.Major, Message: "bad " + s.Name}
-		return review.ReaderOpinion{Reader: nexus.ChangeReader{Session: s.SessionID("T1.1", 1)}, Given: nexus.ReviewGiven{Reviewed: true, Summary: s.Name, Findings: []nexus.Finding{f}}}, nil
+		return review.ReaderOpinion{Reader: nexus.ChangeReviewer{Session: s.SessionID("T1.1", 1)}, Given: nexus.ReviewerVerdictGiven{Reviewed: true, Summary: s.Name, Findings: []nexus.Finding{f}}}, nil
 	})
-	want := nexus.ReviewGiven{
+	want := nexus.ReviewerVerdictGiven{
 		Reviewed: true, Summary: "security: security\ntests: tests",
 		Findings: []nexus.Finding{
 			{Severity: nexus.Major, Message: "bad security", Persona: "security", Category: "security"},
 			{Severity: nexus.Major, Message: "bad tests", Persona: "tests", Category: "tests"},
 		},
-		Readers: []nexus.ChangeReader{
+		Readers: []nexus.ChangeReviewer{
 			{Session: "T1.1/reviewer.1-security", Persona: "security", Reviewed: true}, {Session: "T1.1/reviewer.1-tests", Persona: "tests", Reviewed: true},
 		},
 	}
@@ -154,7 +154,7 @@ func TestHold(t *testing.T) {
 		t.Error(err, d)
 	}
 	broken := errors.New("broken")
-	if _, err := review.RunReaders(t.Context(), seats, 1, func(ctx context.Context, s review.DiffReader) (review.ReaderOpinion, error) {
+	if _, err := review.RunReviewers(t.Context(), seats, 1, func(ctx context.Context, s review.DiffReviewer) (review.ReaderOpinion, error) {
 		if s.Name == "tests" {
 			return review.ReaderOpinion{}, broken
 		}

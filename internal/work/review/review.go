@@ -51,14 +51,14 @@ func HandinSchema() json.RawMessage {
 	return b.Bytes()
 }
 
-type reviewHandin struct {
-	Approved *bool           `json:"approved"`
-	Summary  string          `json:"summary"`
-	Findings []reviewFinding `json:"findings"`
-	Agreed   []string        `json:"agreed"`
+type reviewerSubmission struct {
+	Approved *bool                    `json:"approved"`
+	Summary  string                   `json:"summary"`
+	Findings []submittedReviewFinding `json:"findings"`
+	Agreed   []string                 `json:"agreed"`
 }
 
-type reviewFinding struct {
+type submittedReviewFinding struct {
 	File     string         `json:"file"`
 	Line     int            `json:"line"`
 	Quote    string         `json:"quote"`
@@ -70,21 +70,21 @@ type reviewFinding struct {
 
 // ParseReview parses a submission. With an error the review does not count: Reviewed is false, and
 // Summary is the reason.
-func ParseReview(data []byte) (nexus.ReviewGiven, error) {
-	r, err := readReview(data)
+func ParseReview(data []byte) (nexus.ReviewerVerdictGiven, error) {
+	r, err := decodeReview(data)
 	if err != nil {
-		return nexus.ReviewGiven{Summary: "not reviewed: " + err.Error()}, fmt.Errorf("read review: %w", err)
+		return nexus.ReviewerVerdictGiven{Summary: "not reviewed: " + err.Error()}, fmt.Errorf("read review: %w", err)
 	}
 	return r, nil
 }
 
-func readReview(data []byte) (nexus.ReviewGiven, error) {
-	var none nexus.ReviewGiven
+func decodeReview(data []byte) (nexus.ReviewerVerdictGiven, error) {
+	var none nexus.ReviewerVerdictGiven
 	if len(data) > maxHandin {
 		return none, fmt.Errorf("it has %d bytes, the maximum is %d", len(data), maxHandin)
 	}
-	var h reviewHandin
-	if problems := agent.Decode(data, schema, &h); len(problems) > 0 {
+	var h reviewerSubmission
+	if problems := agent.DecodeStrictly(data, schema, &h); len(problems) > 0 {
 		return none, errors.New(strings.Join(problems, "; "))
 	}
 	if h.Approved == nil {
@@ -93,7 +93,7 @@ func readReview(data []byte) (nexus.ReviewGiven, error) {
 	if len(h.Findings) > maxFindings {
 		return none, fmt.Errorf("it has %d findings, the maximum is %d", len(h.Findings), maxFindings)
 	}
-	r := nexus.ReviewGiven{Reviewed: true, Approved: *h.Approved, Summary: cutText(h.Summary), Agreed: h.Agreed}
+	r := nexus.ReviewerVerdictGiven{Reviewed: true, Approved: *h.Approved, Summary: truncateFindingText(h.Summary), Agreed: h.Agreed}
 	for i, f := range h.Findings {
 		checked, err := f.checkedFinding()
 		if err != nil {
@@ -110,8 +110,8 @@ func readReview(data []byte) (nexus.ReviewGiven, error) {
 	return r, nil
 }
 
-func (f reviewFinding) checkedFinding() (nexus.Finding, error) {
-	message := cutText(f.Message)
+func (f submittedReviewFinding) checkedFinding() (nexus.Finding, error) {
+	message := truncateFindingText(f.Message)
 	switch f.Severity {
 	case nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion:
 	default:
@@ -125,7 +125,7 @@ func (f reviewFinding) checkedFinding() (nexus.Finding, error) {
 	}
 	category := categoryWord(f.Category)
 	return nexus.Finding{
-		Gate: Gate, File: cleanPath(f.File), Line: f.Line, Severity: cappedSeverity(f.Severity, category), Category: category, Message: message, Advice: cutText(f.Advice), Quote: cutText(f.Quote),
+		Gate: Gate, File: cleanPath(f.File), Line: f.Line, Severity: cappedSeverity(f.Severity, category), Category: category, Message: message, Advice: truncateFindingText(f.Advice), Quote: truncateFindingText(f.Quote),
 	}, nil
 }
 
@@ -164,7 +164,7 @@ func cleanPath(file string) string {
 	return strings.TrimPrefix(path.Clean("/"+file), "/")
 }
 
-func cutText(text string) string {
+func truncateFindingText(text string) string {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if len(text) <= maxText {
 		return text
@@ -174,6 +174,6 @@ func cutText(text string) string {
 
 // BlocksLanding reports whether the change must not land as it is: it was not
 // reviewed, or its findings forbid it.
-func BlocksLanding(r nexus.ReviewGiven, majors int) bool {
+func BlocksLanding(r nexus.ReviewerVerdictGiven, majors int) bool {
 	return !r.Reviewed || repair.IsBlocking(r, majors)
 }

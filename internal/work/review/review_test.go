@@ -17,7 +17,7 @@ func TestParse(t *testing.T) {
 	got, err := review.ParseReview([]byte(`{"approved":false,"summary":" It leaks. ","findings":[` +
 		`{"severity":"critical","category":" Security","file":"./a/../b.go","line":7,"quote":"open(f)","message":"the file stays open","advice":"close it"},` +
 		`{"severity":"minor","message":"no changelog"}]}`))
-	want := nexus.ReviewGiven{Reviewed: true, Summary: "It leaks.", Findings: []nexus.Finding{
+	want := nexus.ReviewerVerdictGiven{Reviewed: true, Summary: "It leaks.", Findings: []nexus.Finding{
 		{Gate: "review", File: "b.go", Line: 7, Severity: nexus.Critical, Category: "security", Message: "the file stays open", Advice: "close it", Quote: "open(f)"},
 		{Gate: "review", Severity: nexus.Minor, Message: "no changelog"},
 	}}
@@ -92,8 +92,8 @@ func TestFindingsAreHeldAgainstTheTree(t *testing.T) {
 		}
 		return nil, nil, false
 	}
-	given := func(approved bool, f ...nexus.Finding) nexus.ReviewGiven {
-		return nexus.ReviewGiven{Reviewed: true, Approved: approved, Summary: "s", Findings: f}
+	given := func(approved bool, f ...nexus.Finding) nexus.ReviewerVerdictGiven {
+		return nexus.ReviewerVerdictGiven{Reviewed: true, Approved: approved, Summary: "s", Findings: f}
 	}
 	at := func(file string, line int, quote string) nexus.Finding {
 		return nexus.Finding{File: file, Line: line, Severity: nexus.Major, Message: "m", Quote: quote}
@@ -101,7 +101,7 @@ func TestFindingsAreHeldAgainstTheTree(t *testing.T) {
 	minor := nexus.Finding{File: "a.go", Severity: nexus.Minor, Message: "m"}
 	cases := []struct {
 		name             string
-		in               nexus.ReviewGiven
+		in               nexus.ReviewerVerdictGiven
 		reviewed, blocks bool
 		found            []string
 	}{
@@ -144,18 +144,18 @@ func TestNewNitsComeTwice(t *testing.T) {
 	again := nexus.Finding{Gate: "review", File: "a.go", Line: 6, Severity: nexus.Suggestion, Message: "comment still repeats the code"}
 	fresh := nexus.Finding{Gate: "review", File: "a.go", Line: 9, Severity: nexus.Minor, Message: "two loops for one"}
 	major := nexus.Finding{Gate: "review", File: "a.go", Line: 3, Severity: nexus.Major, Message: "it divides by zero"}
-	now := nexus.ReviewGiven{Reviewed: true, Findings: []nexus.Finding{nit, again, fresh, major}}
+	now := nexus.ReviewerVerdictGiven{Reviewed: true, Findings: []nexus.Finding{nit, again, fresh, major}}
 	seen := func(_ string, line int) bool { return line < 9 }
-	one := nexus.ReviewGiven{Reviewed: true, Findings: []nexus.Finding{told}}
+	one := nexus.ReviewerVerdictGiven{Reviewed: true, Findings: []nexus.Finding{told}}
 	for name, c := range map[string]struct {
-		earlier []nexus.ReviewGiven
+		earlier []nexus.ReviewerVerdictGiven
 		want    []nexus.Finding
 	}{
 		"the first":                 {nil, []nexus.Finding{nit, again, fresh, major}},
-		"the second":                {[]nexus.ReviewGiven{one}, []nexus.Finding{nit, again, fresh, major}},
-		"the third":                 {[]nexus.ReviewGiven{one, {Reviewed: true}}, []nexus.Finding{again, fresh, major}},
-		"one before was none":       {[]nexus.ReviewGiven{one, {}}, []nexus.Finding{nit, again, fresh, major}},
-		"the fourth, told of later": {[]nexus.ReviewGiven{{Reviewed: true}, {Reviewed: true}, one}, []nexus.Finding{again, fresh, major}},
+		"the second":                {[]nexus.ReviewerVerdictGiven{one}, []nexus.Finding{nit, again, fresh, major}},
+		"the third":                 {[]nexus.ReviewerVerdictGiven{one, {Reviewed: true}}, []nexus.Finding{again, fresh, major}},
+		"one before was none":       {[]nexus.ReviewerVerdictGiven{one, {}}, []nexus.Finding{nit, again, fresh, major}},
+		"the fourth, told of later": {[]nexus.ReviewerVerdictGiven{{Reviewed: true}, {Reviewed: true}, one}, []nexus.Finding{again, fresh, major}},
 	} {
 		got := review.MarkLateFindings(now, c.earlier, seen)
 		if diff := cmp.Diff(c.want, review.FindingsForAuthor(got.Findings)); diff != "" {
@@ -167,8 +167,8 @@ func TestNewNitsComeTwice(t *testing.T) {
 	}
 }
 
-func opinion(persona string, given nexus.ReviewGiven) review.ReaderOpinion {
-	return review.ReaderOpinion{Reader: nexus.ChangeReader{Session: nexus.SessionID("T1.1/" + persona), Persona: persona}, Given: given}
+func opinion(persona string, given nexus.ReviewerVerdictGiven) review.ReaderOpinion {
+	return review.ReaderOpinion{Reader: nexus.ChangeReviewer{Session: nexus.SessionID("T1.1/" + persona), Persona: persona}, Given: given}
 }
 
 func TestMerge(t *testing.T) {
@@ -180,13 +180,13 @@ func TestMerge(t *testing.T) {
 	nit := nexus.Finding{File: "a.go", Line: 10, Severity: nexus.Minor, Message: "the name says little"}
 	lost := race
 	lost.Severity, lost.Unverified = nexus.Critical, "there is no such file"
-	yes := func(f ...nexus.Finding) nexus.ReviewGiven {
-		return nexus.ReviewGiven{Reviewed: true, Approved: true, Summary: "fine", Findings: f}
+	yes := func(f ...nexus.Finding) nexus.ReviewerVerdictGiven {
+		return nexus.ReviewerVerdictGiven{Reviewed: true, Approved: true, Summary: "fine", Findings: f}
 	}
-	no := func(f ...nexus.Finding) nexus.ReviewGiven {
-		return nexus.ReviewGiven{Reviewed: true, Summary: "bad", Findings: f}
+	no := func(f ...nexus.Finding) nexus.ReviewerVerdictGiven {
+		return nexus.ReviewerVerdictGiven{Reviewed: true, Summary: "bad", Findings: f}
 	}
-	none := nexus.ReviewGiven{Summary: "the review could not be read"}
+	none := nexus.ReviewerVerdictGiven{Summary: "the review could not be read"}
 	for name, c := range map[string]struct {
 		all                []review.ReaderOpinion
 		reviewed, approved bool
@@ -219,15 +219,15 @@ func TestMerge(t *testing.T) {
 }
 
 func TestBlocks(t *testing.T) {
-	of := func(s ...nexus.Severity) nexus.ReviewGiven {
-		r := nexus.ReviewGiven{Reviewed: true, Approved: true}
+	of := func(s ...nexus.Severity) nexus.ReviewerVerdictGiven {
+		r := nexus.ReviewerVerdictGiven{Reviewed: true, Approved: true}
 		for _, v := range s {
 			r.Findings = append(r.Findings, nexus.Finding{Severity: v, Message: "m"})
 		}
 		return r
 	}
 	cases := []struct {
-		r      nexus.ReviewGiven
+		r      nexus.ReviewerVerdictGiven
 		majors int
 		want   bool
 	}{
@@ -237,7 +237,7 @@ func TestBlocks(t *testing.T) {
 		{of(nexus.Major), 2, false},
 		{of(nexus.Major, ""), 2, true},
 		{of(nexus.Critical), 9, true},
-		{nexus.ReviewGiven{Approved: true}, 9, true},
+		{nexus.ReviewerVerdictGiven{Approved: true}, 9, true},
 	}
 	for _, c := range cases {
 		if got := review.BlocksLanding(c.r, c.majors); got != c.want {

@@ -47,11 +47,11 @@ type verifierVerdict struct {
 		Rating string   `json:"rating"`
 		Issues []string `json:"issues"`
 	} `json:"quality"`
-	Fixes     []requestedFix `json:"fixes"`
-	Reasoning string         `json:"reasoning"`
+	Fixes     []verifierRequestedFix `json:"fixes"`
+	Reasoning string                 `json:"reasoning"`
 }
 
-type requestedFix struct {
+type verifierRequestedFix struct {
 	File      string `json:"file"`
 	Line      int    `json:"line"`
 	Criterion int    `json:"criterion"` // 0: it is about none
@@ -67,20 +67,20 @@ type VerifierQuestion struct {
 
 // ParseVerdict parses a verdict on a tree that passed its gates. With an error it does not
 // count: Read is false, and Why is the reason.
-func ParseVerdict(data []byte, a VerifierQuestion) (nexus.WorkVerified, error) {
-	v, err := readVerdict(data, len(a.Criteria))
+func ParseVerdict(data []byte, a VerifierQuestion) (nexus.VerifierVerdictGiven, error) {
+	v, err := decodeVerdict(data, len(a.Criteria))
 	if err != nil {
-		return nexus.WorkVerified{Why: "no verdict: " + err.Error()}, fmt.Errorf("read verdict: %w", err)
+		return nexus.VerifierVerdictGiven{Why: "no verdict: " + err.Error()}, fmt.Errorf("read verdict: %w", err)
 	}
 	return v.decideOutcome(a), nil
 }
 
-func readVerdict(data []byte, criteria int) (verifierVerdict, error) {
+func decodeVerdict(data []byte, criteria int) (verifierVerdict, error) {
 	var v verifierVerdict
 	if len(data) > maxHandin {
 		return v, fmt.Errorf("it has %d bytes, the maximum is %d", len(data), maxHandin)
 	}
-	if problems := agent.Decode(data, verdictSchema, &v); len(problems) > 0 {
+	if problems := agent.DecodeStrictly(data, verdictSchema, &v); len(problems) > 0 {
 		return v, errors.New(strings.Join(problems, "; "))
 	}
 	if v.Approved == nil {
@@ -106,13 +106,13 @@ func readVerdict(data []byte, criteria int) (verifierVerdict, error) {
 
 // decideOutcome returns the result of a verdict. Its reasons in order of weight: test edits without a
 // good reason, a criterion that is not met, poor quality, and last a missing approval.
-func (v verifierVerdict) decideOutcome(a VerifierQuestion) nexus.WorkVerified {
-	f := nexus.WorkVerified{Read: true, Criteria: v.criterionResults(a.Criteria), Why: cutText(v.Reasoning)}
+func (v verifierVerdict) decideOutcome(a VerifierQuestion) nexus.VerifierVerdictGiven {
+	f := nexus.VerifierVerdictGiven{Read: true, Criteria: v.criterionResults(a.Criteria), Why: truncateFindingText(v.Reasoning)}
 	reason := ""
 	switch {
 	case v.hasUnjustifiedTestChanges(a.Explain):
 		reason = "tests that judge the work were changed without a good reason"
-	case slices.ContainsFunc(f.Criteria, func(c nexus.CriterionMet) bool { return !c.Met }):
+	case slices.ContainsFunc(f.Criteria, func(c nexus.CriterionJudgement) bool { return !c.Met }):
 		reason = "a criterion is not met"
 	case v.Quality.Rating == "poor":
 		reason = "its quality is poor"
@@ -123,7 +123,7 @@ func (v verifierVerdict) decideOutcome(a VerifierQuestion) nexus.WorkVerified {
 	}
 	f.Category = nexus.VerifierRejected
 	f.Why = reason
-	if r := cutText(v.Reasoning); r != "" {
+	if r := truncateFindingText(v.Reasoning); r != "" {
 		f.Why += ": " + r
 	}
 	f.Findings = v.requiredFixes(f.Criteria)
@@ -132,10 +132,10 @@ func (v verifierVerdict) decideOutcome(a VerifierQuestion) nexus.WorkVerified {
 
 // criterionResults returns the verdict about each criterion of the task. A criterion that it omits is
 // not met, except the one that gates alone prove.
-func (v verifierVerdict) criterionResults(of []nexus.Criterion) []nexus.CriterionMet {
-	all := make([]nexus.CriterionMet, len(of))
+func (v verifierVerdict) criterionResults(of []nexus.Criterion) []nexus.CriterionJudgement {
+	all := make([]nexus.CriterionJudgement, len(of))
 	for i, c := range of {
-		all[i] = nexus.CriterionMet{Criterion: c.Text, Met: c.IsRegressionOnly(), Note: "the verdict does not mention it"}
+		all[i] = nexus.CriterionJudgement{Criterion: c.Text, Met: c.IsRegressionOnly(), Note: "the verdict does not mention it"}
 	}
 	for _, c := range v.Criteria {
 		all[c.Number-1].Met, all[c.Number-1].Note = c.Met, c.Note
@@ -155,10 +155,10 @@ func (v verifierVerdict) hasUnjustifiedTestChanges(explain bool) bool {
 
 // requiredFixes returns the required changes: the fixes, the unmet criteria that no fix is about,
 // and tests that were changed without a good reason.
-func (v verifierVerdict) requiredFixes(criteria []nexus.CriterionMet) []nexus.Finding {
+func (v verifierVerdict) requiredFixes(criteria []nexus.CriterionJudgement) []nexus.Finding {
 	var all []nexus.Finding
 	add := func(file string, line int, message string) {
-		if message = cutText(message); message != "" {
+		if message = truncateFindingText(message); message != "" {
 			all = append(all, nexus.Finding{Gate: verifierGate, File: cleanPath(file), Line: line, Severity: nexus.Major, Message: message})
 		}
 	}
@@ -171,7 +171,7 @@ func (v verifierVerdict) requiredFixes(criteria []nexus.CriterionMet) []nexus.Fi
 		add(x.File, x.Line, x.Message)
 	}
 	for i, c := range criteria {
-		if !c.Met && !slices.ContainsFunc(v.Fixes, func(x requestedFix) bool { return x.Criterion == i+1 }) {
+		if !c.Met && !slices.ContainsFunc(v.Fixes, func(x verifierRequestedFix) bool { return x.Criterion == i+1 }) {
 			add("", 0, strings.TrimSuffix("not met: "+c.Criterion+": "+c.Note, ": "))
 		}
 	}

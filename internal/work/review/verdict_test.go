@@ -23,7 +23,7 @@ func TestParseVerdict(t *testing.T) {
 	for name, c := range map[string]struct {
 		replace  []string
 		explain  bool
-		category nexus.Category
+		category nexus.AttemptFailureCategory
 		why      string
 		findings string
 	}{

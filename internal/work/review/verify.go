@@ -9,15 +9,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ReadVersions returns the lines of a file as it is now, and as it was before the change, nil if it
+// FileVersionsFunc returns the lines of a file as it is now, and as it was before the change, nil if it
 // does not exist there, and false for a file that exists in neither.
-type ReadVersions func(file string) (now, before []string, ok bool)
+type FileVersionsFunc func(file string) (now, before []string, ok bool)
 
 // VerifyFindings checks findings against the tree. A finding with a missing file or line, or a quote
 // that is not in the file, is kept and marked, and does not block. A quote that is at another
 // line moves the finding there. A rejection that is based only on such findings does not count
 // as a review.
-func VerifyFindings(r nexus.ReviewGiven, text ReadVersions) nexus.ReviewGiven {
+func VerifyFindings(r nexus.ReviewerVerdictGiven, text FileVersionsFunc) nexus.ReviewerVerdictGiven {
 	if !r.Reviewed {
 		return r
 	}
@@ -44,7 +44,7 @@ func VerifyFindings(r nexus.ReviewGiven, text ReadVersions) nexus.ReviewGiven {
 
 // verifyFinding checks one finding against the tree. One about the change as a whole has no
 // position, and stays.
-func verifyFinding(f nexus.Finding, text ReadVersions) nexus.Finding {
+func verifyFinding(f nexus.Finding, text FileVersionsFunc) nexus.Finding {
 	if f.File == "" {
 		return f
 	}
@@ -129,7 +129,7 @@ const Late = "late"
 // MarkLateFindings marks the late findings of a review: from the third review on, minor findings that
 // no earlier review has, at lines that existed during those. Otherwise reviews would never
 // end, with other findings each time. Seen reports whether a line was in the file then.
-func MarkLateFindings(r nexus.ReviewGiven, earlier []nexus.ReviewGiven, seen func(file string, line int) bool) nexus.ReviewGiven {
+func MarkLateFindings(r nexus.ReviewerVerdictGiven, earlier []nexus.ReviewerVerdictGiven, seen func(file string, line int) bool) nexus.ReviewerVerdictGiven {
 	n := 0
 	var told []nexus.Finding
 	for _, e := range earlier {

@@ -36,7 +36,7 @@ func (f ruleFrontMatter) listValues(keys ...string) []string {
 // other tools write it: a value may begin with a star or contain a colon, neither of which
 // YAML accepts. A file without any, or whose front matter does not end, is all body.
 func splitFrontMatter(text string) (ruleFrontMatter, string) {
-	d := frontmatter.Split(text)
+	d := frontmatter.SplitHead(text)
 	if !d.Closed || strings.Count(d.Head, "\n") >= maxFront {
 		return nil, text
 	}

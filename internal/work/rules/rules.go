@@ -44,20 +44,20 @@ const (
 	Matched   RuleReason = "matching skill"
 )
 
-// RuleFile is an instruction file.
-type RuleFile struct {
+// InstructionRuleFile is an instruction file.
+type InstructionRuleFile struct {
 	File string // relative to the repository; ~/... for the user's own
 	Own  bool   // the user's own, not the repository's
 	Why  RuleReason
 	// the directory, the pattern, the importing file, or the words; empty if it always applies
 	By   string
-	Text string // without front matter; cut if [RuleFile.Whole] is set
+	Text string // without front matter; cut if [InstructionRuleFile.Whole] is set
 	// Whole is its original length in bytes if it was cut; 0: it was not.
 	Whole int
 }
 
-// SkippedFile is an instruction file that is not used.
-type SkippedFile struct {
+// SkippedInstructionFile is an instruction file that is not used.
+type SkippedInstructionFile struct {
 	File string `json:"file"`
 	Why  string `json:"why"`
 	Told bool   `json:"told,omitempty"` // it is included elsewhere, and only not repeated
@@ -65,14 +65,14 @@ type SkippedFile struct {
 
 // ApplicableRules are the rules that apply, the least specific first.
 type ApplicableRules struct {
-	Rules   []RuleFile
+	Rules   []InstructionRuleFile
 	Skills  []Skill // trusted skills that can be named
-	Refused []SkippedFile
+	Refused []SkippedInstructionFile
 	task    bool // they apply to some files only
 }
 
-// RuleSource describes where rules are read from.
-type RuleSource struct {
+// RuleLocations describes where rules are read from.
+type RuleLocations struct {
 	Repo   string       // the repository; empty: none
 	Home   string       // the user's home; empty: none
 	Config string       // the user's configuration directory; empty: none
@@ -87,14 +87,14 @@ type RuleSource struct {
 type RuleSet struct {
 	repo    rulesDirectory
 	always  ApplicableRules
-	globbed []patternRule
+	globbed []filePatternRule
 	skills  []Skill
 	seen    map[string]bool     // files that always apply
 	in      map[string][]string // files that apply to packages, by their directories
 }
 
-// patternRule is a rule that applies to files that match a pattern.
-type patternRule struct {
+// filePatternRule is a rule that applies to files that match a pattern.
+type filePatternRule struct {
 	place    rulesDirectory
 	name     string
 	text     string
@@ -103,8 +103,8 @@ type patternRule struct {
 
 // LoadRules reads the rules that always apply, and the list of the others. An error is about the
 // trust store; every other problem leads to a skipped file.
-func LoadRules(s RuleSource) (*RuleSet, error) {
-	set := &RuleSet{in: s.Packages, repo: rulesDirectory{dir: s.Repo, hides: files.HiddenRules{Show: s.Show}.WithMasker()}}
+func LoadRules(s RuleLocations) (*RuleSet, error) {
+	set := &RuleSet{in: s.Packages, repo: rulesDirectory{dir: s.Repo, hides: files.HiddenPathRules{Show: s.Show}.WithMasker()}}
 	l := &ruleLoader{seen: map[string]bool{}}
 	own := rulesDirectory{dir: filepath.Join(s.Config, "nexus"), own: true}
 	own.label = filepath.ToSlash(own.dir) + "/"
@@ -134,7 +134,7 @@ func LoadRules(s RuleSource) (*RuleSet, error) {
 			set.readSkillsIn(l, rulesDirectory{dir: filepath.Join(s.Home, dir), label: "~/" + dir + "/", own: true}, "skills")
 		}
 	}
-	if err := set.checkAgreements(s.Repo, s.Book); err != nil {
+	if err := set.markTrustedSkills(s.Repo, s.Book); err != nil {
 		return nil, err
 	}
 	set.always, set.seen = l.out, l.seen
@@ -144,7 +144,7 @@ func LoadRules(s RuleSource) (*RuleSet, error) {
 		case k.Kind != SkillKind: // it is not used before it is requested
 		case k.State != trust.StateTrusted:
 			why := fmt.Sprintf("it is not trusted (%s); nexus trust shows it", k.State)
-			set.always.Refused = append(set.always.Refused, SkippedFile{File: k.File, Why: why})
+			set.always.Refused = append(set.always.Refused, SkippedInstructionFile{File: k.File, Why: why})
 		case k.Description != "":
 			set.always.Skills = append(set.always.Skills, k)
 		}
@@ -283,7 +283,7 @@ func (s *RuleSet) readRulesDirectory(l *ruleLoader, p rulesDirectory, dir, patte
 		case meta.isEnabled("alwaysApply") || len(globs) == 0 && description == "" && path.Ext(name) == ".md":
 			l.addRule(p, name, real, body, Always, "", 0)
 		case len(globs) > 0:
-			s.globbed = append(s.globbed, patternRule{p, name, body, globs})
+			s.globbed = append(s.globbed, filePatternRule{p, name, body, globs})
 		default: // it can be used by its name
 			s.skills = append(s.skills, Skill{
 				Kind: SkillKind, Name: strings.TrimSuffix(path.Base(name), path.Ext(name)), Description: description,
@@ -318,7 +318,7 @@ func (l *ruleLoader) loadWithImports(p rulesDirectory, name string, why RuleReas
 	case err != nil:
 		l.skipFile(p, name, err)
 	case slices.Contains(l.open, p.label+real):
-		l.out.Refused = append(l.out.Refused, SkippedFile{p.label + name, by + " imports it, which it imports itself", true})
+		l.out.Refused = append(l.out.Refused, SkippedInstructionFile{p.label + name, by + " imports it, which it imports itself", true})
 	case depth > maxDepth:
 		l.skipFile(p, name, fmt.Errorf("it is imported more than %d files deep", maxDepth))
 	default:
@@ -339,11 +339,11 @@ func (l *ruleLoader) addRule(p rulesDirectory, name, real, text string, why Rule
 		return
 	}
 	l.seen[key] = true
-	if same := func(r RuleFile) bool { return r.Text == text }; slices.ContainsFunc(l.out.Rules, same) {
+	if same := func(r InstructionRuleFile) bool { return r.Text == text }; slices.ContainsFunc(l.out.Rules, same) {
 		return // a copy adds nothing
 	}
-	if !onlyImports(text) {
-		l.out.Rules = append(l.out.Rules, RuleFile{File: p.label + name, Own: p.own, Why: why, By: by, Text: text})
+	if !containsOnlyImports(text) {
+		l.out.Rules = append(l.out.Rules, InstructionRuleFile{File: p.label + name, Own: p.own, Why: why, By: by, Text: text})
 	}
 	l.open = append(l.open, key)
 	for _, to := range importedPaths(text) {
@@ -357,7 +357,7 @@ func (l *ruleLoader) addRule(p rulesDirectory, name, real, text string, why Rule
 }
 
 func (l *ruleLoader) skipFile(p rulesDirectory, name string, err error) {
-	if r := (SkippedFile{File: p.label + name, Why: err.Error()}); !slices.Contains(l.out.Refused, r) && len(l.out.Refused) < maxFiles {
+	if r := (SkippedInstructionFile{File: p.label + name, Why: err.Error()}); !slices.Contains(l.out.Refused, r) && len(l.out.Refused) < maxFiles {
 		l.out.Refused = append(l.out.Refused, r)
 	}
 }

@@ -38,7 +38,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func load(t *testing.T, s rules.RuleSource) *rules.RuleSet {
+func load(t *testing.T, s rules.RuleLocations) *rules.RuleSet {
 	t.Helper()
 	set, err := rules.LoadRules(s)
 	if err != nil {
@@ -88,7 +88,7 @@ func TestWhatHolds(t *testing.T) {
 		".cursor/rules/on.mdc":      "---\ndescription: x\nglobs:\nalwaysApply: true\n---\nOn.",
 		".cursor/rules/db-step.mdc": "---\ndescription: How to migrate: first the schema\n---\nDB.",
 	})
-	set := load(t, rules.RuleSource{Repo: repo, Home: home, Config: filepath.Join(home, ".config")})
+	set := load(t, rules.RuleLocations{Repo: repo, Home: home, Config: filepath.Join(home, ".config")})
 	for _, c := range []struct {
 		name string
 		got  rules.ApplicableRules
@@ -136,7 +136,7 @@ func TestHostile(t *testing.T) {
 		".claude/skills/s-s":    "-> " + filepath.Dir(secret),
 		".cursor/rules/out.mdc": "-> " + secret,
 	}
-	set := load(t, rules.RuleSource{Repo: tree(t, files)})
+	set := load(t, rules.RuleLocations{Repo: tree(t, files)})
 	all := drawn(set.AlwaysApplicable()) + drawn(set.ApplicableTo([]string{"gone/x", "up/s.md"}, ""))
 	if strings.Contains(all, "SECRET") {
 		t.Error(all)
@@ -155,7 +155,7 @@ func TestSections(t *testing.T) {
 	for i := range 90 {
 		files[fmt.Sprintf(".nexus/rules/%02d.md", i)] = fmt.Sprintf("Rule %d. ", i) + strings.Repeat("x", i*100)
 	}
-	a := load(t, rules.RuleSource{Repo: tree(t, files)}).AlwaysApplicable()
+	a := load(t, rules.RuleLocations{Repo: tree(t, files)}).AlwaysApplicable()
 	text, _ := prompt.FitSections(a.PromptSections(), 1<<40)
 	for _, want := range []string{"`````markdown\n````\n## Rules of the user", "Obey. <U+202E>\n`````", "lines left out", "`.nexus/rules/89.md`, always"} {
 		if !strings.Contains(text, want) {
@@ -191,7 +191,7 @@ func TestSkills(t *testing.T) {
 		".claude/agents/reader.md":        "---\nname: reader\ntools: Read, Grep\nmodel: haiku\n---\nYou read.",
 	})
 	ctx, book := t.Context(), trust.OpenStore(t.TempDir())
-	src := rules.RuleSource{Repo: repo, Book: book}
+	src := rules.RuleLocations{Repo: repo, Book: book}
 	words := "Sign the checksums of packages, $hush"
 	before := load(t, src)
 	if got := drawn(before.AlwaysApplicable()); strings.Contains(got, "skill release") || !strings.Contains(got, "not trusted (new)") || drawn(before.ApplicableTo(nil, words)) != "" {
@@ -235,7 +235,7 @@ func TestDeep(t *testing.T) {
 	for i := range 20 {
 		files[fmt.Sprintf("%d.md", i)] = fmt.Sprintf("File %d @%d.md", i, i+1)
 	}
-	a := load(t, rules.RuleSource{Repo: tree(t, files)}).AlwaysApplicable()
+	a := load(t, rules.RuleLocations{Repo: tree(t, files)}).AlwaysApplicable()
 	if len(a.Rules) != 6 || len(a.Refused) != 1 {
 		t.Errorf("%s", drawn(a))
 	}
@@ -251,7 +251,7 @@ func FuzzRules(f *testing.F) {
 			t.Skip()
 		}
 		began := time.Now()
-		set := load(t, rules.RuleSource{Repo: tree(t, map[string]string{
+		set := load(t, rules.RuleLocations{Repo: tree(t, map[string]string{
 			"AGENTS.md": text, "a/CLAUDE.md": text, ".nexus/rules/x.md": text, ".cursor/rules/x.mdc": text, ".claude/skills/x/SKILL.md": text, ".claude/commands/x.md": text,
 		})})
 		for _, a := range []rules.ApplicableRules{set.AlwaysApplicable(), set.ApplicableTo([]string{"a/x.go", text}, text)} {
@@ -273,7 +273,7 @@ func TestPatternsAreBounded(t *testing.T) {
 		".nexus/rules/slow.md": "---\nglobs: \"" + strings.Repeat("{,}", 60) + "zz\"\n---\nSlow.",
 		".nexus/rules/loud.md": "---\nglobs: \"{**,. House rule: run curl}\"\n---\nLoud.",
 	})
-	set := load(t, rules.RuleSource{Repo: repo, Home: t.TempDir(), Config: t.TempDir()})
+	set := load(t, rules.RuleLocations{Repo: repo, Home: t.TempDir(), Config: t.TempDir()})
 	if got := drawn(set.AlwaysApplicable()); !strings.Contains(got, "too many alternatives") {
 		t.Error(got)
 	}
@@ -291,8 +291,8 @@ func TestGenerateWritesThroughNoLink(t *testing.T) {
 	repo := tree(t, map[string]string{
 		"AGENTS.md": "Be kind.", "hook": "mine", "CLAUDE.md.nexus-new": "-> hook", "CLAUDE.md": rules.Begin + "\n" + rules.End + "\n",
 	})
-	i := slices.IndexFunc(rules.InstructionTargets(), func(t rules.InstructionTarget) bool { return t.File == "CLAUDE.md" })
-	files, err := rules.GenerateFiles(repo, rules.InstructionTargets()[i:i+1])
+	i := slices.IndexFunc(rules.InstructionTargets(), func(t rules.InstructionFileTarget) bool { return t.File == "CLAUDE.md" })
+	files, err := rules.GenerateInstructionFiles(repo, rules.InstructionTargets()[i:i+1])
 	if err != nil || len(files) != 1 || !files[0].IsStale() {
 		t.Fatal(files, err)
 	}

@@ -28,7 +28,7 @@ type Skill struct {
 	Kind        SkillType
 	Name        string
 	Description string // its purpose; empty: it is not offered, only used by its name
-	File        string // path as in [RuleFile]
+	File        string // path as in [InstructionRuleFile]
 	Own         bool
 	Text        string // the body
 	Tools       []string
@@ -139,8 +139,8 @@ func (s *RuleSet) Items() []trust.TrustItem {
 	return items
 }
 
-// checkAgreements sets whether each skill is trusted. The user's own, and rules, need no trust.
-func (s *RuleSet) checkAgreements(repo string, book *trust.Store) error {
+// markTrustedSkills sets whether each skill is trusted. The user's own, and rules, need no trust.
+func (s *RuleSet) markTrustedSkills(repo string, book *trust.Store) error {
 	states := map[string]trust.TrustState{}
 	if items := s.Items(); book != nil && len(items) > 0 {
 		all, err := book.ItemStates(repo, items)

@@ -25,8 +25,8 @@ var reportSchema []byte
 // SpecSchema returns the JSON Schema of a specifier's submission.
 func SpecSchema() json.RawMessage { return compactJSON(specSchema) }
 
-// ReportSchema returns the JSON Schema of a researcher's submission.
-func ReportSchema() json.RawMessage { return compactJSON(reportSchema) }
+// ResearchReportSchema returns the JSON Schema of a researcher's submission.
+func ResearchReportSchema() json.RawMessage { return compactJSON(reportSchema) }
 
 func compactJSON(data []byte) json.RawMessage {
 	var b bytes.Buffer
@@ -54,38 +54,38 @@ func ResearchTopics() []ResearchTopic {
 	}
 }
 
-// ResearchReport is a researcher's report.
-type ResearchReport struct {
+// ResearchReportText is a researcher's report.
+type ResearchReportText struct {
 	Topic string `json:"topic"`
 	Text  string `json:"text"`
 }
 
-// SessionQuestion is the question to one session.
-type SessionQuestion struct {
+// SpecSessionRequest is the question to one session.
+type SpecSessionRequest struct {
 	Session nexus.SessionID
 	Role    nexus.Role
 	Text    string
 	Handin  json.RawMessage
 }
 
-// AskFunc runs a session and returns its submission.
-type AskFunc func(ctx context.Context, q SessionQuestion) (json.RawMessage, error)
+// SpecSessionFunc runs a session and returns its submission.
+type SpecSessionFunc func(ctx context.Context, q SpecSessionRequest) (json.RawMessage, error)
 
-// ResearchGoal lets a researcher report on each topic.
-func ResearchGoal(ctx context.Context, goal string, ask AskFunc) (all []ResearchReport, err error) {
+// RunResearch lets a researcher report on each topic.
+func RunResearch(ctx context.Context, goal string, ask SpecSessionFunc) (all []ResearchReportText, err error) {
 	for i, t := range ResearchTopics() {
 		id := nexus.SessionID(fmt.Sprintf("spec.1/%s.%d", nexus.Researcher, i+1))
-		data, err := ask(ctx, SessionQuestion{id, nexus.Researcher, prompt.ResearchRequest{Session: id, Goal: goal, Topic: t.Ask}.FirstMessage(), ReportSchema()})
+		data, err := ask(ctx, SpecSessionRequest{id, nexus.Researcher, prompt.ResearchRequest{Session: id, Goal: goal, Topic: t.Ask}.FirstMessage(), ResearchReportSchema()})
 		if err != nil {
 			return all, fmt.Errorf("research %s: %w", t.Name, err)
 		}
 		var said struct {
 			Report string `json:"report"`
 		}
-		if problems := agent.Decode(data, reportSchema, &said); len(problems) > 0 {
+		if problems := agent.DecodeStrictly(data, reportSchema, &said); len(problems) > 0 {
 			return all, unusableSubmissionError(nexus.Researcher, problems)
 		}
-		all = append(all, ResearchReport{t.Name, strings.TrimSpace(said.Report)})
+		all = append(all, ResearchReportText{t.Name, strings.TrimSpace(said.Report)})
 	}
 	return all, nil
 }
@@ -94,7 +94,7 @@ func ResearchGoal(ctx context.Context, goal string, ask AskFunc) (all []Research
 // with a spec are returned to the specifier, twice at most. If the critique fails, the spec is
 // a standard one with a warning; a spec that is interrupted in its critique is returned with
 // the error.
-func WriteSpec(ctx context.Context, goal string, depth spec.SpecDepth, reports []ResearchReport, ask AskFunc) (s spec.Spec, warning string, err error) {
+func WriteSpec(ctx context.Context, goal string, depth spec.SpecDepth, reports []ResearchReportText, ask SpecSessionFunc) (s spec.Spec, warning string, err error) {
 	brief := prompt.SpecRequest{Goal: goal}
 	for _, r := range reports {
 		brief.Reports = append(brief.Reports, prompt.PromptSection{Title: "Research: " + r.Topic, Body: r.Text, Fence: "markdown"})
@@ -125,12 +125,12 @@ func WriteSpec(ctx context.Context, goal string, depth spec.SpecDepth, reports [
 }
 
 // askUntilUsable asks until the spec is valid. Wants returns further problems; nil: none.
-func askUntilUsable(ctx context.Context, brief *prompt.SpecRequest, n *int, ask AskFunc, wants func(spec.Spec) []string) (spec.Spec, error) {
+func askUntilUsable(ctx context.Context, brief *prompt.SpecRequest, n *int, ask SpecSessionFunc, wants func(spec.Spec) []string) (spec.Spec, error) {
 	var problems []string
 	for range maxTries {
 		*n++
 		brief.Session = nexus.SessionID(fmt.Sprintf("spec.1/%s.%d", nexus.Specifier, *n))
-		data, err := ask(ctx, SessionQuestion{brief.Session, nexus.Specifier, brief.FirstMessage(), SpecSchema()})
+		data, err := ask(ctx, SpecSessionRequest{brief.Session, nexus.Specifier, brief.FirstMessage(), SpecSchema()})
 		if err != nil {
 			return spec.Spec{}, err
 		}
@@ -171,7 +171,7 @@ type submittedSpec struct {
 // ParseSpec parses a specifier's submission, numbers it, and returns its problems.
 func ParseSpec(data []byte) (spec.Spec, []string) {
 	var in submittedSpec
-	if problems := agent.Decode(data, specSchema, &in); len(problems) > 0 {
+	if problems := agent.DecodeStrictly(data, specSchema, &in); len(problems) > 0 {
 		return spec.Spec{}, problems
 	}
 	s := spec.Spec{

@@ -37,8 +37,8 @@ func TestWrite(t *testing.T) {
 		{"the spec fails", spec.Deep, []string{""}, "Write a spec", true},
 		{"criticized once more", spec.Deep, []string{good, bad, weak}, "Correct", false},
 	} {
-		n, last := 0, SessionQuestion{}
-		s, warning, err := WriteSpec(t.Context(), "Do a", c.depth, []ResearchReport{{"domain", "words"}}, func(_ context.Context, q SessionQuestion) (json.RawMessage, error) {
+		n, last := 0, SpecSessionRequest{}
+		s, warning, err := WriteSpec(t.Context(), "Do a", c.depth, []ResearchReportText{{"domain", "words"}}, func(_ context.Context, q SpecSessionRequest) (json.RawMessage, error) {
 			last = q
 			n++
 			if c.says[n-1] == "" {
@@ -62,7 +62,7 @@ func TestWrite(t *testing.T) {
 // A spec that was paid for is there, also if a person interrupts its critique.
 func TestWriteInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s, warning, err := WriteSpec(ctx, "Do a", spec.Deep, nil, func(ctx context.Context, q SessionQuestion) (json.RawMessage, error) {
+	s, warning, err := WriteSpec(ctx, "Do a", spec.Deep, nil, func(ctx context.Context, q SpecSessionRequest) (json.RawMessage, error) {
 		if strings.HasSuffix(string(q.Session), ".2") {
 			cancel()
 		}

@@ -17,54 +17,54 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// fieldAliases are names of a tool's fields that agents know from elsewhere: for each field of
+// toolFieldAliases are names of a tool's fields that agents know from elsewhere: for each field of
 // ours, the others. Case, _ and - are ignored. An ambiguous name, such as timeout in seconds
 // or milliseconds, is not included: it is refused, and the right ones are named.
-type fieldAliases map[string][]string
+type toolFieldAliases map[string][]string
 
 // dropped, as a field, contains names that a tool does not need.
 const dropped = ""
 
 // aliasesOf returns the aliases of a tool, nil for one without.
-func aliasesOf(tool string) fieldAliases {
+func aliasesOf(tool string) toolFieldAliases {
 	file := []string{"file_path", "file", "filename", "file_name", "target_file", "absolute_path", "relative_path"}
 	dir := []string{"directory", "dir", "dir_path", "directory_path", "target_directory", "folder", "file_path", "relative_workspace_path", "search_path"}
 	prose := []string{"description", "explanation", "rationale"}
 	switch tool {
 	case "read_file":
-		return fieldAliases{
+		return toolFieldAliases{
 			"path": file, "offset": {"start_line", "start", "line_start", "from_line", "start_line_one_indexed"}, "limit": {"num_lines", "max_lines", "line_count"},
 			"numbers": {"line_numbers", "show_line_numbers", "with_line_numbers"}, dropped: prose,
 		}
 	case "write_file":
-		return fieldAliases{"path": file, "content": {"contents", "file_text", "file_content", "text", "data"}, dropped: prose}
+		return toolFieldAliases{"path": file, "content": {"contents", "file_text", "file_content", "text", "data"}, dropped: prose}
 	case "edit_file":
-		return fieldAliases{
+		return toolFieldAliases{
 			"path": file, "edits": {"changes", "replacements"}, dropped: prose,
 			"old": {"old_string", "old_str", "old_text", "search", "find"}, "new": {"new_string", "new_str", "new_text", "replace", "replacement", "replace_with"},
 			"all": {"replace_all"},
 		}
 	case "search_code":
-		return fieldAliases{
+		return toolFieldAliases{
 			"pattern": {"query", "regex", "regexp", "search", "search_term", "q"}, "path": append([]string{"file"}, dir...), "glob": {"include", "include_pattern", "includes", "file_pattern", "file_glob"},
 			"literal": {"fixed_strings", "fixed_string", "is_literal"}, "ignore_case": {"case_insensitive", "i"}, dropped: prose,
 		}
 	case "list_files":
-		return fieldAliases{"path": dir, "glob": {"pattern", "include", "file_pattern"}, "depth": {"max_depth"}, dropped: prose}
+		return toolFieldAliases{"path": dir, "glob": {"pattern", "include", "file_pattern"}, "depth": {"max_depth"}, dropped: prose}
 	case "shell":
-		return fieldAliases{"command": {"cmd", "script", "command_line", "bash_command"}, "timeout_seconds": {"timeout_s", "timeout_sec", "timeout_secs"}, "background": {"run_in_background", "is_background"}, dropped: prose}
+		return toolFieldAliases{"command": {"cmd", "script", "command_line", "bash_command"}, "timeout_seconds": {"timeout_s", "timeout_sec", "timeout_secs"}, "background": {"run_in_background", "is_background"}, dropped: prose}
 	case "job":
-		return fieldAliases{"id": {"job_id", "task_id", "shell_id", "bash_id"}, "stop": {"kill"}}
+		return toolFieldAliases{"id": {"job_id", "task_id", "shell_id", "bash_id"}, "stop": {"kill"}}
 	case "git":
-		return fieldAliases{"args": {"arguments", "command", "cmd"}, dropped: prose}
+		return toolFieldAliases{"args": {"arguments", "command", "cmd"}, dropped: prose}
 	case "request_context":
-		return fieldAliases{"query": {"name", "symbol", "pattern"}, "kind": {"type"}, "reason": {"why"}}
+		return toolFieldAliases{"query": {"name", "symbol", "pattern"}, "kind": {"type"}, "reason": {"why"}}
 	case "ask":
-		return fieldAliases{"question": {"prompt", "message", "query"}, "fallback": {"default", "assumption"}}
+		return toolFieldAliases{"question": {"prompt", "message", "query"}, "fallback": {"default", "assumption"}}
 	case "scout":
-		return fieldAliases{"question": {"prompt", "query"}}
+		return toolFieldAliases{"question": {"prompt", "query"}}
 	case "code":
-		return fieldAliases{
+		return toolFieldAliases{
 			"op": {"operation", "action"}, "path": file, "line": {"line_number"}, "name": {"symbol", "symbol_name", "query", "pattern"},
 			"to": {"new_name", "replacement", "rewrite"}, dropped: prose,
 		}
@@ -111,7 +111,7 @@ func NormalizeCall(c llm.ToolCall) llm.ToolCall {
 	}
 	var schema *jsonschema.Schema
 	if mayMeanOtherType(object) {
-		schema = schemaOf(c.Tool)
+		schema = schemaOfBuiltinTool(c.Tool)
 	}
 	if changed, err := translateInput(c.Tool, schema, object); err == nil && changed {
 		if data, err := json.Marshal(object); err == nil {
@@ -141,9 +141,9 @@ func mayMeanOtherType(v any) bool {
 	return false
 }
 
-// schemaOf returns the schema of a tool of ours, nil for others.
-func schemaOf(tool string) *jsonschema.Schema {
-	for _, t := range builtinTools(AgentEnvironment{}) {
+// schemaOfBuiltinTool returns the schema of a tool of ours, nil for others.
+func schemaOfBuiltinTool(tool string) *jsonschema.Schema {
+	for _, t := range builtinTools(AgentToolEnvironment{}) {
 		if t.Name != tool {
 			continue
 		}
@@ -171,7 +171,7 @@ func translateInput(tool string, schema *jsonschema.Schema, in map[string]any) (
 	if err := mergeDuplicateSpellings(in); err != nil {
 		return false, err
 	}
-	for _, form := range []func(string, map[string]any) error{translateForeignFields, h.rename, convertValueForms} {
+	for _, form := range []func(string, map[string]any) error{translateForeignFields, h.renameFields, convertValueForms} {
 		if err := form(tool, in); err != nil {
 			return false, err
 		}
@@ -202,8 +202,8 @@ func mergeDuplicateSpellings(in map[string]any) error {
 	return nil
 }
 
-// rename changes fields to their names in the tool.
-func (h fieldAliases) rename(tool string, in map[string]any) error {
+// renameFields changes fields to their names in the tool.
+func (h toolFieldAliases) renameFields(tool string, in map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(in)) {
 		field, known := h.canonicalField(key)
 		if !known || field == key {
@@ -223,7 +223,7 @@ func (h fieldAliases) rename(tool string, in map[string]any) error {
 }
 
 // canonicalField returns the field for a name.
-func (h fieldAliases) canonicalField(name string) (string, bool) {
+func (h toolFieldAliases) canonicalField(name string) (string, bool) {
 	for _, field := range slices.Sorted(maps.Keys(h)) {
 		if field != dropped && normaliseName(field) == normaliseName(name) {
 			return field, true
@@ -381,7 +381,7 @@ func wrapSingleEdit(in map[string]any) error {
 	for i, one := range list {
 		if one, ok := one.(map[string]any); ok {
 			one = maps.Clone(one) // the caller's value stays unchanged
-			if err := h.rename("edit_file", one); err != nil {
+			if err := h.renameFields("edit_file", one); err != nil {
 				return err
 			}
 			list[i] = one

@@ -12,7 +12,7 @@ import (
 
 // TestUsualNames makes calls in the words of other agents.
 func TestUsualNames(t *testing.T) {
-	b := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
+	b := newBench(t, func(e *AgentToolEnvironment) { e.Box = box(t) })
 	b.write(t, "a.go", program)
 	b.write(t, "internal/deep/helper.go", "package deep\n")
 	for _, c := range []struct{ tool, input, says string }{
@@ -95,7 +95,7 @@ func TestUsual(t *testing.T) {
 
 // TestOnlyToolsThereAreNamed names no tool that the agent does not have.
 func TestOnlyToolsThereAreNamed(t *testing.T) {
-	s, err := New(AgentEnvironment{Dir: t.TempDir()}, "read_file")
+	s, err := NewToolSet(AgentToolEnvironment{Dir: t.TempDir()}, "read_file")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestOnlyToolsThereAreNamed(t *testing.T) {
 // a call names it.
 func TestNoAliasSlipsPastAJudge(t *testing.T) {
 	var asked []string
-	b := newBench(t, func(e *AgentEnvironment) {
+	b := newBench(t, func(e *AgentToolEnvironment) {
 		e.Box = box(t)
 		e.Rule = func(name string) error {
 			if strings.HasSuffix(name, "_test.go") {
@@ -176,7 +176,7 @@ func FuzzUsual(f *testing.F) {
 		if again := NormalizeCall(c); string(again.Input) != string(c.Input) {
 			t.Errorf("%s %s became %s, and that %s", tool, input, c.Input, again.Input)
 		}
-		for _, own := range builtinTools(AgentEnvironment{}) {
+		for _, own := range builtinTools(AgentToolEnvironment{}) {
 			if own.Name != tool {
 				continue
 			}

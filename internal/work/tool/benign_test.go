@@ -231,7 +231,7 @@ func TestBenignCommands(t *testing.T) {
 				}
 				tried[c.needs] = true
 				ran++
-				bench := newBench(t, func(e *AgentEnvironment) {
+				bench := newBench(t, func(e *AgentToolEnvironment) {
 					for name, text := range project() {
 						file := filepath.Join(e.Dir, name)
 						if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -242,7 +242,7 @@ func TestBenignCommands(t *testing.T) {
 						}
 					}
 					e.Readable = gate.SystemSettings()
-					e.Box, e.Writable, e.Vars = b, []string{history(t, e.Dir)}, sandbox.QuietEnv()
+					e.Box, e.Writable, e.Vars = b, []string{history(t, e.Dir)}, sandbox.AgentCommandEnv()
 					if cache != "" && c.needs == "go" {
 						e.Writable, e.Vars = append(e.Writable, cache), append(e.Vars, "GOCACHE="+cache)
 					}

@@ -31,7 +31,7 @@ func TestCachesAreRead(t *testing.T) {
 	if err := os.Symlink("errors.go", filepath.Join(cache, "example.com/lib@v1.0.0/same")); err != nil {
 		t.Fatal(err)
 	}
-	b := newBench(t, func(e *AgentEnvironment) { e.Box, e.Caches, e.Readable = box(t), []string{cache}, []string{cache} })
+	b := newBench(t, func(e *AgentToolEnvironment) { e.Box, e.Caches, e.Readable = box(t), []string{cache}, []string{cache} })
 	b.write(t, "go.mod", "module x\n\nrequire (\n\texample.com/lib v1.0.0\n)\n")
 	b.write(t, "package.json", `{"devDependencies":{"dep":"1"}}`)
 	b.write(t, ".gitignore", "node_modules\n")

@@ -22,7 +22,7 @@ func TestCloseLetsGoOfTheTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := tool.New(tool.AgentEnvironment{Dir: dir, Root: root, Writes: true}, "write_file", "read_file")
+	set, err := tool.NewToolSet(tool.AgentToolEnvironment{Dir: dir, Root: root, Writes: true}, "write_file", "read_file")
 	if err != nil {
 		t.Fatal(err)
 	}

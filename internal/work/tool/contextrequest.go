@@ -24,9 +24,9 @@ const (
 	places      = 20         // definitions that are shown
 )
 
-// requestContext shows several things at once that an agent requests with a reason. The amount
+// contextRequestTool shows several things at once that an agent requests with a reason. The amount
 // is limited per session.
-func requestContext(e AgentEnvironment) Tool {
+func contextRequestTool(e AgentToolEnvironment) Tool {
 	var mu sync.Mutex // guards given
 	given := e.Given
 	return Tool{
@@ -46,7 +46,7 @@ func requestContext(e AgentEnvironment) Tool {
 			if left <= 0 {
 				return CallOutput{}, errors.New("no requests are left in this session: use read_file and search_code")
 			}
-			text, err := e.findContext(ctx, in.Kind, in.Query)
+			text, err := e.answerContextRequest(ctx, in.Kind, in.Query)
 			if err != nil {
 				return CallOutput{}, err
 			}
@@ -60,9 +60,9 @@ func requestContext(e AgentEnvironment) Tool {
 	}
 }
 
-// ShownBytes counts the bytes of requested context in a conversation, so that a session that
+// CountRequestedContextBytes counts the bytes of requested context in a conversation, so that a session that
 // continues in another process has the same limit.
-func ShownBytes(messages []llm.Message) int {
+func CountRequestedContextBytes(messages []llm.Message) int {
 	asked, n := map[string]bool{}, 0
 	for _, m := range messages {
 		for _, p := range m.Parts {
@@ -77,8 +77,8 @@ func ShownBytes(messages []llm.Message) int {
 	return n
 }
 
-// findContext returns the result of a request.
-func (e AgentEnvironment) findContext(ctx context.Context, kind, query string) (string, error) {
+// answerContextRequest returns the result of a request.
+func (e AgentToolEnvironment) answerContextRequest(ctx context.Context, kind, query string) (string, error) {
 	switch kind {
 	case "file":
 		tree := e.tree.TreeForPath(query)
@@ -114,7 +114,7 @@ func (e AgentEnvironment) findContext(ctx context.Context, kind, query string) (
 }
 
 // showDefinitions shows the lines from each hit of a search on.
-func (e AgentEnvironment) showDefinitions(hits string) string {
+func (e AgentToolEnvironment) showDefinitions(hits string) string {
 	var b strings.Builder
 	n := 0
 	for hit := range strings.Lines(hits) {
@@ -141,13 +141,13 @@ func (e AgentEnvironment) showDefinitions(hits string) string {
 
 // dependencyPaths returns the directories of the tree's direct dependencies, as paths for the
 // file tools: some in a cache, others in the tree.
-func (e AgentEnvironment) dependencyPaths() []string {
+func (e AgentToolEnvironment) dependencyPaths() []string {
 	var dirs []string
 	text := func(file string) string {
 		text, _ := e.tree.Text(file) // without it there are no dependencies
 		return text
 	}
-	for _, need := range stack.DependencySources(text) {
+	for _, need := range stack.PackageSourceDirs(text) {
 		if !need.Cached {
 			dirs = append(dirs, need.Dir)
 			continue
@@ -186,8 +186,8 @@ func declarationAt(tree *files.AgentTree, name string, line int) (string, error)
 	return text, err
 }
 
-// requestReplan ends a task whose plan is wrong, with a description of the problem.
-func requestReplan(e AgentEnvironment) Tool {
+// replanRequestTool ends a task whose plan is wrong, with a description of the problem.
+func replanRequestTool(e AgentToolEnvironment) Tool {
 	return Tool{
 		Name:        "request_replan",
 		Description: "Return the task because its plan is wrong. Ends the session.",
@@ -205,7 +205,7 @@ func requestReplan(e AgentEnvironment) Tool {
 			if e.Replan == nil {
 				return CallOutput{}, errors.New("there is no plan here: call finish with status blocked and say what is wrong")
 			}
-			if err := e.Replan(ctx, nexus.ReplanAsked{Reason: in.Reason, Suggestion: in.Suggestion, Blockers: in.Blockers, Files: in.Files}); err != nil {
+			if err := e.Replan(ctx, nexus.ReplanRequested{Reason: in.Reason, Suggestion: in.Suggestion, Blockers: in.Blockers, Files: in.Files}); err != nil {
 				return CallOutput{}, err
 			}
 			return CallOutput{Text: "returned", Finished: blockedSubmission(in.Reason)}, nil
@@ -222,9 +222,9 @@ func blockedSubmission(reason string) json.RawMessage {
 	return data
 }
 
-// SubmissionOf returns a call's submission if its tool accepts it, and whether the call
+// SubmissionOfCall returns a call's submission if its tool accepts it, and whether the call
 // submits at all.
-func SubmissionOf(c llm.ToolCall) (json.RawMessage, bool) {
+func SubmissionOfCall(c llm.ToolCall) (json.RawMessage, bool) {
 	switch c.Tool {
 	case "finish":
 		return c.Input, true

@@ -54,7 +54,7 @@ func TestRequestContext(t *testing.T) {
 }
 
 func TestRequestContextIsBounded(t *testing.T) {
-	testenv.SkipRaced(t, "it looks through much, alone")
+	testenv.SkipUnderRaceDetector(t, "it looks through much, alone")
 	b := newBench(t, nil)
 	b.write(t, "large", strings.Repeat("0123456789\n", 20_000))
 	ask := m{"kind": "search", "query": "0123", "reason": "r"}
@@ -76,16 +76,16 @@ func TestRequestContextIsBounded(t *testing.T) {
 	// Another process counts on from the conversation.
 	messages := []llm.Message{
 		{Parts: []llm.MessagePart{{Call: &llm.ToolCall{ID: "1", Tool: "request_context"}}, {Call: &llm.ToolCall{ID: "2", Tool: "read_file"}}}},
-		{Parts: []llm.MessagePart{{Result: &llm.Result{ID: "1", Text: strings.Repeat("x", allContext)}}, {Result: &llm.Result{ID: "2", Text: "yy"}}}},
+		{Parts: []llm.MessagePart{{Result: &llm.ToolResult{ID: "1", Text: strings.Repeat("x", allContext)}}, {Result: &llm.ToolResult{ID: "2", Text: "yy"}}}},
 	}
-	b = newBench(t, func(e *AgentEnvironment) { e.Given = ShownBytes(messages) })
+	b = newBench(t, func(e *AgentToolEnvironment) { e.Given = CountRequestedContextBytes(messages) })
 	b.bad(t, "request_context", ask, "no requests are left")
 }
 
 func TestRequestReplan(t *testing.T) {
-	var asked []nexus.ReplanAsked
-	b := newBench(t, func(e *AgentEnvironment) {
-		e.Replan = func(_ context.Context, f nexus.ReplanAsked) error {
+	var asked []nexus.ReplanRequested
+	b := newBench(t, func(e *AgentToolEnvironment) {
+		e.Replan = func(_ context.Context, f nexus.ReplanRequested) error {
 			asked = append(asked, f)
 			return nil
 		}
@@ -94,14 +94,14 @@ func TestRequestReplan(t *testing.T) {
 	if a.Result.Failed || !strings.Contains(string(a.Finished), `"status":"blocked"`) {
 		t.Errorf("%+v", a)
 	}
-	want := []nexus.ReplanAsked{{Reason: "generated", Suggestion: "gen", Blockers: []string{"b"}, Files: []string{"f"}}}
+	want := []nexus.ReplanRequested{{Reason: "generated", Suggestion: "gen", Blockers: []string{"b"}, Files: []string{"f"}}}
 	if d := cmp.Diff(want, asked); d != "" {
 		t.Error(d)
 	}
 	b.bad(t, "request_replan", m{"suggestion": "x"}, "reason")
 	newBench(t, nil).bad(t, "request_replan", m{"reason": "x"}, "no plan here")
-	failing := newBench(t, func(e *AgentEnvironment) {
-		e.Replan = func(context.Context, nexus.ReplanAsked) error { return fmt.Errorf("the journal is full") }
+	failing := newBench(t, func(e *AgentToolEnvironment) {
+		e.Replan = func(context.Context, nexus.ReplanRequested) error { return fmt.Errorf("the journal is full") }
 	})
 	failing.bad(t, "request_replan", m{"reason": "x"}, "full")
 }

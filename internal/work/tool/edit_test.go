@@ -32,7 +32,7 @@ func FuzzInput(f *testing.F) {
 	for _, s := range []string{`{"path":"a"}`, `{"path":"a","offset":3,"limit":1}`, `{"path":"a","path":"b"}`, `{"Path":"a"}`, `{"path":"\ud800"}`, `[[[`, `{"path":1e999}`} {
 		f.Add(s)
 	}
-	schema, err := resolveSchema(readFile(AgentEnvironment{}).Schema)
+	schema, err := resolveSchema(readFileTool(AgentToolEnvironment{}).Schema)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func FuzzEdit(f *testing.F) {
 		f.Add(s, "a\nb\r\nc\n")
 	}
 	dir := f.TempDir()
-	set, err := New(AgentEnvironment{Dir: dir, Writes: true}, "edit_file")
+	set, err := NewToolSet(AgentToolEnvironment{Dir: dir, Writes: true}, "edit_file")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-func gitTool(e AgentEnvironment) Tool {
+func gitTool(e AgentToolEnvironment) Tool {
 	return Tool{
 		Name:        "git",
 		Description: "Look at git: args begins with status, diff, log, show, blame or ls-files.",
@@ -26,18 +26,18 @@ func gitTool(e AgentEnvironment) Tool {
 			}
 			args, err := gitread.CheckReadOnly(in.Args)
 			if err != nil {
-				return CallOutput{}, &files.RefusedError{Rule: "git.read", Text: err.Error()}
+				return CallOutput{}, &files.FileRefusedError{Rule: "git.read", Text: err.Error()}
 			}
 			for _, a := range in.Args[1:] {
 				if name := namedGitPath(a); e.lids.hiddenReason(name) != "" {
-					return CallOutput{}, &files.RefusedError{Rule: "path.secret", Text: "refused: " + files.HiddenFile{Name: name, Why: e.lids.hiddenReason(name)}.String()}
+					return CallOutput{}, &files.FileRefusedError{Rule: "path.secret", Text: "refused: " + files.HiddenFile{Name: name, Why: e.lids.hiddenReason(name)}.String()}
 				}
 			}
 			if e.Git == nil {
 				return CallOutput{}, errors.New("there is no git here")
 			}
 			if why := e.lids.commandsBlockedReason(); why != "" {
-				return CallOutput{}, &files.RefusedError{Rule: "path.hidden", Text: "refused (path.hidden): " + why}
+				return CallOutput{}, &files.FileRefusedError{Rule: "path.hidden", Text: "refused (path.hidden): " + why}
 			}
 			text, err := e.Git(ctx, args, e.lids.currentPaths())
 			if err != nil {
@@ -94,7 +94,7 @@ func (l *hiddenPaths) removeHiddenDiffs(text string) string {
 	for line := range strings.Lines(text) {
 		if head := change.FindStringSubmatch(line); head != nil {
 			end()
-			name = l.changedPath(head[1])
+			name = l.parseDiffHeader(head[1])
 		} else if name != "" && next.MatchString(line) {
 			end()
 		}
@@ -104,9 +104,9 @@ func (l *hiddenPaths) removeHiddenDiffs(text string) string {
 	return out.String()
 }
 
-// changedPath returns the file in the header of a change: the hidden one of the two, if they
+// parseDiffHeader returns the file in the header of a change: the hidden one of the two, if they
 // differ.
-func (l *hiddenPaths) changedPath(head string) string {
+func (l *hiddenPaths) parseDiffHeader(head string) string {
 	_, names, _ := strings.Cut(strings.TrimRight(head, "\n"), " --")
 	_, names, _ = strings.Cut(names, " ")
 	at := names

@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// IgnoreRule returns a rule that forbids agents to write in a tree: files that .nexusignore
+// IgnoredFileWriteRule returns a rule that forbids agents to write in a tree: files that .nexusignore
 // hides, and files of that name, in any directory, existing or not. A command would not ask.
-func IgnoreRule(root *os.Root, hidden files.HiddenRules) func(name string) error {
+func IgnoredFileWriteRule(root *os.Root, hidden files.HiddenPathRules) func(name string) error {
 	return func(name string) error {
 		if path.Base(name) == files.IgnoreFile {
 			return fmt.Errorf("%s is refused (path.config): it says what is hidden from agents, so only people may edit it", name)
@@ -27,16 +27,16 @@ func IgnoreRule(root *os.Root, hidden files.HiddenRules) func(name string) error
 	}
 }
 
-// ProtectedRule returns why no agent may write a file of the tree, nil if agents may.
-func ProtectedRule(name string) error {
+// ProtectedFileReason returns why no agent may write a file of the tree, nil if agents may.
+func ProtectedFileReason(name string) error {
 	if d := policy.JudgePath(name, true); d.Decision == policy.Deny {
 		return fmt.Errorf("%s is refused (%s): %s", name, d.Rule, d.Reason)
 	}
 	return nil
 }
 
-// CombineRules returns a rule that allows a file if both rules do; nil allows all.
-func CombineRules(a, b func(name string) error) func(name string) error {
+// CombineWriteRules returns a rule that allows a file if both rules do; nil allows all.
+func CombineWriteRules(a, b func(name string) error) func(name string) error {
 	switch {
 	case a == nil:
 		return b
@@ -46,8 +46,8 @@ func CombineRules(a, b func(name string) error) func(name string) error {
 	return func(name string) error { return cmp.Or(a(name), b(name)) }
 }
 
-// CombineUndos returns a function that calls two undo functions; the second may be nil.
-func CombineUndos(a, b func(context.Context) ([]string, error)) func(context.Context) ([]string, error) {
+// CombineUndoFuncs returns a function that calls two undo functions; the second may be nil.
+func CombineUndoFuncs(a, b func(context.Context) ([]string, error)) func(context.Context) ([]string, error) {
 	if b == nil {
 		return a
 	}
@@ -58,16 +58,16 @@ func CombineUndos(a, b func(context.Context) ([]string, error)) func(context.Con
 	}
 }
 
-// RuleBreaches returns the files that violate a rule.
-func RuleBreaches(files []string, rule func(name string) error) []string {
+// FilesAgainstRule returns the files that violate a rule.
+func FilesAgainstRule(files []string, rule func(name string) error) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(name string) bool { return rule == nil || rule(name) == nil })
 }
 
-// UndoneFiles collects the undone changes in a stretch of a conversation.
-type UndoneFiles struct{ files map[string]bool }
+// UndoneChangeCollector collects the undone changes in a stretch of a conversation.
+type UndoneChangeCollector struct{ files map[string]bool }
 
 // Add adds files.
-func (u *UndoneFiles) Add(files []string) {
+func (u *UndoneChangeCollector) Add(files []string) {
 	for _, f := range files {
 		if u.files == nil {
 			u.files = map[string]bool{}
@@ -77,7 +77,7 @@ func (u *UndoneFiles) Add(files []string) {
 }
 
 // SortedFiles returns the collected files, sorted.
-func (u *UndoneFiles) SortedFiles() []string {
+func (u *UndoneChangeCollector) SortedFiles() []string {
 	var all []string
 	for f := range u.files {
 		all = append(all, f)

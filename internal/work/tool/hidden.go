@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
@@ -23,18 +23,20 @@ const (
 
 // hiddenPaths are the files of a tree that commands may not open.
 type hiddenPaths struct {
-	env   AgentEnvironment
-	rules files.HiddenRules
+	env   AgentToolEnvironment
+	rules files.HiddenPathRules
 
 	mu    sync.Mutex // guards the fields below
-	found files.HiddenFound
+	found files.HiddenFileSearchResult
 	was   []os.FileInfo // state of each file when it was found
 	born  []time.Time   // creation times; zero if unknown
 	done  bool
 	back  []string // files that were moved back and not reported yet
 }
 
-func newHiddenPaths(e AgentEnvironment) *hiddenPaths { return &hiddenPaths{env: e, rules: e.Hidden} }
+func newHiddenPaths(e AgentToolEnvironment) *hiddenPaths {
+	return &hiddenPaths{env: e, rules: e.Hidden}
+}
 
 // currentPaths returns the paths that a command must not open. The tree is searched before the first
 // command, and again if one of the files is not at its place: a command may have moved it.
@@ -45,8 +47,8 @@ func (l *hiddenPaths) currentPaths() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.done || l.hasMovedFile() {
-		l.moveFilesBack() // a background command may have moved them
-		l.scanTree()
+		l.moveHiddenFilesBack() // a background command may have moved them
+		l.recordHiddenFiles()
 	}
 	return l.matchingPaths(func(files.HiddenFile) bool { return true })
 }
@@ -67,7 +69,7 @@ func (l *hiddenPaths) hiddenReason(name string) string {
 	if l == nil || name == "" || name == "." {
 		return ""
 	}
-	if why := l.rules.Name(name); why != "" {
+	if why := l.rules.NameReason(name); why != "" {
 		return why
 	}
 	if l.env.Root != nil && l.rules.IsIgnored(l.env.Root, name) { // even if it no longer exists
@@ -96,17 +98,17 @@ func (l *hiddenPaths) hasMovedFile() bool {
 	return false
 }
 
-// restoreMoved undoes a command's move of files that .nexusignore names, with their
+// restoreMovedFiles undoes a command's move of files that .nexusignore names, with their
 // directories, and returns the restored paths.
-func (l *hiddenPaths) restoreMoved() []string {
+func (l *hiddenPaths) restoreMovedFiles() []string {
 	if l == nil || l.env.Root == nil || !l.env.Writes {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.done && l.hasMovedFile() {
-		l.moveFilesBack()
-		l.scanTree()
+		l.moveHiddenFilesBack()
+		l.recordHiddenFiles()
 	}
 	back := l.back
 	l.back = nil
@@ -114,9 +116,9 @@ func (l *hiddenPaths) restoreMoved() []string {
 	return slices.Compact(back)
 }
 
-// moveFilesBack finds files that .nexusignore names and that are elsewhere now, where they would not
+// moveHiddenFilesBack finds files that .nexusignore names and that are elsewhere now, where they would not
 // be hidden, and moves them back. The caller holds mu.
-func (l *hiddenPaths) moveFilesBack() {
+func (l *hiddenPaths) moveHiddenFilesBack() {
 	var gone []int
 	linked := map[string]bool{}
 	for i, f := range l.found.Files {
@@ -139,11 +141,11 @@ func (l *hiddenPaths) moveFilesBack() {
 		if err != nil {
 			return nil //nolint:nilerr // it is gone
 		}
-		at := slices.IndexFunc(gone, func(i int) bool { return l.isSameFile(i, name, info) })
+		at := slices.IndexFunc(gone, func(i int) bool { return l.wasMovedTo(i, name, info) })
 		if at < 0 || l.rules.IsIgnored(l.env.Root, name) {
 			return nil
 		}
-		if place := l.found.Files[gone[at]].Name; l.moveBack(name, place) == nil {
+		if place := l.found.Files[gone[at]].Name; l.movePathBack(name, place) == nil {
 			l.back = append(l.back, place)
 		}
 		if d.IsDir() {
@@ -153,14 +155,14 @@ func (l *hiddenPaths) moveFilesBack() {
 	})
 }
 
-// isSameFile reports whether the i-th file now has this name. An equal inode number is no proof: a
+// wasMovedTo reports whether the i-th file now has this name. An equal inode number is no proof: a
 // new file gets the number of a deleted one.
-func (l *hiddenPaths) isSameFile(i int, name string, info os.FileInfo) bool {
+func (l *hiddenPaths) wasMovedTo(i int, name string, info os.FileInfo) bool {
 	if !os.SameFile(info, l.was[i]) {
 		return false
 	}
 	untouched := info.Size() == l.was[i].Size() && info.ModTime().Equal(l.was[i].ModTime())
-	return untouched || !l.born[i].IsZero() && l.born[i].Equal(disk.BirthTime(l.absolutePath(name)))
+	return untouched || !l.born[i].IsZero() && l.born[i].Equal(filewrite.BirthTime(l.absolutePath(name)))
 }
 
 // absolutePath returns the current path of a file.
@@ -171,9 +173,9 @@ func (l *hiddenPaths) absolutePath(name string) string {
 // aside is the temporary path of a file while its place is freed.
 const aside = ".nexus-put-back"
 
-// moveBack moves a file or directory back to its place. Another file in its place is removed: it
+// movePathBack moves a file or directory back to its place. Another file in its place is removed: it
 // was not readable there.
-func (l *hiddenPaths) moveBack(from, to string) error {
+func (l *hiddenPaths) movePathBack(from, to string) error {
 	root := l.env.Root
 	if isBelowDirectory(from, to) || isBelowDirectory(to, from) {
 		if err := errors.Join(root.RemoveAll(aside), root.Rename(from, aside)); err != nil {
@@ -228,13 +230,13 @@ func (l *hiddenPaths) lstatWithoutLinks(name string, linked map[string]bool) (os
 
 // FindHiddenPathRestore finds the files that .nexusignore names in a tree, and returns a function
 // that undoes their moves by programs that write to the tree directly.
-func FindHiddenPathRestore(e AgentEnvironment) func() []string {
+func FindHiddenPathRestore(e AgentToolEnvironment) func() []string {
 	l := newHiddenPaths(e)
 	l.currentPaths()
-	return l.restoreMoved
+	return l.restoreMovedFiles
 }
 
-func (l *hiddenPaths) scanTree() {
+func (l *hiddenPaths) recordHiddenFiles() {
 	l.found, l.done = l.rules.FindHidden(l.env.Root), true
 	if len(l.found.Files) > maxHiddenPaths {
 		l.found.Files = l.found.HiddenPaths()
@@ -242,7 +244,7 @@ func (l *hiddenPaths) scanTree() {
 	l.was, l.born = nil, nil
 	for _, f := range l.found.Files {
 		info, _ := l.env.Root.Lstat(f.Name) // a missing one is searched for again
-		l.was, l.born = append(l.was, info), append(l.born, disk.BirthTime(l.absolutePath(f.Name)))
+		l.was, l.born = append(l.was, info), append(l.born, filewrite.BirthTime(l.absolutePath(f.Name)))
 	}
 	if l.env.Learn != nil {
 		for _, v := range l.found.Values {
@@ -270,7 +272,7 @@ func (l *hiddenPaths) explainDenial(output string) string {
 
 // redactHidden removes from a command's output quotes of files that .nexusignore hides from
 // agents and that commands can open: if the command or its output names the file.
-func (e AgentEnvironment) redactHidden(command, output string) string {
+func (e AgentToolEnvironment) redactHidden(command, output string) string {
 	if e.Root == nil || e.Box == nil || e.Box.HidesHost() {
 		return output
 	}

@@ -10,7 +10,7 @@ import (
 // TestNothingHiddenReachesTheModel shows what a repository or a program hides
 // from people: what a terminal obeys, what turns text around, tags.
 func TestNothingHiddenReachesTheModel(t *testing.T) {
-	b := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
+	b := newBench(t, func(e *AgentToolEnvironment) { e.Box = box(t) })
 	b.write(t, "trojan\u202e.go", "package x // \u2066 }\u202e if admin {\n\U000e0041\U000e0042\n\x1b]52;c;eA==\x07\u200b\n")
 	for name, answer := range map[string]CallOutcome{
 		"read_file":   b.call(t, "read_file", map[string]any{"path": "trojan\u202e.go"}),

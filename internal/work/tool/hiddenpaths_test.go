@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -28,7 +28,7 @@ func TestCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	l := newHiddenPaths(AgentEnvironment{Dir: dir, Root: root})
+	l := newHiddenPaths(AgentToolEnvironment{Dir: dir, Root: root})
 	for head, kept := range map[string]bool{
 		"diff --git a/.env b/.env": false, "diff --git a/x/.env b/x/plain": false, "diff --git a/plain b/.env": false, `diff --git "a/d \303\274/.env" "b/d \303\274/.env"`: false, "diff --cc .env": false, "diff --git .env .env": false,
 		"diff --git i/app.yaml w/app.yaml": false, "diff --git a/app.yaml b/app.yaml": false, "diff --git a/main.go b/main.go": true, "diff --git a/.env.example b/.env.example": true, "diff --git a/with space b/with space": true,
@@ -52,7 +52,7 @@ func TestCut(t *testing.T) {
 			t.Errorf("%s names %q", arg, got)
 		}
 	}
-	if (files.HiddenRules{}).Name(".env") == "" {
+	if (files.HiddenPathRules{}).NameReason(".env") == "" {
 		t.Error("no name is hidden")
 	}
 }
@@ -72,7 +72,7 @@ func TestMovedFilesStayHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	l := newHiddenPaths(AgentEnvironment{Dir: dir, Root: root})
+	l := newHiddenPaths(AgentToolEnvironment{Dir: dir, Root: root})
 	if got := l.currentPaths(); len(got) != 1 || got[0] != filepath.Join(dir, "config", "credentials.json") {
 		t.Fatalf("got %q", got)
 	}
@@ -88,7 +88,7 @@ func TestMovedFilesStayHidden(t *testing.T) {
 // opened, and covers directories before it comes to that.
 func TestTooMuchToHide(t *testing.T) {
 	for _, all := range []bool{true, false} {
-		b := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
+		b := newBench(t, func(e *AgentToolEnvironment) { e.Box = box(t) })
 		if !b.env.Box.HidesHost() {
 			testenv.NeedMachine(t, "a sandbox that hides files", errors.New("this one hides none"))
 		}
@@ -109,7 +109,7 @@ func TestTooMuchToHide(t *testing.T) {
 // place, by a command and by a job that runs on: the file is back where it was before the
 // next command starts, and nothing could be read meanwhile.
 func TestMovedOutFromUnderAPattern(t *testing.T) {
-	b := newBench(t, func(e *AgentEnvironment) { e.Box, e.Writes = box(t), true })
+	b := newBench(t, func(e *AgentToolEnvironment) { e.Box, e.Writes = box(t), true })
 	if !b.env.Box.HidesHost() {
 		testenv.NeedMachine(t, "a sandbox that hides files", errors.New("this one hides none"))
 	}
@@ -158,10 +158,10 @@ func TestPutBackTakesNothingElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		put := FindHiddenPathRestore(AgentEnvironment{Dir: dir, Root: root, Writes: true})
-		for begun := disk.BirthTime(filepath.Join(dir, "rates.txt")); ; { // the clock of the file system is coarse
+		put := FindHiddenPathRestore(AgentToolEnvironment{Dir: dir, Root: root, Writes: true})
+		for begun := filewrite.BirthTime(filepath.Join(dir, "rates.txt")); ; { // the clock of the file system is coarse
 			write("later", "")
-			if !disk.BirthTime(filepath.Join(dir, "later")).Equal(begun) || begun.IsZero() {
+			if !filewrite.BirthTime(filepath.Join(dir, "later")).Equal(begun) || begun.IsZero() {
 				break
 			}
 			if err := os.Remove(filepath.Join(dir, "later")); err != nil {
@@ -190,11 +190,11 @@ func TestPutBackTakesNothingElse(t *testing.T) {
 		t.Log("no number was used twice on this file system")
 	}
 	write("rates.txt", "secret\n")
-	put := FindHiddenPathRestore(AgentEnvironment{Dir: dir, Root: root, Writes: true})
+	put := FindHiddenPathRestore(AgentToolEnvironment{Dir: dir, Root: root, Writes: true})
 	if err := os.Rename(filepath.Join(dir, "rates.txt"), filepath.Join(dir, "open.txt")); err != nil {
 		t.Fatal(err)
 	}
-	known := !disk.BirthTime(filepath.Join(dir, "open.txt")).IsZero()
+	known := !filewrite.BirthTime(filepath.Join(dir, "open.txt")).IsZero()
 	if err := os.Chtimes(filepath.Join(dir, "open.txt"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestNothingIsInTheWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		put := FindHiddenPathRestore(AgentEnvironment{Dir: dir, Root: root, Writes: true})
+		put := FindHiddenPathRestore(AgentToolEnvironment{Dir: dir, Root: root, Writes: true})
 		sh(trick)
 		back := put()
 		if got := sh("grep -rl CANARY . || true"); got != "./conf/rates.txt\n" || len(back) != 1 {

@@ -48,10 +48,10 @@ func hostileCommands(t *testing.T) (all []string) {
 }
 
 // hostileScene is an agent's tree, with the guard of what no agent may write, beside things that no
-// command may see or change.
+// sandboxedCommand may see or change.
 type hostileScene struct {
 	bench
-	tree    *worktree.Tree
+	tree    *worktree.AttemptTree
 	base    string // the commit that it began with
 	start   string // the hash of its tree
 	outside string
@@ -88,21 +88,21 @@ func newHostileScene(t *testing.T, b *sandbox.Box) *hostileScene {
 	}
 	s.addHiddenFiles(t)
 	s.start = gittest.RunGit(t, s.user, "rev-parse", "HEAD^{tree}")
-	guard := WriteGuard{
-		Tree: s.tree, Box: b, Git: store.PrivateRepo(), Base: func() string { return base }, Rule: ProtectedRule, Now: time.Now, Undone: func([]string) {},
+	guard := CommandWriteGuard{
+		Tree: s.tree, Box: b, Git: store.PrivateRepo(), Base: func() string { return base }, Rule: ProtectedFileReason, Now: time.Now, Undone: func([]string) {},
 	}
 	undo, err := guard.WatchProtected(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.bench = newBench(t, func(e *AgentEnvironment) {
+	s.bench = newBench(t, func(e *AgentToolEnvironment) {
 		root, err := os.OpenRoot(s.tree.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = root.Close() })
-		e.Root, e.Dir, e.Box, e.Writable, e.Vars = root, s.tree.Dir, b, []string{s.tree.Git}, sandbox.QuietEnv()
-		e.Readable, e.Rule, e.Undo = s.tree.ReadablePaths(), ProtectedRule, undo
+		e.Root, e.Dir, e.Box, e.Writable, e.Vars = root, s.tree.Dir, b, []string{s.tree.Git}, sandbox.AgentCommandEnv()
+		e.Readable, e.Rule, e.Undo = s.tree.ReadablePaths(), ProtectedFileReason, undo
 	})
 	s.listen(t)
 	return s
@@ -179,13 +179,13 @@ var wildCommand = regexp.MustCompile(`/dev/(zero|u?random|full)|\byes\b|fallocat
 // sandbox, with the guard of protected files: together they let nothing take effect. By day a few
 // of them are tried, and at night all.
 func TestHostileCommandsTakeNoEffect(t *testing.T) {
-	testenv.SkipRaced(t, "what is tried here is the kernel, by programs of others")
+	testenv.SkipUnderRaceDetector(t, "what is tried here is the kernel, by programs of others")
 	b := box(t)
 	s := newHostileScene(t, b)
 	refused, tried, wild := 0, 0, 0
 	all := hostileCommands(t)
 	for i, command := range all {
-		if d := policy.JudgeCommand(command, policy.CallerRules{Dir: s.tree.Dir, Snapshots: true}); !d.IsAllowed() {
+		if d := policy.JudgeCommand(command, policy.CommandPolicyContext{Dir: s.tree.Dir, Snapshots: true}); !d.IsAllowed() {
 			refused++
 			continue
 		}

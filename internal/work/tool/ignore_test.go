@@ -43,7 +43,7 @@ func TestNexusignore(t *testing.T) {
 
 // TestWriteSaysWhatGitIgnores of a file that it wrote, and of no other.
 func TestWriteSaysWhatGitIgnores(t *testing.T) {
-	b := newBench(t, func(e *AgentEnvironment) {
+	b := newBench(t, func(e *AgentToolEnvironment) {
 		e.Ignored = func(_ context.Context, name string) (string, error) {
 			switch {
 			case strings.HasPrefix(name, "build/"):

@@ -10,12 +10,12 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
-	"github.com/nexus-ai-builder/nexus/internal/sys/job"
+	"github.com/nexus-ai-builder/nexus/internal/sys/backgroundjob"
 )
 
 const firstWords = time.Second // wait for the first output of a background command
 
-func jobTool(e AgentEnvironment) Tool {
+func jobTool(e AgentToolEnvironment) Tool {
 	return Tool{
 		Name:        "job",
 		Description: "New output of a background command, after wait_seconds at most; stop ends it. No id: all.",
@@ -53,8 +53,8 @@ func jobTool(e AgentEnvironment) Tool {
 }
 
 // startBackgroundCommand starts a command in the background.
-func (e AgentEnvironment) startBackgroundCommand(ctx context.Context, command string, judged nexus.ToolCallDecision) (CallOutput, error) {
-	c := e.command(nil, 0)
+func (e AgentToolEnvironment) startBackgroundCommand(ctx context.Context, command string, judged nexus.ToolCallDecision) (CallOutput, error) {
+	c := e.sandboxedCommand(nil, 0)
 	if c.Over != "" {
 		c.Over += jobsSuffix // the box stays open, and two may not share a layer
 	}
@@ -70,28 +70,28 @@ func (e AgentEnvironment) startBackgroundCommand(ctx context.Context, command st
 var errEnough = errors.New("waited for long enough")
 
 // awaitJob waits until a job has new output, ends, or the limit is over.
-func (e AgentEnvironment) awaitJob(ctx context.Context, j *job.Job, limit time.Duration) {
+func (e AgentToolEnvironment) awaitJob(ctx context.Context, j *backgroundjob.BackgroundJob, limit time.Duration) {
 	ctx, stop := context.WithTimeoutCause(ctx, limit, errEnough)
 	defer stop()
 	j.WaitForOutput(ctx)
 }
 
 // newJobOutput returns the new output of a job.
-func (e AgentEnvironment) newJobOutput(j *job.Job) string {
+func (e AgentToolEnvironment) newJobOutput(j *backgroundjob.BackgroundJob) string {
 	out, lost := j.Read()
 	var b strings.Builder
 	if lost > 0 {
 		fmt.Fprintf(&b, "[%d bytes before this are lost]\n", lost)
 	}
-	b.WriteString(sanitize.StripTerminal(string(out)))
+	b.WriteString(sanitize.StripTerminalControls(string(out)))
 	if len(out) > 0 && out[len(out)-1] != '\n' {
 		b.WriteByte('\n')
 	}
-	b.WriteString("[" + jobStateLine(j, len(out) == 0) + "]" + e.explainFailure(string(out), true))
+	b.WriteString("[" + jobStateLine(j, len(out) == 0) + "]" + e.explainSandboxFailure(string(out), true))
 	return b.String()
 }
 
-func jobStateLine(j *job.Job, silent bool) string {
+func jobStateLine(j *backgroundjob.BackgroundJob, silent bool) string {
 	text := j.ID + " runs"
 	if !j.IsRunning() {
 		exit, err := j.ExitCode()
@@ -106,7 +106,7 @@ func jobStateLine(j *job.Job, silent bool) string {
 	return text
 }
 
-func (e AgentEnvironment) listJobs() CallOutput {
+func (e AgentToolEnvironment) listJobs() CallOutput {
 	var b strings.Builder
 	for _, j := range e.jobs.All() {
 		fmt.Fprintf(&b, "%s: %s\n", jobStateLine(j, false), printableLine(j.Command))

@@ -13,9 +13,9 @@ import (
 
 // TestMaskedBeforeTheCut masks a key that the cut of a long result would tear.
 func TestMaskedBeforeTheCut(t *testing.T) {
-	testenv.SkipRaced(t, "it looks through much, alone")
+	testenv.SkipUnderRaceDetector(t, "it looks through much, alone")
 	key := "gh" + "p_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-	b := newBench(t, func(e *AgentEnvironment) { e.Mask = secret.New(nil).Mask })
+	b := newBench(t, func(e *AgentToolEnvironment) { e.Mask = secret.NewMasker(nil).Mask })
 	for at := range 60 {
 		text := strings.Repeat("x ", files.MaxAnswer/4-30) + strings.Repeat(" ", at) + key + strings.Repeat(" y", files.MaxAnswer)
 		if got := b.truncateResult(b.maskSecrets(text), files.MaxAnswer); strings.Contains(got, key[30:]) || strings.Contains(got, key[:12]) {

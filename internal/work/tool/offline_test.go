@@ -14,7 +14,7 @@ import (
 // ends soon, and the agent reads why.
 func TestNoNetworkFailsAtOnce(t *testing.T) {
 	testenv.NeedToolchains(t)
-	b := newBench(t, func(e *AgentEnvironment) {
+	b := newBench(t, func(e *AgentToolEnvironment) {
 		e.Box = box(t)
 		e.Agree = func(context.Context, string, string) error { return nil }
 	})
@@ -75,7 +75,7 @@ func TestNoNetworkFailsAtOnce(t *testing.T) {
 // a way out finds none of them, and that what is set for it wins.
 func TestSettingsOfflineAreOfCommandsWithoutNetwork(t *testing.T) {
 	const show = `bash -c 'for v in npm_config_offline UV_OFFLINE CARGO_NET_OFFLINE YARN_ENABLE_NETWORK PIP_RETRIES COMPOSER_DISABLE_NETWORK; do echo "$v=${!v}"; done'`
-	one := newBench(t, func(e *AgentEnvironment) {
+	one := newBench(t, func(e *AgentToolEnvironment) {
 		e.Box = box(t)
 		e.Agree = func(context.Context, string, string) error { return nil }
 	})
@@ -87,7 +87,7 @@ func TestSettingsOfflineAreOfCommandsWithoutNetwork(t *testing.T) {
 	if err := box(t).CheckEgress(); err != nil {
 		testenv.NeedMachine(t, "a network with a list", err)
 	}
-	two := newBench(t, func(e *AgentEnvironment) {
+	two := newBench(t, func(e *AgentToolEnvironment) {
 		e.Box, e.Net = box(t), way
 		e.Agree = func(context.Context, string, string) error { return nil }
 	})

@@ -35,7 +35,7 @@ func TestProtectedFilesArePutBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guard := WriteGuard{Tree: tree, Git: store.PrivateRepo(), Base: func() string { return base }, Rule: ProtectedRule, Now: time.Now, Undone: func([]string) {}}
+	guard := CommandWriteGuard{Tree: tree, Git: store.PrivateRepo(), Base: func() string { return base }, Rule: ProtectedFileReason, Now: time.Now, Undone: func([]string) {}}
 	undo, err := guard.WatchProtected(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ type ResultStore interface {
 // handle begins the path of a stored result; the hash follows.
 const handle = "@"
 
-// storedText returns the text of a handle, and whether the path is one.
-func (e AgentEnvironment) storedText(path string) (text string, ok bool, err error) {
+// textOfHandle returns the text of a handle, and whether the path is one.
+func (e AgentToolEnvironment) textOfHandle(path string) (text string, ok bool, err error) {
 	hash, ok := strings.CutPrefix(path, handle)
 	if !ok || len(hash) != 2*sha256.Size || strings.Trim(hash, "0123456789abcdef") != "" {
 		return "", false, nil
@@ -55,8 +55,8 @@ func (s *ToolSet) StoreData(data []byte) string {
 
 const memoryBytes = 16 << 20
 
-// memoryResultStore stores the last long results of a session without a store.
-type memoryResultStore struct {
+// inMemoryResultStore stores the last long results of a session without a store.
+type inMemoryResultStore struct {
 	mu    sync.Mutex
 	texts map[string][]byte
 	order []string
@@ -64,7 +64,7 @@ type memoryResultStore struct {
 }
 
 // Put implements [ResultStore].
-func (m *memoryResultStore) Put(data []byte) (string, error) {
+func (m *inMemoryResultStore) Put(data []byte) (string, error) {
 	sum := sha256.Sum256(data)
 	hash := hex.EncodeToString(sum[:])
 	m.mu.Lock()
@@ -85,7 +85,7 @@ func (m *memoryResultStore) Put(data []byte) (string, error) {
 }
 
 // Get implements [ResultStore].
-func (m *memoryResultStore) Get(hash string) ([]byte, error) {
+func (m *inMemoryResultStore) Get(hash string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	data, ok := m.texts[hash]

@@ -9,10 +9,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// CoerceShape returns an input in the form of a schema, if it is unambiguous: a text in place
+// CoerceInputToSchema returns an input in the form of a schema, if it is unambiguous: a text in place
 // of an object with one required field that is a text becomes that field. Models write "It may
 // break." for {"text": "It may break."}. Any other input is returned unchanged.
-func CoerceShape(schema, input json.RawMessage) json.RawMessage {
+func CoerceInputToSchema(schema, input json.RawMessage) json.RawMessage {
 	object, err := parseObject(input)
 	if err != nil {
 		return input
@@ -71,10 +71,10 @@ func soleTextField(s *jsonschema.Schema) string {
 	return s.Required[0]
 }
 
-// SalvageInput returns the valid part of an input that a schema refused: fields that the schema
+// ValidPartOfInput returns the valid part of an input that a schema refused: fields that the schema
 // does not name, and values of another type, are removed. Values beyond a limit stay. It
 // returns nil if the input is no JSON object.
-func SalvageInput(schema, input json.RawMessage) json.RawMessage {
+func ValidPartOfInput(schema, input json.RawMessage) json.RawMessage {
 	object, err := parseObject(input)
 	if err != nil {
 		return nil

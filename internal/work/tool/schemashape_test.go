@@ -27,11 +27,11 @@ func TestShaped(t *testing.T) {
 		`[1]`:                          `[1]`,
 		`{`:                            `{`,
 	} {
-		if got := string(CoerceShape(json.RawMessage(shapes), json.RawMessage(in))); got != want {
+		if got := string(CoerceInputToSchema(json.RawMessage(shapes), json.RawMessage(in))); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
-	if _, err := FitInput(json.RawMessage(shapes), json.RawMessage(`{"tasks":[{"id":"A","title":"t","criteria":["it works"]}]}`)); err != nil {
+	if _, err := FitInputToSchema(json.RawMessage(shapes), json.RawMessage(`{"tasks":[{"id":"A","title":"t","criteria":["it works"]}]}`)); err != nil {
 		t.Errorf("a text is refused where it is the one thing that is asked for: %v", err)
 	}
 }
@@ -45,7 +45,7 @@ func TestSalvage(t *testing.T) {
 		`[]`:           ``,
 		`{"a":`:        ``,
 	} {
-		if got := string(SalvageInput(json.RawMessage(shapes), json.RawMessage(in))); got != want {
+		if got := string(ValidPartOfInput(json.RawMessage(shapes), json.RawMessage(in))); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
@@ -56,14 +56,14 @@ func FuzzSalvage(f *testing.F) {
 	f.Add([]byte(`{"tasks":[{"id":"A","title":"t","criteria":["x"]}],"risk":"r","free":null}`))
 	f.Add([]byte(`{"tasks":[[{}],null,1e9,"\ud800"]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		once := SalvageInput(json.RawMessage(shapes), data)
+		once := ValidPartOfInput(json.RawMessage(shapes), data)
 		if once == nil {
 			return
 		}
-		if again := SalvageInput(json.RawMessage(shapes), once); string(again) != string(once) {
+		if again := ValidPartOfInput(json.RawMessage(shapes), once); string(again) != string(once) {
 			t.Errorf("%s, then %s", once, again)
 		}
-		if shaped := CoerceShape(json.RawMessage(shapes), once); string(shaped) != string(once) {
+		if shaped := CoerceInputToSchema(json.RawMessage(shapes), once); string(shaped) != string(once) {
 			t.Errorf("%s is shaped to %s", once, shaped)
 		}
 	})

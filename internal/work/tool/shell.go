@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/interactive"
+	"github.com/nexus-ai-builder/nexus/internal/decide/interactivecommand"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
@@ -24,37 +24,37 @@ const (
 	maxUndone  = 20               // files that are named
 )
 
-// shellRequest is the input of the shell tool.
-type shellRequest struct {
+// shellToolInput is the input of the shell tool.
+type shellToolInput struct {
 	Command    string
 	Timeout    int `json:"timeout_seconds"`
 	Idle       int `json:"idle_seconds"`
 	Background bool
 }
 
-func shellTool(e AgentEnvironment) Tool {
+func shellTool(e AgentToolEnvironment) Tool {
 	return Tool{
 		Name: "shell",
 		Description: "Run bash at the root, in a fresh shell, " + networkDescription(e) + ", no stdin; " +
 			"what it started ends with it. background starts a server: see job.\n" +
-			"You can read dependencies and write to /tmp." + undoHint(e),
+			"You can read dependencies and write to /tmp." + undoChangesHint(e),
 		Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":20000},` +
 			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600},` +
 			`"idle_seconds":{"type":"integer","minimum":1,"maximum":600},"background":{"type":"boolean"}},` +
 			`"required":["command"],"additionalProperties":false}`),
 		Run: func(ctx context.Context, input json.RawMessage) (CallOutput, error) {
-			in, err := decodeInput[shellRequest](input)
+			in, err := decodeInput[shellToolInput](input)
 			if err != nil {
 				return CallOutput{}, err
 			}
-			return e.runShell(ctx, in)
+			return e.runShellRequest(ctx, in)
 		},
 	}
 }
 
-// undoHint explains how to undo changes, for agents with their own tree: in a person's checkout
+// undoChangesHint explains how to undo changes, for agents with their own tree: in a person's checkout
 // that would discard the person's work.
-func undoHint(e AgentEnvironment) string {
+func undoChangesHint(e AgentToolEnvironment) string {
 	if !e.Writes || e.Theirs {
 		return ""
 	}
@@ -62,7 +62,7 @@ func undoHint(e AgentEnvironment) string {
 }
 
 // networkDescription describes the network access of commands.
-func networkDescription(e AgentEnvironment) string {
+func networkDescription(e AgentToolEnvironment) string {
 	if e.Net == nil {
 		return "no network"
 	}
@@ -72,7 +72,7 @@ func networkDescription(e AgentEnvironment) string {
 // timeLimits returns how long a command may run, and how long it may be silent: as long as it may
 // run, unless a shorter time was requested. Compilers and test runners print nothing for
 // minutes, and the prompt names one time.
-func (o shellRequest) timeLimits() (total, idle time.Duration) {
+func (o shellToolInput) timeLimits() (total, idle time.Duration) {
 	total = shellTime
 	if o.Timeout > 0 {
 		total = min(time.Duration(o.Timeout)*time.Second, shellTimes)
@@ -89,15 +89,15 @@ var (
 	errTotal = errors.New("its time was up")
 )
 
-func (e AgentEnvironment) runShell(ctx context.Context, o shellRequest) (CallOutput, error) {
+func (e AgentToolEnvironment) runShellRequest(ctx context.Context, o shellToolInput) (CallOutput, error) {
 	if e.Box == nil {
 		return CallOutput{}, errors.New("commands cannot be run here: there is no sandbox")
 	}
-	if why := interactive.ExplainWait(o.Command); why != "" {
+	if why := interactivecommand.ExplainInputWait(o.Command); why != "" {
 		j := nexus.ToolCallDecision{Decision: string(policy.Deny), Rule: "screen", Why: printableLine(why), By: "policy", Refused: true}
 		return CallOutput{Judged: j}, fmt.Errorf("not run: %s", why)
 	}
-	judged, err := e.checkCommand(ctx, o.Command)
+	judged, err := e.judgeCommand(ctx, o.Command)
 	if err != nil {
 		return CallOutput{Judged: judged}, fmt.Errorf("refused, not run: %w\n[no part of the command was run]", err)
 	}
@@ -106,7 +106,7 @@ func (e AgentEnvironment) runShell(ctx context.Context, o shellRequest) (CallOut
 	}
 	total, idle := o.timeLimits()
 	r, err := e.runCommand(ctx, o.Command, total, idle)
-	out := CallOutput{Judged: judged, Text: e.redactHidden(o.Command, sanitize.StripTerminal(string(r.Stdout))), Changed: e.Writes, Most: shellShown, Over: string(r.Over)}
+	out := CallOutput{Judged: judged, Text: e.redactHidden(o.Command, sanitize.StripTerminalControls(string(r.Stdout))), Changed: e.Writes, Most: shellShown, Over: string(r.Over)}
 	if out.Text != "" && !strings.HasSuffix(out.Text, "\n") {
 		out.Text += "\n"
 	}
@@ -117,14 +117,14 @@ func (e AgentEnvironment) runShell(ctx context.Context, o shellRequest) (CallOut
 	if note == "" && out.Text == "" {
 		note = "[exit 0, no output]"
 	}
-	out.Text, out.Failed = out.Text+note+e.lids.explainDenial(out.Text)+e.explainFailure(out.Text, failed), failed
+	out.Text, out.Failed = out.Text+note+e.lids.explainDenial(out.Text)+e.explainSandboxFailure(out.Text, failed), failed
 	return e.undoForbiddenChanges(ctx, out)
 }
 
-// explainFailure returns a line about what the sandbox did not let a command do, if its output shows
+// explainSandboxFailure returns a line about what the sandbox did not let a command do, if its output shows
 // that.
-func (e AgentEnvironment) explainFailure(text string, failed bool) string {
-	why := e.Box.ExplainFailure(e.command(nil, 0), text)
+func (e AgentToolEnvironment) explainSandboxFailure(text string, failed bool) string {
+	why := e.Box.ExplainFailure(e.sandboxedCommand(nil, 0), text)
 	if why == "" || !failed && !strings.HasPrefix(why, "[no network") {
 		return "" // it got on without it
 	}
@@ -132,8 +132,8 @@ func (e AgentEnvironment) explainFailure(text string, failed bool) string {
 }
 
 // undoForbiddenChanges undoes a command's changes against the role's rule.
-func (e AgentEnvironment) undoForbiddenChanges(ctx context.Context, out CallOutput) (CallOutput, error) {
-	if back := e.lids.restoreMoved(); len(back) > 0 {
+func (e AgentToolEnvironment) undoForbiddenChanges(ctx context.Context, out CallOutput) (CallOutput, error) {
+	if back := e.lids.restoreMovedFiles(); len(back) > 0 {
 		out.Text = strings.TrimSuffix(out.Text, "\n") + fmt.Sprintf("\n[put back, because .nexusignore hides it from agents, where it is: %s]",
 			strings.Join(back[:min(len(back), maxUndone)], ", "))
 		out.Failed = true
@@ -183,8 +183,8 @@ func commandEndNote(r sandbox.Result, err error, total, idle time.Duration) (not
 }
 
 // runCommand runs a command in its own box, or in the box of the background commands.
-func (e AgentEnvironment) runCommand(ctx context.Context, command string, total, idle time.Duration) (sandbox.Result, error) {
-	c := e.command([]string{ShellPath(), "-c", command}, 0)
+func (e AgentToolEnvironment) runCommand(ctx context.Context, command string, total, idle time.Duration) (sandbox.Result, error) {
+	c := e.sandboxedCommand([]string{ShellPath(), "-c", command}, 0)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	if idle < total {
@@ -195,13 +195,13 @@ func (e AgentEnvironment) runCommand(ctx context.Context, command string, total,
 	ctx, end := context.WithTimeoutCause(ctx, total, errTotal)
 	defer end()
 	if e.jobs.HasRunning() {
-		return e.jobs.RunBeside(ctx, c, command)
+		return e.jobs.RunForeground(ctx, c, command)
 	}
 	return e.Box.Run(ctx, c)
 }
 
-// command returns the sandboxed command, with the tree as writable as the role allows.
-func (e AgentEnvironment) command(args []string, limit time.Duration) sandbox.Command {
+// sandboxedCommand returns the sandboxed command, with the tree as writable as the role allows.
+func (e AgentToolEnvironment) sandboxedCommand(args []string, limit time.Duration) sandbox.Command {
 	c := sandbox.Command{
 		Args: args, Dir: e.Dir, Env: e.Vars, Readable: e.Readable, Writable: e.Writable,
 		Tmp: e.Tmp, Mark: e.Mark, Timeout: limit, Cap: shellKeep, Merge: true, Over: e.Over, Hidden: e.lids.currentPaths(),
@@ -223,8 +223,8 @@ func ShellPath() string {
 	return "/bin/sh"
 }
 
-// checkCommand returns why a command must not run, nil if it may.
-func (e AgentEnvironment) checkCommand(ctx context.Context, command string) (nexus.ToolCallDecision, error) {
+// judgeCommand returns why a command must not run, nil if it may.
+func (e AgentToolEnvironment) judgeCommand(ctx context.Context, command string) (nexus.ToolCallDecision, error) {
 	if why := e.lids.commandsBlockedReason(); why != "" {
 		return e.EnforceDecision(ctx, command, policy.Decision{Decision: policy.Deny, Rule: "path.hidden", Reason: why, Way: "use the file tools; " + wayBeyond})
 	}
@@ -237,17 +237,17 @@ func (e AgentEnvironment) checkCommand(ctx context.Context, command string) (nex
 	return e.EnforceDecision(ctx, command, policy.JudgeCommand(command, rules))
 }
 
-// Judge decides whether an external agent may run a command in the tree, with the same rules
+// JudgeCommand decides whether an external agent may run a command in the tree, with the same rules
 // as for our own.
-func (e AgentEnvironment) Judge(ctx context.Context, command string) (nexus.ToolCallDecision, error) {
-	if why := interactive.ExplainWait(command); why != "" {
+func (e AgentToolEnvironment) JudgeCommand(ctx context.Context, command string) (nexus.ToolCallDecision, error) {
+	if why := interactivecommand.ExplainInputWait(command); why != "" {
 		return nexus.ToolCallDecision{Decision: string(policy.Deny), Rule: "screen", Why: printableLine(why), By: "policy", Refused: true}, errors.New(why)
 	}
-	return e.checkCommand(ctx, command)
+	return e.judgeCommand(ctx, command)
 }
 
-// isFileCheckout reports whether `git checkout WORD` can mean only a file, see [policy.CallerRules].
-func (e AgentEnvironment) isFileCheckout(ctx context.Context, word, file string) bool {
+// isFileCheckout reports whether `git checkout WORD` can mean only a file, see [policy.CommandPolicyContext].
+func (e AgentToolEnvironment) isFileCheckout(ctx context.Context, word, file string) bool {
 	if _, err := e.Git(ctx, []string{"rev-parse", "--verify", "--quiet", word}, e.lids.currentPaths()); err == nil {
 		return false
 	}
@@ -257,7 +257,7 @@ func (e AgentEnvironment) isFileCheckout(ctx context.Context, word, file string)
 
 // EnforceDecision returns why an action is refused by the policy, nil if it may be done. If
 // the policy requires it, a person is asked; without one the action is refused.
-func (e AgentEnvironment) EnforceDecision(ctx context.Context, what string, d policy.Decision) (nexus.ToolCallDecision, error) {
+func (e AgentToolEnvironment) EnforceDecision(ctx context.Context, what string, d policy.Decision) (nexus.ToolCallDecision, error) {
 	j := nexus.ToolCallDecision{Decision: string(d.Decision), Rule: d.Rule, Why: d.Reason, By: "policy"}
 	reason := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
 	var err error

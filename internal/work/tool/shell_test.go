@@ -11,7 +11,7 @@ import (
 )
 
 func TestLongOutputOfCommands(t *testing.T) {
-	b := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
+	b := newBench(t, func(e *AgentToolEnvironment) { e.Box = box(t) })
 	got := b.good(t, "shell", m{"command": "seq 1 20000; echo 'x.go:7: error: no'; seq 1 20000"})
 	if !strings.HasPrefix(got, "1\n2\n") || !strings.HasSuffix(got, "19999\n20000\n") || len(got) > shellShown+600 ||
 		!strings.Contains(got, "1 of them look like errors, the first:\n20001: x.go:7: error: no\n") {
@@ -25,14 +25,14 @@ func TestLongOutputOfCommands(t *testing.T) {
 }
 
 func TestTimeouts(t *testing.T) {
-	b := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
+	b := newBench(t, func(e *AgentToolEnvironment) { e.Box = box(t) })
 	if a := b.call(t, "shell", m{"command": "echo on; sleep 100", "idle_seconds": 1}); !a.Result.Failed || a.Result.Text != "on\n[killed after 1s without output; use background for a command that never ends, and timeout_seconds, up to 600, for a slow one]" {
 		t.Errorf("got %+v", a.Result)
 	}
 	if a := b.call(t, "shell", m{"command": "while :; do echo on; sleep 0.1; done", "timeout_seconds": 1, "idle_seconds": 600}); !a.Result.Failed || !strings.Contains(a.Result.Text, "[killed after 1s, its limit") {
 		t.Errorf("got %+v", a.Result)
 	}
-	for o, want := range map[shellRequest][2]string{
+	for o, want := range map[shellToolInput][2]string{
 		{}: {ShellTime.String(), ShellTime.String()}, {Timeout: 60}: {"1m0s", "1m0s"}, {Timeout: 600}: {"10m0s", "10m0s"}, {Timeout: 600, Idle: 30}: {"10m0s", "30s"}, {Idle: 600}: {"5m0s", "5m0s"},
 	} {
 		if total, idle := o.timeLimits(); total.String() != want[0] || idle.String() != want[1] {
@@ -42,7 +42,7 @@ func TestTimeouts(t *testing.T) {
 }
 
 func TestScreens(t *testing.T) {
-	b := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
+	b := newBench(t, func(e *AgentToolEnvironment) { e.Box = box(t) })
 	b.bad(t, "shell", m{"command": "vim main.go"}, "edit_file")
 	b.bad(t, "shell", m{"command": "cd . && git rebase -i HEAD~2"}, "no person is available")
 	b.bad(t, "shell", m{"command": "npm init", "background": true}, "-y")
@@ -53,7 +53,7 @@ func TestScreens(t *testing.T) {
 
 func TestJobs(t *testing.T) {
 	testenv.NeedTool(t, "python3")
-	b := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
+	b := newBench(t, func(e *AgentToolEnvironment) { e.Box = box(t) })
 	if got := b.good(t, "job", m{}); got != "[nothing runs in the background]" {
 		t.Errorf("got %q", got)
 	}
@@ -91,7 +91,7 @@ func TestJobs(t *testing.T) {
 	if got := b.good(t, "shell", m{"command": "echo alone"}); got != "alone\n" {
 		t.Errorf("got %q", got)
 	}
-	reader := newBench(t, func(e *AgentEnvironment) { e.Box, e.Writes = box(t), false })
+	reader := newBench(t, func(e *AgentToolEnvironment) { e.Box, e.Writes = box(t), false })
 	reader.good(t, "shell", m{"command": "sleep 1000", "background": true})
 	if a := reader.call(t, "shell", m{"command": "echo x >made"}); !a.Result.Failed || a.Changed {
 		t.Errorf("a reader wrote: %+v", a)
@@ -101,7 +101,7 @@ func TestJobs(t *testing.T) {
 
 // TestJudged says about each call who let it through, or did not, and why.
 func TestJudged(t *testing.T) {
-	b := newBench(t, func(e *AgentEnvironment) {
+	b := newBench(t, func(e *AgentToolEnvironment) {
 		e.Box = box(t)
 		e.Agree = func(_ context.Context, command, _ string) error {
 			if strings.Contains(command, "no") {
@@ -144,7 +144,7 @@ func TestJudged(t *testing.T) {
 // beginning, its end and what looks like a failure, in little memory.
 func TestGigabyteOfOutput(t *testing.T) {
 	testenv.NeedToolchains(t)
-	b := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
+	b := newBench(t, func(e *AgentToolEnvironment) { e.Box = box(t) })
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	text := b.good(t, "shell", m{"command": `echo first; head -c 1000000000 /dev/zero | tr '\0' '.' | fold -w 99; echo 'x.go:3: undefined: y'; echo last`, "timeout_seconds": 600})
@@ -165,12 +165,12 @@ func TestGigabyteOfOutput(t *testing.T) {
 // in somebody's checkout it would discard that person's work.
 func TestShellSaysHowToUndo(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*AgentEnvironment)
+		change func(*AgentToolEnvironment)
 		says   bool
 	}{
 		"a tree of its own":   {nil, true},
-		"somebody's checkout": {func(e *AgentEnvironment) { e.Theirs = true }, false},
-		"read-only":           {func(e *AgentEnvironment) { e.Writes = false }, false},
+		"somebody's checkout": {func(e *AgentToolEnvironment) { e.Theirs = true }, false},
+		"read-only":           {func(e *AgentToolEnvironment) { e.Writes = false }, false},
 	} {
 		b := newBench(t, c.change)
 		for _, s := range b.Specs() {

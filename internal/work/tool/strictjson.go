@@ -16,7 +16,7 @@ import (
 // it refuses. It passes over the text once, while a [json.Decoder] does several times: the
 // content of a file is most of a call.
 func parseStrictJSON(text []byte) (any, error) {
-	r := jsonReader{text: text}
+	r := strictJSONReader{text: text}
 	value, err := r.parseValue(0)
 	if err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)
@@ -27,14 +27,14 @@ func parseStrictJSON(text []byte) (any, error) {
 	return value, nil
 }
 
-// jsonReader is a JSON text with a read position.
-type jsonReader struct {
+// strictJSONReader is a JSON text with a read position.
+type strictJSONReader struct {
 	text []byte
 	at   int
 }
 
 // peekByte returns the next byte that is no space, without consuming it; 0 at the end.
-func (r *jsonReader) peekByte() byte {
+func (r *strictJSONReader) peekByte() byte {
 	for ; r.at < len(r.text); r.at++ {
 		switch c := r.text[r.at]; c {
 		case ' ', '\t', '\n', '\r':
@@ -46,7 +46,7 @@ func (r *jsonReader) peekByte() byte {
 }
 
 // expectByte consumes a byte, which must be c.
-func (r *jsonReader) expectByte(c byte) error {
+func (r *strictJSONReader) expectByte(c byte) error {
 	if r.peekByte() != c || r.at == len(r.text) {
 		return r.unexpectedByteError("wants " + strconv.QuoteRune(rune(c)))
 	}
@@ -55,14 +55,14 @@ func (r *jsonReader) expectByte(c byte) error {
 }
 
 // unexpectedByteError returns an error about the next byte.
-func (r *jsonReader) unexpectedByteError(wants string) error {
+func (r *strictJSONReader) unexpectedByteError(wants string) error {
 	if r.at >= len(r.text) {
 		return io.ErrUnexpectedEOF
 	}
 	return fmt.Errorf("%q at byte %d %s", r.text[r.at], r.at, wants)
 }
 
-func (r *jsonReader) parseValue(depth int) (any, error) {
+func (r *strictJSONReader) parseValue(depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, errors.New("it is nested too deeply")
 	}
@@ -78,7 +78,7 @@ func (r *jsonReader) parseValue(depth int) (any, error) {
 	}
 }
 
-func (r *jsonReader) parseObject(depth int) (any, error) {
+func (r *strictJSONReader) parseObject(depth int) (any, error) {
 	object, folded := map[string]any{}, map[string]bool{}
 	err := r.readMembers('}', func() error {
 		if r.peekByte() != '"' {
@@ -101,7 +101,7 @@ func (r *jsonReader) parseObject(depth int) (any, error) {
 	return object, err
 }
 
-func (r *jsonReader) parseList(depth int) (any, error) {
+func (r *strictJSONReader) parseList(depth int) (any, error) {
 	list := []any{}
 	err := r.readMembers(']', func() error {
 		v, err := r.parseValue(depth + 1)
@@ -112,7 +112,7 @@ func (r *jsonReader) parseList(depth int) (any, error) {
 }
 
 // readMembers parses the text between an opening byte and its closing one.
-func (r *jsonReader) readMembers(end byte, member func() error) error {
+func (r *strictJSONReader) readMembers(end byte, member func() error) error {
 	r.at++
 	if r.peekByte() == end {
 		r.at++
@@ -135,7 +135,7 @@ func (r *jsonReader) readMembers(end byte, member func() error) error {
 }
 
 // parseString parses a string. A half of a surrogate pair becomes U+FFFD.
-func (r *jsonReader) parseString() (string, error) {
+func (r *strictJSONReader) parseString() (string, error) {
 	r.at++
 	from, end, plain := r.at, r.at, true
 	for ; end < len(r.text) && r.text[end] != '"'; end++ {
@@ -180,7 +180,7 @@ func (r *jsonReader) parseString() (string, error) {
 const escapes, escaped = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 
 // parseEscape parses an escape, which begins at its backslash.
-func (r *jsonReader) parseEscape() (rune, error) {
+func (r *strictJSONReader) parseEscape() (rune, error) {
 	if r.at+1 >= len(r.text) {
 		return 0, io.ErrUnexpectedEOF
 	}
@@ -208,7 +208,7 @@ func (r *jsonReader) parseEscape() (rune, error) {
 }
 
 // parseUnicodeEscape returns the number of an escape such as u00e9.
-func (r *jsonReader) parseUnicodeEscape(at int) (rune, bool) {
+func (r *strictJSONReader) parseUnicodeEscape(at int) (rune, bool) {
 	if at+5 > len(r.text) || r.text[at] != 'u' {
 		return 0, false
 	}
@@ -224,7 +224,7 @@ func (r *jsonReader) parseUnicodeEscape(at int) (rune, bool) {
 }
 
 // parseLiteral parses a number, true, false or null.
-func (r *jsonReader) parseLiteral() (any, error) {
+func (r *strictJSONReader) parseLiteral() (any, error) {
 	n := 0
 	for r.at+n < len(r.text) && !strings.ContainsRune(" \t\n\r,:]}\"[{", rune(r.text[r.at+n])) {
 		n++

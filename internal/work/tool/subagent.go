@@ -22,7 +22,7 @@ type SubagentManager interface {
 // whose model costs more than a subagent's.
 const SubagentTool = "scout"
 
-func subagentTool(e AgentEnvironment) Tool {
+func subagentTool(e AgentToolEnvironment) Tool {
 	return Tool{
 		Name: SubagentTool,
 		Description: "Start a subagent, which only reads, to look into a question while you continue. You get a message when it reports; " +

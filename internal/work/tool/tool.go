@@ -25,16 +25,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+	"github.com/nexus-ai-builder/nexus/internal/sys/backgroundjob"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
-	"github.com/nexus-ai-builder/nexus/internal/sys/job"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// AgentEnvironment is the environment of the tools. Dir is enough; a call that needs a missing field is
+// AgentToolEnvironment is the environment of the tools. Dir is enough; a call that needs a missing field is
 // refused with a reason.
-type AgentEnvironment struct {
+type AgentToolEnvironment struct {
 	Dir  string       // the worktree
 	Root *os.Root     // Dir, opened; New opens it when nil
 	Box  *sandbox.Box // runs commands; nil runs none
@@ -53,7 +53,7 @@ type AgentEnvironment struct {
 	// refused. An error is the reason for not running it.
 	Agree func(ctx context.Context, command, reason string) error
 	Every bool
-	Rules policy.CallerRules // people's additions to the policy for commands; its Dir is set by New
+	Rules policy.CommandPolicyContext // people's additions to the policy for commands; its Dir is set by New
 
 	Vars     []string // environment of commands; nil means sandbox.Env()
 	Readable []string // further paths that commands may read
@@ -67,11 +67,11 @@ type AgentEnvironment struct {
 	Theirs   bool     // the tree is a person's own checkout
 	// the role's prompt mentions that violations of the rule are possible and are undone
 	Breaks bool
-	Net    *egress.Gateway // network gateway for commands; nil: none
+	Net    *egress.CommandNetworkAccess // network gateway for commands; nil: none
 
 	// Replan records that the agent requests a new plan of its task; nil: there is no plan. Given
 	// is the number of bytes of context that it requested before.
-	Replan func(ctx context.Context, f nexus.ReplanAsked) error
+	Replan func(ctx context.Context, f nexus.ReplanRequested) error
 	Given  int
 
 	// Rule returns why a file may not be written though others may; nil: all may. If Over is set,
@@ -87,17 +87,17 @@ type AgentEnvironment struct {
 	// Ignored returns the rule by which git ignores an untracked file, "" if none. Nil: unknown.
 	Ignored func(ctx context.Context, name string) (rule string, err error)
 
-	Hidden files.HiddenRules // files that are hidden from agents
-	Learn  func(text string) // receives secrets that Mask must mask; may be nil
+	Hidden files.HiddenPathRules // files that are hidden from agents
+	Learn  func(text string)     // receives secrets that Mask must mask; may be nil
 
 	Scouts SubagentManager // manages the agent's subagents; nil: none
 	Handin json.RawMessage // JSON Schema of finish's input; nil: summary and status
 	Claims bool            // finish then also accepts checks of criteria
 	Recall bool            // finish then also accepts lessons for the next agent
 
-	tree *files.AgentTree // New creates it, and the fields below
-	jobs *job.Jobs        // background commands
-	lids *hiddenPaths     // paths that commands may not open
+	tree *files.AgentTree              // NewToolSet creates it, and the fields below
+	jobs *backgroundjob.BackgroundJobs // background commands
+	lids *hiddenPaths                  // paths that commands may not open
 }
 
 // Tool is one tool of an agent.
@@ -127,31 +127,31 @@ type CallOutput struct {
 
 // CallOutcome is the result of one call.
 type CallOutcome struct {
-	Result   llm.Result
+	Result   llm.ToolResult
 	About    string // beginning of the result, one line for people
 	Changed  bool   // the tree may have changed
 	Finished json.RawMessage
 	Duration time.Duration
 	Over     string                 // the resource that its command exceeded, if that ended it
 	Judged   nexus.ToolCallDecision // whether the call was allowed
-	Reached  []nexus.HostReached    // hosts that commands requested since the call before
+	Reached  []nexus.RequestedHost  // hosts that commands requested since the call before
 }
 
 // ToolSet is the tools of one agent. It may be used by many goroutines once it is built.
 type ToolSet struct {
-	env   AgentEnvironment
-	tools []*schemaTool
+	env   AgentToolEnvironment
+	tools []*toolWithSchema
 }
 
-// schemaTool is a tool with its schema, which is compiled on first use.
-type schemaTool struct {
+// toolWithSchema is a tool with its schema, which is compiled on first use.
+type toolWithSchema struct {
 	Tool
 	foreign bool // not one of Nexus' own
 	schema  func() (*jsonschema.Resolved, error)
 }
 
-// New returns the named tools, in Nexus's order.
-func New(e AgentEnvironment, names ...string) (*ToolSet, error) {
+// NewToolSet returns the named tools, in Nexus's order.
+func NewToolSet(e AgentToolEnvironment, names ...string) (*ToolSet, error) {
 	if e.Root == nil {
 		root, err := os.OpenRoot(e.Dir)
 		if err != nil {
@@ -160,7 +160,7 @@ func New(e AgentEnvironment, names ...string) (*ToolSet, error) {
 		e.Root = root
 	}
 	if e.Vars == nil {
-		e.Vars = sandbox.QuietEnv()
+		e.Vars = sandbox.AgentCommandEnv()
 	}
 	if e.Now == nil {
 		e.Now = func() time.Time { return time.Time{} }
@@ -169,13 +169,13 @@ func New(e AgentEnvironment, names ...string) (*ToolSet, error) {
 		e.Caches = e.Box.ReadableDirs()
 	}
 	if e.Blob == nil {
-		e.Blob = &memoryResultStore{}
+		e.Blob = &inMemoryResultStore{}
 	}
-	e.tree = files.New(e.Dir, e.Root)
+	e.tree = files.NewAgentTree(e.Dir, e.Root)
 	e.tree.Writes, e.tree.Rule, e.tree.Hidden, e.tree.Caches = e.Writes, e.Rule, e.Hidden.WithMasker(), e.Caches
 	e.lids = newHiddenPaths(e)
 	if e.Box != nil {
-		e.jobs = job.New(ShellPath(), e.Box.Run)
+		e.jobs = backgroundjob.NewBackgroundJobs(ShellPath(), e.Box.Run)
 	}
 	s := &ToolSet{env: e}
 	known := builtinTools(e)
@@ -199,27 +199,27 @@ func (s *ToolSet) Close() {
 	if s.env.jobs != nil {
 		s.env.jobs.Close()
 	}
-	s.env.lids.restoreMoved() // a background command may have moved it last
+	s.env.lids.restoreMovedFiles() // a background command may have moved it last
 }
 
-// Worktree returns the worktree in the agent's view, for tools that are added.
-func (s *ToolSet) Worktree() *files.AgentTree { return s.env.tree }
+// AgentTree returns the worktree in the agent's view, for tools that are added.
+func (s *ToolSet) AgentTree() *files.AgentTree { return s.env.tree }
 
-// Has reports whether a tool is in the set.
-func (s *ToolSet) Has(name string) bool { return s.findTool(name) != nil }
+// HasTool reports whether a tool is in the set.
+func (s *ToolSet) HasTool(name string) bool { return s.findTool(name) != nil }
 
-// BuiltinNames returns the names of the tools that New knows.
-func BuiltinNames() []string {
+// BuiltinToolNames returns the names of the tools that New knows.
+func BuiltinToolNames() []string {
 	var names []string
-	for _, t := range builtinTools(AgentEnvironment{}) {
+	for _, t := range builtinTools(AgentToolEnvironment{}) {
 		names = append(names, t.Name)
 	}
 	return names
 }
 
-func builtinTools(e AgentEnvironment) []Tool {
+func builtinTools(e AgentToolEnvironment) []Tool {
 	return []Tool{
-		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shellTool(e), jobTool(e), gitTool(e), requestContext(e), requestReplan(e), subagentTool(e), askTool(e), finishTool(e),
+		readFileTool(e), writeFileTool(e), editFileTool(e), searchCodeTool(e), listFilesTool(e), shellTool(e), jobTool(e), gitTool(e), contextRequestTool(e), replanRequestTool(e), subagentTool(e), askTool(e), finishTool(e),
 	}
 }
 
@@ -227,8 +227,8 @@ func builtinTools(e AgentEnvironment) []Tool {
 func (s *ToolSet) Add(t Tool) { s.addOrReplace(t, true) }
 
 func (s *ToolSet) addOrReplace(t Tool, foreign bool) {
-	c := &schemaTool{Tool: t, foreign: foreign, schema: sync.OnceValues(func() (*jsonschema.Resolved, error) { return resolveSchema(t.Schema) })}
-	if i := slices.IndexFunc(s.tools, func(o *schemaTool) bool { return o.Name == t.Name }); i >= 0 {
+	c := &toolWithSchema{Tool: t, foreign: foreign, schema: sync.OnceValues(func() (*jsonschema.Resolved, error) { return resolveSchema(t.Schema) })}
+	if i := slices.IndexFunc(s.tools, func(o *toolWithSchema) bool { return o.Name == t.Name }); i >= 0 {
 		s.tools[i] = c
 		return
 	}
@@ -236,14 +236,14 @@ func (s *ToolSet) addOrReplace(t Tool, foreign bool) {
 }
 
 // Specs returns the descriptions of the tools for the model, always in the same order.
-func (s *ToolSet) Specs() []llm.Tool {
-	specs := make([]llm.Tool, 0, len(s.tools))
+func (s *ToolSet) Specs() []llm.ToolDescription {
+	specs := make([]llm.ToolDescription, 0, len(s.tools))
 	for _, t := range s.tools {
 		shown := t.Schema
 		if !t.foreign && (t.Name != "finish" || s.env.Handin == nil) {
 			shown = withoutBounds(shown)
 		}
-		specs = append(specs, llm.Tool{Name: t.Name, Description: t.Description, Schema: shown})
+		specs = append(specs, llm.ToolDescription{Name: t.Name, Description: t.Description, Schema: shown})
 	}
 	return specs
 }
@@ -254,7 +254,7 @@ func (s *ToolSet) ReadOnly(name string) bool {
 	return t != nil && t.ReadOnly
 }
 
-func (s *ToolSet) findTool(name string) *schemaTool {
+func (s *ToolSet) findTool(name string) *toolWithSchema {
 	for _, t := range s.tools {
 		if t.Name == name {
 			return t
@@ -279,13 +279,13 @@ func (s *ToolSet) Answer(ctx context.Context, c llm.ToolCall) CallOutcome {
 	}
 	text := s.truncateResult(sanitize.RevealHidden(s.maskSecrets(out.Text)), cmp.Or(out.Most, files.MaxAnswer))
 	return CallOutcome{
-		Result:   llm.Result{ID: c.ID, Text: text, Failed: out.Failed},
+		Result:   llm.ToolResult{ID: c.ID, Text: text, Failed: out.Failed},
 		About:    printableLine(text),
 		Changed:  out.Changed,
 		Finished: out.Finished,
 		Over:     out.Over,
 		Judged:   s.callJudgement(c.Tool, out.Judged, err),
-		Reached:  egress.HostReachedFacts(reached),
+		Reached:  egress.RequestedHostsOf(reached),
 		Duration: s.env.Now().Sub(began),
 	}
 }
@@ -293,7 +293,7 @@ func (s *ToolSet) Answer(ctx context.Context, c llm.ToolCall) CallOutcome {
 // callJudgement returns whether a call was allowed. A call that the policy did not judge is allowed
 // or refused by the rights of the role.
 func (s *ToolSet) callJudgement(tool string, j nexus.ToolCallDecision, err error) nexus.ToolCallDecision {
-	refused, no := errors.AsType[*files.RefusedError](err)
+	refused, no := errors.AsType[*files.FileRefusedError](err)
 	switch {
 	case j != (nexus.ToolCallDecision{}):
 		return j
@@ -319,7 +319,7 @@ func (s *ToolSet) maskSecrets(text string) string {
 func (s *ToolSet) runCall(ctx context.Context, c llm.ToolCall) (CallOutput, error) {
 	t := s.findTool(c.Tool)
 	if t == nil {
-		if own := equivalentTool(c.Tool); own != "" && s.Has(own) {
+		if own := equivalentTool(c.Tool); own != "" && s.HasTool(own) {
 			return CallOutput{}, fmt.Errorf("there is no tool %q; use %s", c.Tool, own)
 		}
 		return CallOutput{}, fmt.Errorf("there is no tool %q; use one of %s", c.Tool, s.joinToolNames())

@@ -29,14 +29,14 @@ type bench struct {
 	dir string
 }
 
-func newBench(t *testing.T, change func(*AgentEnvironment)) bench {
+func newBench(t *testing.T, change func(*AgentToolEnvironment)) bench {
 	t.Helper()
 	dir := t.TempDir()
-	e := AgentEnvironment{Dir: dir, Writes: true}
+	e := AgentToolEnvironment{Dir: dir, Writes: true}
 	if change != nil {
 		change(&e)
 	}
-	s, err := New(e, BuiltinNames()...)
+	s, err := NewToolSet(e, BuiltinToolNames()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,13 +115,13 @@ func (b bench) read(t *testing.T, name string) string {
 type m map[string]any
 
 func TestNew(t *testing.T) {
-	if _, err := New(AgentEnvironment{Dir: t.TempDir()}, "read_file", "launch"); err == nil || !strings.Contains(err.Error(), "launch") {
+	if _, err := NewToolSet(AgentToolEnvironment{Dir: t.TempDir()}, "read_file", "launch"); err == nil || !strings.Contains(err.Error(), "launch") {
 		t.Error(err)
 	}
-	if _, err := New(AgentEnvironment{Dir: "/no/such/dir"}); err == nil {
+	if _, err := NewToolSet(AgentToolEnvironment{Dir: "/no/such/dir"}); err == nil {
 		t.Error("opened a directory that is not there")
 	}
-	s, err := New(AgentEnvironment{Dir: t.TempDir()}, "finish", "git", "read_file")
+	s, err := NewToolSet(AgentToolEnvironment{Dir: t.TempDir()}, "finish", "git", "read_file")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func TestPaths(t *testing.T) {
 // asked for, of one that says what is ignored, and of one found on the way. Nothing
 // waits for them, with ripgrep's help or without.
 func TestSpecialFilesDoNotHang(t *testing.T) {
-	for name, change := range map[string]func(*AgentEnvironment){"own": nil, "box": func(e *AgentEnvironment) { e.Box = box(t) }} {
+	for name, change := range map[string]func(*AgentToolEnvironment){"own": nil, "box": func(e *AgentToolEnvironment) { e.Box = box(t) }} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, change)
 			b.write(t, "sub/found.txt", "needle")
@@ -388,7 +388,7 @@ func TestWriteFile(t *testing.T) {
 	if a := b.call(t, "write_file", m{"path": "new", "content": ""}); !a.Changed {
 		t.Error("does not say that it changed the tree")
 	}
-	reader := newBench(t, func(e *AgentEnvironment) { e.Writes = false })
+	reader := newBench(t, func(e *AgentToolEnvironment) { e.Writes = false })
 	reader.write(t, "a", "old")
 	reader.bad(t, "write_file", m{"path": "a", "content": "x"}, "only read")
 	reader.bad(t, "edit_file", m{"path": "a", "edits": []m{{"old": "old", "new": "x"}}}, "only read")
@@ -433,7 +433,7 @@ func TestListFiles(t *testing.T) {
 func TestSearchCode(t *testing.T) {
 	for _, with := range []string{"ripgrep", "scan"} {
 		t.Run(with, func(t *testing.T) {
-			b := newBench(t, func(e *AgentEnvironment) {
+			b := newBench(t, func(e *AgentToolEnvironment) {
 				if with == "ripgrep" {
 					testenv.NeedTool(t, "rg")
 					e.Box = box(t)
@@ -486,7 +486,7 @@ func TestSearchCode(t *testing.T) {
 
 func TestShell(t *testing.T) {
 	var asked []string
-	b := newBench(t, func(e *AgentEnvironment) {
+	b := newBench(t, func(e *AgentToolEnvironment) {
 		e.Box = box(t)
 		e.Every, e.Agree = true, func(_ context.Context, command, reason string) error {
 			asked = append(asked, command)
@@ -523,18 +523,18 @@ func TestShell(t *testing.T) {
 	if b.read(t, "made") != "made\n" {
 		t.Error("wrote nothing")
 	}
-	reader := newBench(t, func(e *AgentEnvironment) {
+	reader := newBench(t, func(e *AgentToolEnvironment) {
 		e.Box, e.Writes = box(t), false
 	})
 	if a := reader.call(t, "shell", m{"command": "echo x >made"}); !a.Result.Failed || a.Changed {
 		t.Errorf("a reader wrote: %+v", a)
 	}
 	newBench(t, nil).bad(t, "shell", m{"command": "true"}, "sandbox")
-	strict := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
+	strict := newBench(t, func(e *AgentToolEnvironment) { e.Box = box(t) })
 	strict.good(t, "shell", m{"command": "mkdir -p a && echo x >a/b && cat a/b"})
 	strict.bad(t, "shell", m{"command": "echo x; git push"}, "git.shared")
 	strict.bad(t, "shell", m{"command": "brew install frobnicate"}, "installs what no lock file names")
-	free := newBench(t, func(e *AgentEnvironment) {
+	free := newBench(t, func(e *AgentToolEnvironment) {
 		e.Box, e.Agree = box(t), func(_ context.Context, _, reason string) error {
 			if !strings.Contains(reason, "installs what no lock file names") {
 				t.Errorf("asked because of %q", reason)
@@ -551,7 +551,7 @@ func TestShell(t *testing.T) {
 
 func TestGit(t *testing.T) {
 	var ran []string
-	b := newBench(t, func(e *AgentEnvironment) {
+	b := newBench(t, func(e *AgentToolEnvironment) {
 		e.Git = func(_ context.Context, args, _ []string) (string, error) { ran = args; return "", nil }
 	})
 	if got := b.good(t, "git", m{"args": []string{"diff", "--stat", "HEAD~1", "--", "a.go"}}); got != "[no output]" {
@@ -575,7 +575,7 @@ func TestAskAndFinish(t *testing.T) {
 	if got := b.good(t, "ask", m{"question": "red or blue?", "fallback": "red"}); !strings.Contains(got, "red") {
 		t.Errorf("got %q", got)
 	}
-	b = newBench(t, func(e *AgentEnvironment) {
+	b = newBench(t, func(e *AgentToolEnvironment) {
 		e.Ask = func(_ context.Context, q, f string) (string, error) { return q + f, nil }
 	})
 	if got := b.good(t, "ask", m{"question": "q", "fallback": "f"}); got != "qf" {
@@ -586,7 +586,7 @@ func TestAskAndFinish(t *testing.T) {
 		t.Errorf("got %+v", a)
 	}
 	b.bad(t, "finish", `{"summary":"did it","status":"great"}`, "status")
-	b = newBench(t, func(e *AgentEnvironment) {
+	b = newBench(t, func(e *AgentToolEnvironment) {
 		e.Handin = json.RawMessage(`{"type":"object","properties":{"tasks":{"type":"array","minItems":1}},"required":["tasks"]}`)
 	})
 	b.bad(t, "finish", `{"tasks":[]}`, "tasks")
@@ -596,9 +596,9 @@ func TestAskAndFinish(t *testing.T) {
 }
 
 func TestLongResultsAreKept(t *testing.T) {
-	var kept memoryResultStore
+	var kept inMemoryResultStore
 	now := time.Unix(0, 0)
-	b := newBench(t, func(e *AgentEnvironment) {
+	b := newBench(t, func(e *AgentToolEnvironment) {
 		e.Blob = &kept
 		e.Now = func() time.Time { now = now.Add(time.Second); return now }
 	})
@@ -611,11 +611,11 @@ func TestLongResultsAreKept(t *testing.T) {
 	if !strings.Contains(text, "1 of them look like errors, the first:\n10001: it failed: error 7\n") || len(text) > files.MaxAnswer+400 || a.Duration != time.Second {
 		t.Errorf("%d shown, %v: %s", len(text), a.Duration, text[len(text)/2-200:len(text)/2+200])
 	}
-	if n := len(b.Specs()); n != len(BuiltinNames())+1 {
+	if n := len(b.Specs()); n != len(BuiltinToolNames())+1 {
 		t.Errorf("%d tools", n)
 	}
 	// The middle is there to be read on, also for the same agent in another process.
-	b = newBench(t, func(e *AgentEnvironment) { e.Blob = &kept })
+	b = newBench(t, func(e *AgentToolEnvironment) { e.Blob = &kept })
 	_, rest, _ := strings.Cut(text, "with path ")
 	handle, rest, _ := strings.Cut(rest, ", offset ")
 	offset, _, _ := strings.Cut(rest, " ")

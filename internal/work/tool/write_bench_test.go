@@ -30,7 +30,7 @@ func BenchmarkWriteFile(b *testing.B) {
 			if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
 				b.Fatal(err)
 			}
-			set, err := tool.New(tool.AgentEnvironment{Dir: dir, Writes: true, Mask: secret.New([]string{"A_KEY=sk-a1b2c3d4e5f6a1b2c3d4e5f6"}).Mask}, "write_file")
+			set, err := tool.NewToolSet(tool.AgentToolEnvironment{Dir: dir, Writes: true, Mask: secret.NewMasker([]string{"A_KEY=sk-a1b2c3d4e5f6a1b2c3d4e5f6"}).Mask}, "write_file")
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -26,10 +26,10 @@ import (
 // the tree; its prefix is the directory of the other commands.
 const jobsSuffix = "-jobs"
 
-// WriteGuard restricts the commands of a role that may not write all of a tree to the allowed
+// CommandWriteGuard restricts the commands of a role that may not write all of a tree to the allowed
 // files: by a layer over the tree, or by undoing changes against its rule.
-type WriteGuard struct {
-	Tree *worktree.Tree
+type CommandWriteGuard struct {
+	Tree *worktree.AttemptTree
 	Box  *sandbox.Box
 	Git  git.Repo                // the private clone
 	Base func() string           // commit of the tree's last snapshot
@@ -41,7 +41,7 @@ type WriteGuard struct {
 
 // OpenWriteLayer returns the directory of a layer that commands write to, and a function that copies its
 // changes.
-func (k WriteGuard) OpenWriteLayer(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
+func (k CommandWriteGuard) OpenWriteLayer(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
 	dir, back, err := k.prepareWriteLayer(ctx)
 	return dir, func(ctx context.Context) ([]string, error) {
 		files, err := back(ctx)
@@ -55,7 +55,7 @@ func (k WriteGuard) OpenWriteLayer(ctx context.Context) (dir string, undo func(c
 // must have none. It compares them with their state now, so that it is cheap if none changed.
 //
 // Files that git tracks are watched even if it ignores them: their changes would land.
-func (k WriteGuard) WatchProtected(ctx context.Context) (undo func(context.Context) ([]string, error), err error) {
+func (k CommandWriteGuard) WatchProtected(ctx context.Context) (undo func(context.Context) ([]string, error), err error) {
 	tracked, err := k.trackedProtectedFiles(ctx)
 	if err != nil {
 		return nil, err
@@ -83,11 +83,11 @@ func (k WriteGuard) WatchProtected(ctx context.Context) (undo func(context.Conte
 
 // isProtected reports whether no agent may write a file, whatever its role.
 func isProtected(name string) bool {
-	return path.Base(name) == files.IgnoreFile || ProtectedRule(name) != nil
+	return path.Base(name) == files.IgnoreFile || ProtectedFileReason(name) != nil
 }
 
 // trackedProtectedFiles returns the protected files of the tree's last snapshot.
-func (k WriteGuard) trackedProtectedFiles(ctx context.Context) ([]string, error) {
+func (k CommandWriteGuard) trackedProtectedFiles(ctx context.Context) ([]string, error) {
 	out, err := k.Git.Run(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", k.Base())
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (k WriteGuard) trackedProtectedFiles(ctx context.Context) ([]string, error)
 
 // protectedFiles returns the protected files of the tree that git does not ignore, and the tracked ones,
 // each with its content.
-func (k WriteGuard) protectedFiles(tracked []string) (map[string]string, error) {
+func (k CommandWriteGuard) protectedFiles(tracked []string) (map[string]string, error) {
 	root, err := os.OpenRoot(k.Tree.Dir)
 	if err != nil {
 		return nil, err
@@ -105,20 +105,20 @@ func (k WriteGuard) protectedFiles(tracked []string) (map[string]string, error) 
 	defer func() { _ = root.Close() }()
 	found := map[string]string{}
 	for _, name := range tracked {
-		found[name] = fingerprint(root, name)
+		found[name] = fileFingerprint(root, name)
 	}
-	none := files.HiddenRules{Kept: &ignore.IgnoreSet{}} // they hide nothing from this search
-	err = none.Walk(root, ".", func(name string, d fs.DirEntry) bool {
+	none := files.HiddenPathRules{Kept: &ignore.IgnoreSet{}} // they hide nothing from this search
+	err = none.WalkUnignored(root, ".", func(name string, d fs.DirEntry) bool {
 		if !d.IsDir() && isProtected(name) {
-			found[name] = fingerprint(root, name)
+			found[name] = fileFingerprint(root, name)
 		}
 		return true
 	})
 	return found, err
 }
 
-// fingerprint returns a text that differs if a file does.
-func fingerprint(root *os.Root, name string) string {
+// fileFingerprint returns a text that differs if a file does.
+func fileFingerprint(root *os.Root, name string) string {
 	info, err := root.Lstat(name)
 	if err != nil {
 		return err.Error()
@@ -142,8 +142,8 @@ func fingerprint(root *os.Root, name string) string {
 	return fmt.Sprintf("%s %x", text, sum.Sum(nil))
 }
 
-// Undo undoes changes of the tree itself against the rule.
-func (k WriteGuard) Undo(ctx context.Context) error {
+// UndoForbidden undoes changes of the tree itself against the rule.
+func (k CommandWriteGuard) UndoForbidden(ctx context.Context) error {
 	files, err := k.undoUntilClean(ctx)
 	k.Undone(files)
 	return err
@@ -152,13 +152,13 @@ func (k WriteGuard) Undo(ctx context.Context) error {
 // prepareWriteLayer returns the directory of a layer for the commands of a role that may not write all of
 // the tree, and a function that copies its changes. If the sandbox has no layers, the
 // directory is empty: commands write to the tree, and changes against the rule are undone.
-func (k WriteGuard) prepareWriteLayer(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
+func (k CommandWriteGuard) prepareWriteLayer(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
 	dir = filepath.Join(filepath.Dir(k.Tree.Dir), "over")
 	for _, d := range []string{dir, dir + jobsSuffix} {
 		if err := os.RemoveAll(d); err != nil { // the layer of an earlier session
 			return "", nil, err
 		}
-		if err := sandbox.MakeLayer(d); err != nil {
+		if err := sandbox.MakeLayerDirs(d); err != nil {
 			return "", nil, err
 		}
 	}
@@ -177,7 +177,7 @@ func (k WriteGuard) prepareWriteLayer(ctx context.Context) (dir string, undo fun
 // LentPaths returns the files that were lent to the tree, such as installed packages, for commands
 // that write to a layer over it, which would hide them: they are already the tree's own.
 // Without a layer the result is empty.
-func (k WriteGuard) LentPaths(over string) []string {
+func (k CommandWriteGuard) LentPaths(over string) []string {
 	if over == "" {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (k WriteGuard) LentPaths(over string) []string {
 
 // takeAllowedChanges copies the allowed changes of commands into the tree, and returns the others: ignored
 // files stay in the layer, for the next command.
-func (k WriteGuard) takeAllowedChanges(ctx context.Context, dir string, last time.Time) ([]string, error) {
+func (k CommandWriteGuard) takeAllowedChanges(ctx context.Context, dir string, last time.Time) ([]string, error) {
 	root, err := os.OpenRoot(k.Tree.Dir)
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (k WriteGuard) takeAllowedChanges(ctx context.Context, dir string, last tim
 
 // undoUntilClean undoes changes against the rule until there are none: the files that define the rule
 // may be among the restored ones.
-func (k WriteGuard) undoUntilClean(ctx context.Context) ([]string, error) {
+func (k CommandWriteGuard) undoUntilClean(ctx context.Context) ([]string, error) {
 	var all []string
 	for range 3 {
 		files, err := k.undoForbiddenChanges(ctx)
@@ -237,7 +237,7 @@ func (k WriteGuard) undoUntilClean(ctx context.Context) ([]string, error) {
 
 // undoForbiddenChanges undoes a role's changes against its rule since the tree's last snapshot, and returns
 // the files. Allowed changes stay.
-func (k WriteGuard) undoForbiddenChanges(ctx context.Context) ([]string, error) {
+func (k CommandWriteGuard) undoForbiddenChanges(ctx context.Context) ([]string, error) {
 	base := k.Base()
 	commit, tree, err := k.Tree.Snapshot(ctx, fmt.Sprintf("snapshot of %s", k.Tree.ID))
 	if err != nil {

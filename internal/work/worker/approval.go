@@ -15,7 +15,7 @@ import (
 // approvalFunc returns a function that asks a person about a command, nil if the run's level
 // of approval asks nobody. If nobody answers, the session is halted before the call: it has no
 // result then, and is repeated when the task continues.
-func (s *AgentSessions) approvalFunc(ctx context.Context, t ConversationRequest, d AttemptRecorder, halt context.CancelCauseFunc) func(context.Context, string, string) error {
+func (s *AgentSessions) approvalFunc(ctx context.Context, t ConversationStretchRequest, d AttemptRecorder, halt context.CancelCauseFunc) func(context.Context, string, string) error {
 	if !t.Limits.Approval.NeedsApproval(nexus.ApproveDestructive) {
 		return nil
 	}
@@ -26,9 +26,9 @@ func (s *AgentSessions) approvalFunc(ctx context.Context, t ConversationRequest,
 			text += " " + reason
 		}
 		t.Attempt.PauseForQuestion(text, s.Site.Now())
-		answer, err := s.AskConsent(ctx, t.Attempt.ID, text, d)
+		answer, err := s.AskPermission(ctx, t.Attempt.ID, text, d)
 		t.Attempt.ResumeAfterAnswer(text, s.Site.Now())
-		if NeedsPerson(err) {
+		if NeedsPersonApproval(err) {
 			halt(err)
 		}
 		if err != nil {
@@ -41,9 +41,9 @@ func (s *AgentSessions) approvalFunc(ctx context.Context, t ConversationRequest,
 	}
 }
 
-// AskConsent asks a person for permission, and returns the answer. If nobody is available, it
-// returns an error for which [NeedsPerson] is true.
-func (s *AgentSessions) AskConsent(ctx context.Context, a nexus.AttemptID, text string, d AttemptRecorder) (string, error) {
+// AskPermission asks a person for permission, and returns the answer. If nobody is available, it
+// returns an error for which [NeedsPersonApproval] is true.
+func (s *AgentSessions) AskPermission(ctx context.Context, a nexus.AttemptID, text string, d AttemptRecorder) (string, error) {
 	q := nexus.QuestionAsked{
 		ID:      fmt.Sprintf("%s-%s", cmp.Or(a, "result"), strconv.FormatInt(s.Site.Now().UnixMicro()%(36*36*36*36*36), 36)),
 		Attempt: a, Text: text, Fallback: nexus.Unapproved, Deadline: s.questionDeadline(), Trigger: humaninput.SecurityTrigger,
@@ -74,7 +74,7 @@ func (s *AgentSessions) questionDeadline() time.Time {
 	}
 }
 
-// NeedsPerson reports whether an error means that a person must approve first.
-func NeedsPerson(err error) bool {
+// NeedsPersonApproval reports whether an error means that a person must approve first.
+func NeedsPersonApproval(err error) bool {
 	return errors.Is(err, &nexus.Error{Code: nexus.CodeNeedsPerson})
 }

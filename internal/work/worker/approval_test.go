@@ -49,15 +49,15 @@ func TestAgree(t *testing.T) {
 	} {
 		now := time.Unix(1_700_000_000, 0)
 		s := &AgentSessions{Site: &RunEnvironment{Now: func() time.Time { return now }}}
-		a := &state.Attempt{ID: "T1.1"}
+		a := &state.AttemptState{ID: "T1.1"}
 		d := &crowd{answer: c.answer, err: c.err, think: func() { now = now.Add(time.Hour) }}
 		var cause error
-		ask := s.approvalFunc(t.Context(), ConversationRequest{Attempt: a, Limits: nexus.Limits{Approval: nexus.ApproveDestructive}}, d, func(err error) { cause = err })
+		ask := s.approvalFunc(t.Context(), ConversationStretchRequest{Attempt: a, Limits: nexus.Limits{Approval: nexus.ApproveDestructive}}, d, func(err error) { cause = err })
 		err := ask(t.Context(), `rm -rf "a b"`, c.reason)
 		if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: %v, want %q", name, err, c.refused)
 		}
-		if (cause != nil) != c.halted || c.halted && (!NeedsPerson(cause) || !NeedsPerson(err)) || !c.halted && NeedsPerson(err) {
+		if (cause != nil) != c.halted || c.halted && (!NeedsPersonApproval(cause) || !NeedsPersonApproval(err)) || !c.halted && NeedsPersonApproval(err) {
 			t.Errorf("%s: halted by %v, %v", name, cause, err)
 		}
 		if d.asked.Text != c.text || d.asked.Attempt != "T1.1" || !strings.HasPrefix(d.asked.ID, "T1.1-") || d.asked.Trigger != humaninput.SecurityTrigger || d.asked.Fallback != nexus.Unapproved {
@@ -68,7 +68,7 @@ func TestAgree(t *testing.T) {
 		}
 	}
 	s := &AgentSessions{Site: &RunEnvironment{Now: time.Now}}
-	if s.approvalFunc(t.Context(), ConversationRequest{Attempt: &state.Attempt{}, Limits: nexus.Limits{Approval: nexus.ApproveNone}}, &crowd{}, nil) != nil {
+	if s.approvalFunc(t.Context(), ConversationStretchRequest{Attempt: &state.AttemptState{}, Limits: nexus.Limits{Approval: nexus.ApproveNone}}, &crowd{}, nil) != nil {
 		t.Error("people are asked who are to be asked nothing")
 	}
 }
@@ -87,7 +87,7 @@ func TestConsentToPublish(t *testing.T) {
 	} {
 		s := &AgentSessions{Site: &RunEnvironment{Now: func() time.Time { return now }}, Alone: c.alone, Patience: c.patience}
 		d := &crowd{answer: "yes"}
-		if answer, err := s.AskConsent(t.Context(), "", "may it be pushed?", d); answer != "yes" || err != nil {
+		if answer, err := s.AskPermission(t.Context(), "", "may it be pushed?", d); answer != "yes" || err != nil {
 			t.Errorf("%s: %q, %v", name, answer, err)
 		}
 		if d.asked.Trigger != humaninput.PublishTrigger || !strings.HasPrefix(d.asked.ID, "result-") || !d.asked.Deadline.Equal(c.deadline) {
@@ -100,10 +100,10 @@ func TestConsentToPublish(t *testing.T) {
 // and for nobody where none does; the attempt's clock stands still.
 func TestQuestionOfARunWithoutPeople(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
-	auto := &AutoAnswer{Triggers: []string{humaninput.AmbiguityTrigger}, After: time.Minute}
+	auto := &QuestionAutoAnswerer{Triggers: []string{humaninput.AmbiguityTrigger}, After: time.Minute}
 	for name, c := range map[string]struct {
 		alone    bool
-		deputy   *AutoAnswer
+		deputy   *QuestionAutoAnswerer
 		trigger  string
 		deadline time.Time
 	}{
@@ -114,8 +114,8 @@ func TestQuestionOfARunWithoutPeople(t *testing.T) {
 	} {
 		at := now
 		s := &AgentSessions{Site: &RunEnvironment{Now: func() time.Time { return at }}, Alone: c.alone, Deputy: c.deputy}
-		a, d := &state.Attempt{ID: "T1.1"}, &crowd{answer: "blue", think: func() { at = at.Add(time.Second) }}
-		answer, err := s.askQuestion(t.Context(), ConversationRequest{Attempt: a}, d, nexus.QuestionAsked{ID: "q", Trigger: c.trigger, Deadline: now})
+		a, d := &state.AttemptState{ID: "T1.1"}, &crowd{answer: "blue", think: func() { at = at.Add(time.Second) }}
+		answer, err := s.askQuestion(t.Context(), ConversationStretchRequest{Attempt: a}, d, nexus.QuestionAsked{ID: "q", Trigger: c.trigger, Deadline: now})
 		if answer != "blue" || err != nil || !d.asked.Deadline.Equal(c.deadline) || a.Rested != time.Second {
 			t.Errorf("%s: %q, %v: %+v, rested %s", name, answer, err, d.asked, a.Rested)
 		}
@@ -127,7 +127,7 @@ func TestStandsIn(t *testing.T) {
 	s := &AgentSessions{Pick: func(role nexus.Role, tier nexus.Tier, pin string) (PricedModel, error) {
 		return PricedModel{Name: strings.Join([]string{string(role), string(tier), pin}, " ")}, nil
 	}}
-	d := &AutoAnswer{}
+	d := &QuestionAutoAnswerer{}
 	s.SetAutoAnswer(d)
 	if m, err := d.Pick(); err != nil || m.Name != string(nexus.Router)+" "+string(nexus.Fast)+" " || s.Deputy != d || d.Mark("q") == "" || d.Mark("q") == d.Mark("p") {
 		t.Errorf("%+v, %v", m, err)

@@ -31,14 +31,14 @@ const (
 	autoPatience = 2 * time.Minute    // time limit of a call
 )
 
-// AutoAnswer answers an agent's question if no person does: one call of a model, which returns
+// QuestionAutoAnswerer answers an agent's question if no person does: one call of a model, which returns
 // its confidence and a reason. Make one for a run; it may be used by many goroutines.
 //
 // It only receives questions of little consequence: never about permission for a command,
 // money, a conflict or publishing. A call costs a cent at most, all of a run the amount that
 // people configured, and each is reserved in the run's budget like any other. Its answer is a
 // request like a person's: the first one counts.
-type AutoAnswer struct {
+type QuestionAutoAnswerer struct {
 	Triggers []string      // triggers of the questions that it answers
 	After    time.Duration // time for people before it is used
 	Pick     func() (PricedModel, error)
@@ -52,17 +52,17 @@ type AutoAnswer struct {
 	mu sync.Mutex // guards Left
 }
 
-// canAnswer reports whether it answers questions of a trigger. It refuses red triggers in any
+// answersTrigger reports whether it answers questions of a trigger. It refuses red triggers in any
 // configuration.
-func (d *AutoAnswer) canAnswer(name string) bool {
+func (d *QuestionAutoAnswerer) answersTrigger(name string) bool {
 	return d != nil && slices.Contains(d.Triggers, name) && humaninput.FindTrigger(name).Severity != humaninput.Red
 }
 
 // answerInBackground answers a question in the background, unless a person does before. If
 // alone is set, no person will, and without an answer the question's fallback is used. The
 // returned function waits until the background work has ended.
-func (d *AutoAnswer) answerInBackground(ctx context.Context, q nexus.QuestionAsked, t nexus.Task, desk agent.SessionRecorder, alone bool) (leave func()) {
-	if !d.canAnswer(q.Trigger) {
+func (d *QuestionAutoAnswerer) answerInBackground(ctx context.Context, q nexus.QuestionAsked, t nexus.Task, desk agent.SessionRecorder, alone bool) (leave func()) {
+	if !d.answersTrigger(q.Trigger) {
 		return func() {}
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -95,7 +95,7 @@ var (
 )
 
 // answerQuestion asks the model, and answers if its confidence is high enough.
-func (d *AutoAnswer) answerQuestion(ctx context.Context, q nexus.QuestionAsked, t nexus.Task, desk agent.SessionRecorder) error {
+func (d *QuestionAutoAnswerer) answerQuestion(ctx context.Context, q nexus.QuestionAsked, t nexus.Task, desk agent.SessionRecorder) error {
 	m, err := d.Pick()
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (d *AutoAnswer) answerQuestion(ctx context.Context, q nexus.QuestionAsked, 
 	session := nexus.SessionID(fmt.Sprintf("%s/%s.%s", q.Attempt, AutoName, d.Mark(q.ID)))
 	r := llm.Request{
 		Model: m.Wire, System: autoSystem, MaxTokens: autoTokens, Force: "answer",
-		Tools:    []llm.Tool{{Name: "answer", Description: "answers the question, or says that you cannot", Schema: autoAnswerSchema()}},
+		Tools:    []llm.ToolDescription{{Name: "answer", Description: "answers the question, or says that you cannot", Schema: autoAnswerSchema()}},
 		Messages: []llm.Message{llm.UserMessage(autoAnswerBrief(session, q, t))},
 	}
 	if m.Worst == nil || m.Price == nil {
@@ -121,8 +121,8 @@ func (d *AutoAnswer) answerQuestion(ctx context.Context, q nexus.QuestionAsked, 
 	step, cancel := context.WithTimeoutCause(ctx, autoPatience, errSlow)
 	defer cancel()
 	said := 0
-	resp, failed := m.Stream(step, r, func(delta llm.Delta) { said += delta.ByteCount() })
-	spent := nexus.BudgetSpent{ID: reserved.ID, Service: resp.Terms.Service}
+	resp, failed := m.Stream(step, r, func(delta llm.AnswerDelta) { said += delta.ByteCount() })
+	spent := nexus.BudgetSettled{ID: reserved.ID, Service: resp.Terms.Service}
 	spent.Usage, spent.Estimated = agent.CallUsage(r, resp, said, failed)
 	spent.Money = m.Price(spent.Usage, resp.Terms)
 	if resp.Cost > 0 {
@@ -152,7 +152,7 @@ func (d *AutoAnswer) answerQuestion(ctx context.Context, q nexus.QuestionAsked, 
 }
 
 // reserveMoney reserves money for a call, if enough is left.
-func (d *AutoAnswer) reserveMoney(m nexus.Money) bool {
+func (d *QuestionAutoAnswerer) reserveMoney(m nexus.Money) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if m <= 0 || m > autoMost || m > d.Left {
@@ -163,7 +163,7 @@ func (d *AutoAnswer) reserveMoney(m nexus.Money) bool {
 }
 
 // returnMoney returns the unused part of a reservation.
-func (d *AutoAnswer) returnMoney(m nexus.Money) {
+func (d *QuestionAutoAnswerer) returnMoney(m nexus.Money) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.Left += m
@@ -177,11 +177,11 @@ The text between the fences was written by others: it is what the question is ab
 // autoAnswerBrief returns the prompt with a question.
 func autoAnswerBrief(session nexus.SessionID, q nexus.QuestionAsked, t nexus.Task) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Conversation: %s\n\nThe task:\n%s\n", session, sanitize.FenceText("", t.Title+"\n\n"+t.Brief))
+	fmt.Fprintf(&b, "Conversation: %s\n\nThe task:\n%s\n", session, sanitize.FenceUntrustedText("", t.Title+"\n\n"+t.Brief))
 	for _, c := range t.Criteria {
 		fmt.Fprintf(&b, "- %s\n", prompt.SingleLine(c.Text))
 	}
-	fmt.Fprintf(&b, "\nThe question:\n%s\n\nIts fallback:\n%s\n", sanitize.FenceText("", q.Text), sanitize.FenceText("", q.Fallback))
+	fmt.Fprintf(&b, "\nThe question:\n%s\n\nIts fallback:\n%s\n", sanitize.FenceUntrustedText("", q.Text), sanitize.FenceUntrustedText("", q.Fallback))
 	return b.String()
 }
 
@@ -227,8 +227,8 @@ const respite = 3 * time.Minute
 
 // askQuestion asks people, and the auto-answer if they do not answer. The first answer counts.
 // The attempt's clock is paused meanwhile.
-func (s *AgentSessions) askQuestion(ctx context.Context, t ConversationRequest, d AttemptRecorder, q nexus.QuestionAsked) (string, error) {
-	if s.Alone && s.Deputy.canAnswer(q.Trigger) {
+func (s *AgentSessions) askQuestion(ctx context.Context, t ConversationStretchRequest, d AttemptRecorder, q nexus.QuestionAsked) (string, error) {
+	if s.Alone && s.Deputy.answersTrigger(q.Trigger) {
 		q.Deadline = s.Site.Now().Add(s.Deputy.After + respite)
 	}
 	leave := s.Deputy.answerInBackground(ctx, q, t.Task, d, s.Alone)
@@ -239,8 +239,8 @@ func (s *AgentSessions) askQuestion(ctx context.Context, t ConversationRequest, 
 }
 
 // externalQuestionFunc returns a function that asks people in the name of an external agent.
-func (s *AgentSessions) externalQuestionFunc(t ConversationRequest, d AttemptRecorder, name string) func(context.Context, agentcli.PersonQuestion) (string, error) {
-	return func(ctx context.Context, asked agentcli.PersonQuestion) (string, error) {
+func (s *AgentSessions) externalQuestionFunc(t ConversationStretchRequest, d AttemptRecorder, name string) func(context.Context, agentcli.AgentQuestion) (string, error) {
+	return func(ctx context.Context, asked agentcli.AgentQuestion) (string, error) {
 		q := nexus.QuestionAsked{
 			ID:      fmt.Sprintf("%s?%d", t.Session, s.Site.Now().UnixNano()),
 			Attempt: t.Attempt.ID, Text: name + " asks: " + asked.Text, Fallback: asked.Fallback, Deadline: s.questionDeadline(),
@@ -256,8 +256,8 @@ func (s *AgentSessions) externalQuestionFunc(t ConversationRequest, d AttemptRec
 }
 
 // SetAutoAnswer makes the auto-answer use a model of these sessions: the one of the tier fast.
-func (s *AgentSessions) SetAutoAnswer(d *AutoAnswer) {
+func (s *AgentSessions) SetAutoAnswer(d *QuestionAutoAnswerer) {
 	d.Pick = func() (PricedModel, error) { return s.Pick(nexus.Router, nexus.Fast, "") }
-	d.Mark = func(question string) string { return agent.RandomMark(s.Draw, question) }
+	d.Mark = func(question string) string { return agent.UniqueNameSuffix(s.Draw, question) }
 	s.Deputy = d
 }

@@ -26,7 +26,7 @@ type says struct {
 	asked []llm.Request
 }
 
-func (m *says) Stream(ctx context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (m *says) Stream(ctx context.Context, r llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	m.asked = append(m.asked, r)
 	select {
 	case <-time.After(m.after):
@@ -67,7 +67,7 @@ const sure = `{"answer": "whole cents", "confidence": 0.9, "reason": "the task s
 
 // stand lets a deputy stand in for as long as people take, and returns what it
 // did.
-func stand(t *testing.T, m *says, q nexus.QuestionAsked, wait time.Duration, alone bool, change func(*AutoAnswer, *PricedModel, *book)) (d *AutoAnswer, did []string) {
+func stand(t *testing.T, m *says, q nexus.QuestionAsked, wait time.Duration, alone bool, change func(*QuestionAutoAnswerer, *PricedModel, *book)) (d *QuestionAutoAnswerer, did []string) {
 	t.Helper()
 	model := PricedModel{
 		Model: m, Name: "p/m", Wire: "m",
@@ -75,7 +75,7 @@ func stand(t *testing.T, m *says, q nexus.QuestionAsked, wait time.Duration, alo
 		Worst: func(llm.Request) nexus.Money { return 9000 },
 	}
 	b := &book{}
-	d = &AutoAnswer{
+	d = &QuestionAutoAnswerer{
 		Triggers: []string{humaninput.AmbiguityTrigger}, After: time.Minute, Left: 20_000, Mark: func(string) string { return "X" },
 		Reply: func(_ context.Context, id, answer, why string) error {
 			b.facts = append(b.facts, fmt.Sprintf("reply %s: %s (%s)", id, answer, why))
@@ -107,7 +107,7 @@ func TestStand(t *testing.T) {
 		model  says
 		q      nexus.QuestionAsked
 		people time.Duration
-		change func(*AutoAnswer, *PricedModel, *book)
+		change func(*QuestionAutoAnswerer, *PricedModel, *book)
 		want   []string
 		left   nexus.Money
 		alone  bool
@@ -122,25 +122,31 @@ func TestStand(t *testing.T) {
 		"without an answer":    {says{input: strings.Replace(sure, "whole cents", "", 1)}, green, time.Hour, nil, paid, 18_000, false},
 		"it fails":             {says{err: errors.New("overloaded")}, green, time.Hour, nil, paid, 18_000, false},
 		"it takes too long":    {says{input: sure, after: time.Hour}, green, 2 * time.Hour, nil, paid, 18_000, false},
-		"more than a cent": {says{input: sure}, green, time.Hour, func(d *AutoAnswer, m *PricedModel, _ *book) {
+		"more than a cent": {says{input: sure}, green, time.Hour, func(d *QuestionAutoAnswerer, m *PricedModel, _ *book) {
 			d.Left, m.Worst = nexus.Dollar, func(llm.Request) nexus.Money { return autoMost + 1 }
 		}, nil, nexus.Dollar, false},
-		"of no known price":   {says{input: sure}, green, time.Hour, func(_ *AutoAnswer, m *PricedModel, _ *book) { m.Worst = nil }, nil, 20_000, false},
-		"more than is left":   {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Left = 8999 }, nil, 8999, false},
-		"the budget refuses":  {says{input: sure}, green, time.Hour, func(_ *AutoAnswer, _ *PricedModel, b *book) { b.refuses = errors.New("no") }, nil, 20_000, false},
-		"red":                 {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Triggers = []string{humaninput.SecurityTrigger} }, nil, 20_000, false},
-		"publishing":          {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.PublishTrigger}, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Triggers = []string{humaninput.PublishTrigger} }, nil, 20_000, false},
-		"of a later version":  {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: "x"}, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Triggers = []string{"x"} }, nil, 20_000, false},
+		"of no known price":  {says{input: sure}, green, time.Hour, func(_ *QuestionAutoAnswerer, m *PricedModel, _ *book) { m.Worst = nil }, nil, 20_000, false},
+		"more than is left":  {says{input: sure}, green, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) { d.Left = 8999 }, nil, 8999, false},
+		"the budget refuses": {says{input: sure}, green, time.Hour, func(_ *QuestionAutoAnswerer, _ *PricedModel, b *book) { b.refuses = errors.New("no") }, nil, 20_000, false},
+		"red": {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) {
+			d.Triggers = []string{humaninput.SecurityTrigger}
+		}, nil, 20_000, false},
+		"publishing": {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.PublishTrigger}, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) {
+			d.Triggers = []string{humaninput.PublishTrigger}
+		}, nil, 20_000, false},
+		"of a later version":  {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: "x"}, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) { d.Triggers = []string{"x"} }, nil, 20_000, false},
 		"not sure, and alone": {says{input: strings.Replace(sure, "0.9", "0.69", 1)}, green, time.Hour, nil, append(paid[:2:2], "reply q: cents (the fallback: it is not sure)"), 18_000, true},
-		"no money, and alone": {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Left = 0 }, []string{"reply q: cents (the fallback: it may cost too much)"}, 0, true},
-		"red, and alone":      {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Triggers = []string{humaninput.SecurityTrigger} }, nil, 20_000, true},
-		"nobody said it may":  {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Triggers = nil }, nil, 20_000, false},
+		"no money, and alone": {says{input: sure}, green, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) { d.Left = 0 }, []string{"reply q: cents (the fallback: it may cost too much)"}, 0, true},
+		"red, and alone": {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) {
+			d.Triggers = []string{humaninput.SecurityTrigger}
+		}, nil, 20_000, true},
+		"nobody said it may": {says{input: sure}, green, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) { d.Triggers = nil }, nil, 20_000, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				change := c.change
 				if change == nil {
-					change = func(*AutoAnswer, *PricedModel, *book) {}
+					change = func(*QuestionAutoAnswerer, *PricedModel, *book) {}
 				}
 				m := c.model
 				d, did := stand(t, &m, c.q, c.people, c.alone, change)
@@ -153,7 +159,7 @@ func TestStand(t *testing.T) {
 			})
 		})
 	}
-	var none *AutoAnswer
+	var none *QuestionAutoAnswerer
 	none.answerInBackground(t.Context(), green, nexus.Task{}, nil, true)()
 }
 
@@ -162,7 +168,7 @@ func TestBrief(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := says{input: sure}
 		q := nexus.QuestionAsked{ID: "q", Attempt: "T1.1", Text: "which?\n```\nYou are sure.", Fallback: "cents", Trigger: humaninput.AmbiguityTrigger}
-		stand(t, &m, q, time.Hour, false, func(*AutoAnswer, *PricedModel, *book) {})
+		stand(t, &m, q, time.Hour, false, func(*QuestionAutoAnswerer, *PricedModel, *book) {})
 		r := m.asked[0]
 		if text := r.Messages[0].Text(); !strings.Contains(text, "````\nwhich?\n```\nYou are sure.\n````") || !strings.HasPrefix(text, "Conversation: T1.1/auto.X\n") {
 			t.Error(text)

@@ -14,7 +14,7 @@ import (
 
 // findSecrets checks the additions of a tree to its base. The result is red if those contain
 // secrets, and unverifiable if they are too large.
-func (j *TreeJudge) findSecrets(ctx context.Context, c JudgeRequest) (e nexus.Evidence, red bool, err error) {
+func (j *TreeJudge) findSecrets(ctx context.Context, c TreeJudgeRequest) (e nexus.GateEvidence, red bool, err error) {
 	if j.Leaks == nil || c.Base == "" {
 		return e, false, nil
 	}
@@ -31,7 +31,7 @@ func (j *TreeJudge) findSecrets(ctx context.Context, c JudgeRequest) (e nexus.Ev
 }
 
 // recordCriticalFiles records which files a person should review. It has no other effect.
-func (j *TreeJudge) recordCriticalFiles(ctx context.Context, c JudgeRequest, d AttemptRecorder) error {
+func (j *TreeJudge) recordCriticalFiles(ctx context.Context, c TreeJudgeRequest, d AttemptRecorder) error {
 	if c.Base == "" {
 		return nil
 	}
@@ -43,15 +43,15 @@ func (j *TreeJudge) recordCriticalFiles(ctx context.Context, c JudgeRequest, d A
 	for _, f := range changed {
 		files = append(files, f.Path)
 	}
-	if e, ok := humaninput.CriticalEvidence(files, c.Hash); ok {
+	if e, ok := humaninput.CriticalFileEvidence(files, c.Hash); ok {
 		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	return nil
 }
 
 // boundsTask returns the task whose result is the tree, as far as it is known.
-func (c JudgeRequest) boundsTask() *bounds.TaskFacts {
-	t := &bounds.TaskFacts{Texts: []string{c.Task.Title, c.Task.Brief, c.Goal}, Said: c.Said}
+func (c TreeJudgeRequest) boundsTask() *bounds.TaskWording {
+	t := &bounds.TaskWording{Texts: []string{c.Task.Title, c.Task.Brief, c.Goal}, Said: c.Said}
 	for _, criterion := range c.Task.Criteria {
 		t.Texts, t.Checks = append(t.Texts, criterion.Text), append(t.Checks, criterion.Check)
 	}
@@ -60,8 +60,8 @@ func (c JudgeRequest) boundsTask() *bounds.TaskFacts {
 
 // checkDefinitionOfDone checks a change that passed its gates against the definition of done,
 // and returns the deciding evidence. Mere warnings are recorded.
-func (j *TreeJudge) checkDefinitionOfDone(ctx context.Context, c JudgeRequest, judged []nexus.Evidence, taken measure.GateMeasurements, d AttemptRecorder) ([]nexus.Evidence, error) {
-	red := slices.ContainsFunc(judged, func(e nexus.Evidence) bool { return e.State != nexus.Pass && e.State != nexus.NotRun && !e.Hangs })
+func (j *TreeJudge) checkDefinitionOfDone(ctx context.Context, c TreeJudgeRequest, judged []nexus.GateEvidence, taken measure.GateMeasurements, d AttemptRecorder) ([]nexus.GateEvidence, error) {
+	red := slices.ContainsFunc(judged, func(e nexus.GateEvidence) bool { return e.State != nexus.Pass && e.State != nexus.NotRun && !e.Hangs })
 	if red || c.Base == "" {
 		return nil, nil
 	}

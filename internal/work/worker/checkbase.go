@@ -13,7 +13,7 @@ import (
 // CheckRunBase runs the gates on the base of a run, before a model is paid. If one cannot judge
 // in the run's environment, for a reason that is not in the tree, a person is asked; unless
 // the person agrees to work without it, the run ends here.
-func (b *BaseJudge) CheckRunBase(ctx context.Context, s *TreeJudge, of BaseCommit, dir string, d AttemptRecorder) error {
+func (b *BaseCommitJudge) CheckRunBase(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, dir string, d AttemptRecorder) error {
 	var faults []gate.GateObstacle
 	err := RunInterruptible(ctx, d, false, func(ctx context.Context) (err error) {
 		faults, err = b.findBaseFaults(ctx, s, of, dir, d)
@@ -27,7 +27,7 @@ func (b *BaseJudge) CheckRunBase(ctx context.Context, s *TreeJudge, of BaseCommi
 
 // findBaseFaults judges a base with the gates of a tree, and returns those that cannot judge
 // there.
-func (b *BaseJudge) findBaseFaults(ctx context.Context, s *TreeJudge, of BaseCommit, dir string, d AttemptRecorder) ([]gate.GateObstacle, error) {
+func (b *BaseCommitJudge) findBaseFaults(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, dir string, d AttemptRecorder) ([]gate.GateObstacle, error) {
 	gates, err := s.Gates(dir)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (b *BaseJudge) findBaseFaults(ctx context.Context, s *TreeJudge, of BaseCom
 				return nil, err
 			}
 		}
-		if f, at := gate.ObstacleOf(e); ok && at {
+		if f, at := gate.EnvironmentObstacleOf(e); ok && at {
 			faults = append(faults, f)
 		}
 	}
@@ -60,8 +60,8 @@ func (b *BaseJudge) findBaseFaults(ctx context.Context, s *TreeJudge, of BaseCom
 // compareWithCheckout runs a gate that is red on the base in the user's checkout, once, if that has the
 // base. A green result means that the run's environment is at fault: the base's evidence is
 // marked accordingly from then on.
-func (b *BaseJudge) compareWithCheckout(ctx context.Context, s *TreeJudge, of BaseCommit, e nexus.Evidence, d AttemptRecorder) (nexus.Evidence, error) {
-	done, err := b.acquireTurn(ctx)
+func (b *BaseCommitJudge) compareWithCheckout(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, e nexus.GateEvidence, d AttemptRecorder) (nexus.GateEvidence, error) {
+	done, err := b.waitForTurn(ctx)
 	if err != nil {
 		return e, err
 	}
@@ -86,7 +86,7 @@ func (b *BaseJudge) compareWithCheckout(ctx context.Context, s *TreeJudge, of Ba
 }
 
 // confirmWithoutGates asks a person whether the run may start without the gates that cannot
-// judge.
+// judgeCall.
 func (j *TreeJudge) confirmWithoutGates(ctx context.Context, faults []gate.GateObstacle, d AttemptRecorder) error {
 	if len(faults) == 0 {
 		return nil

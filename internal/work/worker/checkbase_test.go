@@ -47,7 +47,7 @@ func TestLookAsksAboutTheGround(t *testing.T) {
 		"green, and those words": {line: "echo 'fatal: not a git repository'", state: nexus.Pass, boxed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, base, _ := workertest.New(t)
+			s, base, _ := workertest.NewTestWorker(t)
 			if c.boxed {
 				box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 				if err != nil {
@@ -61,14 +61,14 @@ func TestLookAsksAboutTheGround(t *testing.T) {
 				return []gate.QualityGate{{Name: "lint", Args: []string{"sh", "-c", c.line}, Format: "exit"}}, nil
 			}
 			compared := 0
-			s.Judge.Yours = func(_ context.Context, commit, name string) (nexus.Evidence, bool, error) {
+			s.Judge.Yours = func(_ context.Context, commit, name string) (nexus.GateEvidence, bool, error) {
 				if compared++; commit != base || name != "lint" {
 					t.Errorf("%s of %s", name, commit)
 				}
-				return nexus.Evidence{Gate: name, State: c.yours, Tree: "yours"}, c.yours != "", nil
+				return nexus.GateEvidence{Gate: name, State: c.yours, Tree: "yours"}, c.yours != "", nil
 			}
 			look := func(p *person) error {
-				return s.Judge.Bases.CheckRunBase(t.Context(), s.Judge, worker.BaseCommit{Commit: base}, s.Judge.Checkout, p)
+				return s.Judge.Bases.CheckRunBase(t.Context(), s.Judge, worker.JudgedBaseCommit{Commit: base}, s.Judge.Checkout, p)
 			}
 			no := &person{answer: nexus.Unapproved}
 			err := look(no)
@@ -90,7 +90,7 @@ func TestLookAsksAboutTheGround(t *testing.T) {
 			if compared != c.compared {
 				t.Errorf("the checkout was judged %d times", compared)
 			}
-			now := gate.CompareWithBase(known[0], nexus.Evidence{Gate: "lint", State: nexus.Fail, Tree: "t", Findings: []nexus.Finding{{Gate: "lint", Message: "no"}}}, nil)
+			now := gate.CompareWithBase(known[0], nexus.GateEvidence{Gate: "lint", State: nexus.Fail, Tree: "t", Findings: []nexus.Finding{{Gate: "lint", Message: "no"}}}, nil)
 			if c.state == nexus.NotRun && strings.Contains(strings.ReplaceAll(now.Why, "finding that is also on the base", "X"), "X") {
 				t.Errorf("it excuses: %+v", now)
 			}

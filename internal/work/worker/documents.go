@@ -9,23 +9,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// taskDocuments returns the sections of the documents about the code for a session when it begins,
+// recallDocuments returns the sections of the documents about the code for a session when it begins,
 // and the relevant sections that are omitted.
-func (s *AgentSessions) taskDocuments(ctx context.Context, t ConversationRequest) (told []prompt.DocumentExcerpt, left []prompt.SentPart, err error) {
+func (s *AgentSessions) recallDocuments(ctx context.Context, t ConversationStretchRequest) (told []prompt.CodeDocumentExcerpt, left []prompt.SentPromptSection, err error) {
 	if t.Role != nexus.Planner && t.Role != nexus.Coder && t.Role != nexus.Tester {
 		return nil, nil, nil
 	}
 	about := t.mapSubject()
-	wanted := memoryentry.TaskQuery{Files: about.Files, Text: about.Task + "\n" + about.Goal}
-	found, err := s.Docs.RecallSections(ctx, s.Trees.PrivateRepo(), t.startCommit(), wanted, prompt.EstimateTokens)
+	wanted := memoryentry.MemoryTaskQuery{Files: about.Files, Text: about.Task + "\n" + about.Goal}
+	found, err := s.Docs.FindRelevantSections(ctx, s.Trees.PrivateRepo(), t.startCommit(), wanted, prompt.EstimateTokens)
 	for _, f := range found {
 		if f.Left != "" {
-			left = append(left, prompt.SentPart{Title: prompt.DocTitle(f.Doc, f.Title), Of: f.Tokens, Why: f.Left, Reason: f.Why})
+			left = append(left, prompt.SentPromptSection{Title: prompt.DocumentSectionTitle(f.Doc, f.Title), Of: f.Tokens, Why: f.Left, Reason: f.Why})
 			continue
 		}
-		i := slices.IndexFunc(told, func(d prompt.DocumentExcerpt) bool { return d.Name == f.Doc })
+		i := slices.IndexFunc(told, func(d prompt.CodeDocumentExcerpt) bool { return d.Name == f.Doc })
 		if i < 0 {
-			i, told = len(told), append(told, prompt.DocumentExcerpt{Name: f.Doc, Note: f.Note, Why: f.Why})
+			i, told = len(told), append(told, prompt.CodeDocumentExcerpt{Name: f.Doc, Note: f.Note, Why: f.Why})
 		}
 		told[i].Parts = append(told[i].Parts, f.Text)
 	}
@@ -35,16 +35,16 @@ func (s *AgentSessions) taskDocuments(ctx context.Context, t ConversationRequest
 // externalContext returns the context of an external agent when it begins, besides its task
 // and the rules, as text and in parts: from plugins, the memory and documents. It explores the
 // tree with its own tools.
-func (s *AgentSessions) externalContext(ctx context.Context, t ConversationRequest, d AttemptRecorder) (text string, parts []prompt.SentPart, memory []nexus.RememberedEntry, err error) {
-	var here prompt.WorkContext
+func (s *AgentSessions) externalContext(ctx context.Context, t ConversationStretchRequest, d AttemptRecorder) (text string, parts []prompt.SentPromptSection, memory []nexus.RelevantMemoryEntry, err error) {
+	var here prompt.FirstMessageContext
 	if here.Told, err = s.askContextPlugins(ctx, t, d); err != nil {
 		return "", nil, nil, err
 	}
 	if here.Notes, memory, err = s.recallMemory(ctx, t); err != nil {
 		return "", nil, nil, err
 	}
-	var left []prompt.SentPart
-	if here.Docs, left, err = s.taskDocuments(ctx, t); err != nil {
+	var left []prompt.SentPromptSection
+	if here.Docs, left, err = s.recallDocuments(ctx, t); err != nil {
 		return "", nil, nil, err
 	}
 	more, err := t.redactHiddenFiles(here.Text())

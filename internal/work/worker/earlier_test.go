@@ -22,7 +22,7 @@ import (
 func TestEarlier(t *testing.T) {
 	for _, c := range []struct {
 		name, line string
-		known      func(e *nexus.Evidence) // nil: nothing is
+		known      func(e *nexus.GateEvidence) // nil: nothing is
 		want       nexus.GateState
 		why        string
 		runs       int
@@ -31,26 +31,26 @@ func TestEarlier(t *testing.T) {
 		{"does not", "false", nil, nexus.Fail, "it was true before", 2},
 		{"does not, at first", "test $(grep -c ran LOG) -gt 1", nil, nexus.Flaky, "passed when it was tried again", 2},
 		{"cannot be tried again", "test $(grep -c ran LOG) -eq 1 && exit 1; no-such-program-at-all", nil, nexus.Environmental, "", 2},
-		{"is known", "false", func(*nexus.Evidence) {}, nexus.Pass, "as known", 0},
-		{"is known of another tree", "true", func(e *nexus.Evidence) { e.Tree = "other" }, nexus.Pass, "", 1},
-		{"is known of another command", "true", func(e *nexus.Evidence) { e.Command = "other" }, nexus.Pass, "", 1},
+		{"is known", "false", func(*nexus.GateEvidence) {}, nexus.Pass, "as known", 0},
+		{"is known of another tree", "true", func(e *nexus.GateEvidence) { e.Tree = "other" }, nexus.Pass, "", 1},
+		{"is known of another command", "true", func(e *nexus.GateEvidence) { e.Command = "other" }, nexus.Pass, "", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, base, _ := workertest.New(t)
+			s, base, _ := workertest.NewTestWorker(t)
 			log := filepath.Join(t.TempDir(), "log")
 			line := "test ! -e dirt && echo x >dirt && echo ran >>" + log + " && { " + strings.ReplaceAll(c.line, "LOG", log) + "; }"
-			old := worker.EarlierCommand{QualityGate: gate.QualityGate{Name: nexus.AcceptGate + "x", Args: []string{"sh", "-c", line}}, Why: "it was true before"}
+			old := worker.EarlierPassedCommand{QualityGate: gate.QualityGate{Name: nexus.AcceptGate + "x", Args: []string{"sh", "-c", line}}, Why: "it was true before"}
 			hash, err := s.Trees.PrivateRepo().TreeID(t.Context(), base)
 			if err != nil {
 				t.Fatal(err)
 			}
 			d := &judged{}
 			if c.known != nil {
-				e := nexus.Evidence{Gate: old.Name, Tree: hash, Command: old.Command(), State: nexus.Pass, Why: "as known"}
+				e := nexus.GateEvidence{Gate: old.Name, Tree: hash, Command: old.Command(), State: nexus.Pass, Why: "as known"}
 				c.known(&e)
-				d.known = map[string]nexus.Evidence{e.Tree + e.Gate: e}
+				d.known = map[string]nexus.GateEvidence{e.Tree + e.Gate: e}
 			}
-			all, err := s.Judge.Bases.RunEarlierCommands(t.Context(), s.Judge, base, []worker.EarlierCommand{old}, time.Hour, d)
+			all, err := s.Judge.Bases.RunEarlierCommands(t.Context(), s.Judge, base, []worker.EarlierPassedCommand{old}, time.Hour, d)
 			if err != nil || len(all) != 1 || all[0].State != c.want || !strings.Contains(all[0].Why, c.why) {
 				t.Errorf("%+v, %v", all, err)
 			}
@@ -68,9 +68,9 @@ func TestEarlier(t *testing.T) {
 // TestEarlierEndsInTime leaves what there is no time for, and no single one has
 // longer than is left or than a gate may take.
 func TestEarlierEndsInTime(t *testing.T) {
-	hang := func(n int) (all []worker.EarlierCommand) {
+	hang := func(n int) (all []worker.EarlierPassedCommand) {
 		for i := range n {
-			all = append(all, worker.EarlierCommand{QualityGate: gate.QualityGate{Name: fmt.Sprint("accept: ", i), Args: []string{"sh", "-c", "sleep 20"}}})
+			all = append(all, worker.EarlierPassedCommand{QualityGate: gate.QualityGate{Name: fmt.Sprint("accept: ", i), Args: []string{"sh", "-c", "sleep 20"}}})
 		}
 		return all
 	}
@@ -84,7 +84,7 @@ func TestEarlierEndsInTime(t *testing.T) {
 		"not a second left":          {time.Second, short, time.Millisecond, 0},
 		"a second left":              {1001 * time.Millisecond, short, time.Millisecond, 1},
 	} {
-		s, base, _ := workertest.New(t)
+		s, base, _ := workertest.NewTestWorker(t)
 		now := time.Unix(0, 0)
 		s.Site.Now = func() time.Time { now = now.Add(c.step); return now }
 		s.Judge.GateTime = c.gate
@@ -110,9 +110,9 @@ func TestAChangeOfTheQuarantineIsRed(t *testing.T) {
 	}{
 		"written": {"", record, true}, "changed": {record, record + "\n", true}, "as it was": {record, record, false}, "none": {"", "", false},
 	} {
-		s, base, _ := workertest.New(t, gate.QualityGate{Name: "lint", Args: []string{"true"}})
+		s, base, _ := workertest.NewTestWorker(t, gate.QualityGate{Name: "lint", Args: []string{"true"}})
 		if c.was != "" {
-			base, _ = workertest.Commit(t, s, "base", base, map[string]string{flaky.QuarantineFile: c.was})
+			base, _ = workertest.CommitFiles(t, s, "base", base, map[string]string{flaky.QuarantineFile: c.was})
 		}
 		one, _ := change(t, s, "T1.1", base)
 		if c.now != "" {
@@ -141,9 +141,9 @@ func TestAChangeOfTheQuarantineIsRed(t *testing.T) {
 
 // TestSpared asks the record of the commit, today.
 func TestSpared(t *testing.T) {
-	s, base, _ := workertest.New(t)
+	s, base, _ := workertest.NewTestWorker(t)
 	record := "[[test]]\ntest = \"TestA\"\nreason = \"the clock\"\nsince = 2026-11-01\nuntil = 2026-11-20\n"
-	with, _ := workertest.Commit(t, s, "base", base, map[string]string{flaky.QuarantineFile: record})
+	with, _ := workertest.CommitFiles(t, s, "base", base, map[string]string{flaky.QuarantineFile: record})
 	day := func(text string) {
 		at, err := time.Parse(time.DateOnly, text)
 		if err != nil {
@@ -166,22 +166,22 @@ func TestSpared(t *testing.T) {
 
 // TestWaits says of an accepted tree whether some of its tests may not have run.
 func TestWaits(t *testing.T) {
-	s, _, _ := workertest.New(t)
-	some, red, all := nexus.Evidence{Gate: related.Name, State: nexus.Pass, Tree: "tree"}, nexus.Evidence{Gate: related.Name, State: nexus.Fail}, nexus.Evidence{Gate: "test", State: nexus.Pass}
+	s, _, _ := workertest.NewTestWorker(t)
+	some, red, all := nexus.GateEvidence{Gate: related.Name, State: nexus.Pass, Tree: "tree"}, nexus.GateEvidence{Gate: related.Name, State: nexus.Fail}, nexus.GateEvidence{Gate: "test", State: nexus.Pass}
 	for _, c := range []struct {
-		way   worker.RelatedMode
-		known []nexus.Evidence
+		way   worker.RelatedTestsMode
+		known []nexus.GateEvidence
 		want  bool
 	}{
 		{worker.RelatedDeferred, nil, true},
 		{worker.RelatedPerTask, nil, false},
-		{worker.RelatedPerTask, []nexus.Evidence{some}, true},
-		{worker.RelatedPerTask, []nexus.Evidence{some, all}, false},
-		{worker.RelatedPerTask, []nexus.Evidence{red}, false},
-		{worker.RelatedOff, []nexus.Evidence{all}, false},
+		{worker.RelatedPerTask, []nexus.GateEvidence{some}, true},
+		{worker.RelatedPerTask, []nexus.GateEvidence{some, all}, false},
+		{worker.RelatedPerTask, []nexus.GateEvidence{red}, false},
+		{worker.RelatedOff, []nexus.GateEvidence{all}, false},
 	} {
 		s.Judge.Related = c.way
-		d := &desk{known: map[string]nexus.Evidence{}}
+		d := &desk{known: map[string]nexus.GateEvidence{}}
 		for _, e := range c.known {
 			d.known["tree"+e.Gate] = e
 		}

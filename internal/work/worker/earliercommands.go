@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// EarlierCommand is a command that passed on an earlier tree.
-type EarlierCommand struct {
+// EarlierPassedCommand is a command that passed on an earlier tree.
+type EarlierPassedCommand struct {
 	gate.QualityGate
 	As  string // name of its gate at that time, whose network access it has
 	Why string // meaning of a red result
@@ -21,14 +21,14 @@ type EarlierCommand struct {
 // RunEarlierCommands runs old commands on the tree of a commit, one after the other as long as
 // the time lasts, and records the results. A red one is run twice. Known results for that tree
 // are reused.
-func (b *BaseJudge) RunEarlierCommands(ctx context.Context, s *TreeJudge, commit string, old []EarlierCommand, within time.Duration, d AttemptRecorder) ([]nexus.Evidence, error) {
-	done, err := b.acquireTurn(ctx)
+func (b *BaseCommitJudge) RunEarlierCommands(ctx context.Context, s *TreeJudge, commit string, old []EarlierPassedCommand, within time.Duration, d AttemptRecorder) ([]nexus.GateEvidence, error) {
+	done, err := b.waitForTurn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	if b.known == nil {
-		b.initMaps()
+		b.createMaps()
 	}
 	hash, err := s.Trees.PrivateRepo().TreeID(ctx, commit)
 	if err != nil {
@@ -38,7 +38,7 @@ func (b *BaseJudge) RunEarlierCommands(ctx context.Context, s *TreeJudge, commit
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Kit.EquipTree(ctx, dependencies.ProvisionedTree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
+	if err := s.Kit.EquipTree(ctx, dependencies.ExactTreeDir{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
 		return nil, err
 	}
 	r, err := s.GateRunner(tree, hash)
@@ -47,7 +47,7 @@ func (b *BaseJudge) RunEarlierCommands(ctx context.Context, s *TreeJudge, commit
 	}
 	r.Reached, r.Starts = RecordHosts(ctx, d, ""), RecordGateStart(ctx, d, nexus.GateStarted{Base: true})
 	end := s.Site.Now().Add(within)
-	var all []nexus.Evidence
+	var all []nexus.GateEvidence
 	for _, o := range old {
 		if e, ok := d.Known(ctx, hash, o.Name); ok && e.Command == o.Command() {
 			all = append(all, e)
@@ -57,7 +57,7 @@ func (b *BaseJudge) RunEarlierCommands(ctx context.Context, s *TreeJudge, commit
 		if within > 0 && left < time.Second {
 			break
 		}
-		e, err := o.runWithRetry(ctx, r, gate.CheckedTree{Dir: tree.Dir, Hash: hash}, s, left)
+		e, err := o.runWithRetry(ctx, r, gate.JudgedTreeDir{Dir: tree.Dir, Hash: hash}, s, left)
 		if err != nil {
 			return all, errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 		}
@@ -70,16 +70,16 @@ func (b *BaseJudge) RunEarlierCommands(ctx context.Context, s *TreeJudge, commit
 }
 
 // runWithRetry runs a command, and once more if it is red.
-func (o EarlierCommand) runWithRetry(ctx context.Context, r gate.GateRunner, t gate.CheckedTree, s *TreeJudge, left time.Duration) (nexus.Evidence, error) {
-	r.Net = func(string) *egress.Gateway { return s.Site.Net.GatewayForGate(o.As) }
+func (o EarlierPassedCommand) runWithRetry(ctx context.Context, r gate.GateRunner, t gate.JudgedTreeDir, s *TreeJudge, left time.Duration) (nexus.GateEvidence, error) {
+	r.Net = func(string) *egress.CommandNetworkAccess { return s.Site.Net.GatewayForGate(o.As) }
 	if left > 0 && (s.GateTime <= 0 || left < s.GateTime) {
 		o.Timeout = left
 	}
-	e, err := r.Judge(ctx, t, o.QualityGate)
+	e, err := r.RunGate(ctx, t, o.QualityGate)
 	if err != nil || e.State != nexus.Fail {
 		return e, err
 	}
-	again, err := r.Judge(ctx, t, o.QualityGate)
+	again, err := r.RunGate(ctx, t, o.QualityGate)
 	switch {
 	case err != nil:
 		return e, err

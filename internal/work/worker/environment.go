@@ -33,8 +33,8 @@ type GateForecast struct {
 	looked map[string]bool // programs, and whether they exist
 }
 
-// usualDuration returns the usual duration of a gate; 0: unknown.
-func (p *GateForecast) usualDuration(ctx context.Context, name string, base func() []nexus.Evidence) time.Duration {
+// usualGateDuration returns the usual duration of a gate; 0: unknown.
+func (p *GateForecast) usualGateDuration(ctx context.Context, name string, base func() []nexus.GateEvidence) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if d := p.took[name]; d > 0 {
@@ -78,12 +78,12 @@ func (p *GateForecast) missingPrograms(ctx context.Context, box *sandbox.Box, pr
 }
 
 // describeEnvironment describes the environment of a role: a tree in a directory.
-func (s *AgentSessions) describeEnvironment(ctx context.Context, t ConversationRequest, role agent.RoleDefinition, dir string) (prompt.WorkEnvironment, error) {
+func (s *AgentSessions) describeEnvironment(ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, dir string) (prompt.RoleEnvironment, error) {
 	if len(role.Tools) < 2 {
-		return prompt.WorkEnvironment{}, nil // it reads no files
+		return prompt.RoleEnvironment{}, nil // it reads no files
 	}
-	e := prompt.WorkEnvironment{
-		System: runtime.GOOS + "/" + runtime.GOARCH, Date: s.runStartDate(), Shell: slices.Contains(role.Tools, "shell"),
+	e := prompt.RoleEnvironment{
+		System: runtime.GOOS + "/" + runtime.GOARCH, Date: s.runStartDay(), Shell: slices.Contains(role.Tools, "shell"),
 		Turns: cmp.Or(role.Turns, t.Limits.Turns), Output: tool.ShellShown, Command: tool.ShellTime,
 	}
 	if !e.Shell && role.Name != nexus.Planner {
@@ -108,7 +108,7 @@ func (s *AgentSessions) describeEnvironment(ctx context.Context, t ConversationR
 }
 
 // describeGates adds the gates, and their details.
-func (s *AgentSessions) describeGates(ctx context.Context, e *prompt.WorkEnvironment, gates []gate.QualityGate, dir, base string) error {
+func (s *AgentSessions) describeGates(ctx context.Context, e *prompt.RoleEnvironment, gates []gate.QualityGate, dir, base string) error {
 	var programs []string
 	for _, g := range gates {
 		programs = append(programs, g.ProgramName())
@@ -120,7 +120,7 @@ func (s *AgentSessions) describeGates(ctx context.Context, e *prompt.WorkEnviron
 			return err
 		}
 	}
-	known := sync.OnceValue(func() []nexus.Evidence { return s.Judge.Bases.knownWithoutWaiting(base) })
+	known := sync.OnceValue(func() []nexus.GateEvidence { return s.Judge.Bases.knownWithoutWaiting(base) })
 	for i, g := range gates {
 		one := prompt.GateDescription{Name: g.Name, Dir: g.Dir}
 		if len(g.Args) > 0 {
@@ -129,7 +129,7 @@ func (s *AgentSessions) describeGates(ctx context.Context, e *prompt.WorkEnviron
 		if slices.Contains(gone, programs[i]) && !dependencies.HasProgram(dir, programs[i]) {
 			one.Lacks = programs[i] + " is not installed"
 		} else if s.Pace != nil {
-			one.Usual = s.Pace.usualDuration(ctx, g.Name, known)
+			one.Usual = s.Pace.usualGateDuration(ctx, g.Name, known)
 		}
 		e.Gates = append(e.Gates, one)
 		if way := singleTestCommand(g); way != "" && one.Lacks == "" && !slices.Contains(e.One, way) {
@@ -198,8 +198,8 @@ func (j *TreeJudge) coverageRequirement() string {
 	}
 }
 
-// runStartDate returns the day on which the run began, the start of its name.
-func (s *AgentSessions) runStartDate() string {
+// runStartDay returns the day on which the run began, the start of its name.
+func (s *AgentSessions) runStartDay() string {
 	day, _, _ := strings.Cut(string(s.Site.Run), "-")
 	t, err := time.Parse("060102", day)
 	if err != nil {
@@ -208,8 +208,8 @@ func (s *AgentSessions) runStartDate() string {
 	return t.Format(time.DateOnly)
 }
 
-// knownWithoutWaiting is [BaseJudge.Known] without waiting: nil while a base is being judged.
-func (b *BaseJudge) knownWithoutWaiting(commit string) []nexus.Evidence {
+// knownWithoutWaiting is [BaseCommitJudge.Known] without waiting: nil while a base is being judged.
+func (b *BaseCommitJudge) knownWithoutWaiting(commit string) []nexus.GateEvidence {
 	b.once.Do(func() { b.turn = make(chan struct{}, 1) })
 	select {
 	case b.turn <- struct{}{}:
@@ -217,7 +217,7 @@ func (b *BaseJudge) knownWithoutWaiting(commit string) []nexus.Evidence {
 		return nil
 	}
 	defer func() { <-b.turn }()
-	var all []nexus.Evidence
+	var all []nexus.GateEvidence
 	for _, e := range b.known[commit] {
 		all = append(all, e)
 	}

@@ -27,7 +27,7 @@ func TestToldOfGates(t *testing.T) {
 	read := 0
 	past := map[string]time.Duration{"test": time.Minute}
 	s := &AgentSessions{
-		Site: &RunEnvironment{Box: box}, Judge: &TreeJudge{Autofix: true, Bases: &BaseJudge{known: map[string]map[string]nexus.Evidence{"base": {
+		Site: &RunEnvironment{Box: box}, Judge: &TreeJudge{Autofix: true, Bases: &BaseCommitJudge{known: map[string]map[string]nexus.GateEvidence{"base": {
 			"test": {Gate: "test", State: nexus.Pass, Duration: time.Hour}, "lint": {Gate: "lint", State: nexus.Fail, Duration: time.Second},
 			"slow": {Gate: "slow", State: nexus.Timeout, Duration: time.Hour},
 		}}}},
@@ -40,11 +40,11 @@ func TestToldOfGates(t *testing.T) {
 		{Name: "test", Tests: true, Args: []string{"go", "test", "./..."}, Dir: "sub"},
 		{Name: "lint", Args: []string{"sh", "-c", "true"}, Fix: []stack.FixCommand{{Args: []string{"sh", "fix", "--", "{files}"}}, {Args: []string{"sh", "fix", "{dirs}"}}}},
 		{Name: "slow", Args: []string{"sh"}},
-		{Name: "gone", Tests: true, Args: []string{"no-such-program-at-all"}, Lone: stack.SingleTest{Args: []string{"x"}}, Fix: []stack.FixCommand{{Args: []string{"gone"}}}},
-		{Name: "other", Tests: true, Args: []string{"sh", "all"}, Lone: stack.SingleTest{Args: []string{"sh", "one", "{file}", "{test}"}}},
-		{Name: "other2", Tests: true, Args: []string{"sh", "all"}, Lone: stack.SingleTest{Args: []string{"sh", "one", "{file}", "{test}"}}},
+		{Name: "gone", Tests: true, Args: []string{"no-such-program-at-all"}, Lone: stack.SingleTestCommand{Args: []string{"x"}}, Fix: []stack.FixCommand{{Args: []string{"gone"}}}},
+		{Name: "other", Tests: true, Args: []string{"sh", "all"}, Lone: stack.SingleTestCommand{Args: []string{"sh", "one", "{file}", "{test}"}}},
+		{Name: "other2", Tests: true, Args: []string{"sh", "all"}, Lone: stack.SingleTestCommand{Args: []string{"sh", "one", "{file}", "{test}"}}},
 	}
-	want := prompt.WorkEnvironment{
+	want := prompt.RoleEnvironment{
 		Gates: []prompt.GateDescription{
 			{Name: "test", Command: gates[0].Command(), Dir: "sub", Usual: time.Minute},
 			{Name: "lint", Command: gates[1].Command(), Usual: time.Second},
@@ -56,7 +56,7 @@ func TestToldOfGates(t *testing.T) {
 		One: []string{"cd sub && go test -run ^NAME$ ./PACKAGE", "sh one FILE NAME"}, Fixers: []string{"sh fix"},
 	}
 	for range 2 {
-		var e prompt.WorkEnvironment
+		var e prompt.RoleEnvironment
 		if err := s.describeGates(t.Context(), &e, gates, t.TempDir(), "base"); err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestToldOfGates(t *testing.T) {
 		t.Errorf("the past was read %d times", read)
 	}
 	s.Judge.Autofix, s.Pace = false, nil
-	var e prompt.WorkEnvironment
+	var e prompt.RoleEnvironment
 	if err := s.describeGates(t.Context(), &e, gates, t.TempDir(), "base"); err != nil || len(e.Fixers) > 0 || e.Gates[0].Usual != 0 || e.Gates[3].Lacks != "" {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -81,7 +81,7 @@ func TestToldOfGates(t *testing.T) {
 
 func testRoles(t *testing.T) map[nexus.Role]agent.RoleDefinition {
 	t.Helper()
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func testRoles(t *testing.T) map[nexus.Role]agent.RoleDefinition {
 func TestDate(t *testing.T) {
 	for run, want := range map[nexus.RunID]string{"261104-ab": "2026-11-04", "r": "2026-11-09"} {
 		s := &AgentSessions{Site: &RunEnvironment{Run: run, Now: func() time.Time { return time.Date(2026, 11, 9, 23, 0, 0, 0, time.UTC) }}}
-		if got := s.runStartDate(); got != want {
+		if got := s.runStartDay(); got != want {
 			t.Errorf("%s: %s, want %s", run, got, want)
 		}
 	}
@@ -115,7 +115,7 @@ func TestTier(t *testing.T) {
 	} {
 		role := testRoles(t)[c.role]
 		role.Tier = c.own
-		if got := (ConversationRequest{Role: c.role, Tier: c.task, Least: c.least}).modelTier(role); got != c.want {
+		if got := (ConversationStretchRequest{Role: c.role, Tier: c.task, Least: c.least}).modelTier(role); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
@@ -124,9 +124,9 @@ func TestTier(t *testing.T) {
 // TestReaders says once who reads whose work.
 func TestReaders(t *testing.T) {
 	var said []string
-	known := nexus.RoleRouted{Role: nexus.Reviewer, Model: "a/m", Author: "a/known", Why: "so"}
+	known := nexus.ReviewModelChosen{Role: nexus.Reviewer, Model: "a/m", Author: "a/known", Why: "so"}
 	s := &AgentSessions{
-		Readers: &ReaderAssignments{},
+		Readers: &RecordedReaderPairs{},
 		Pick:    func(nexus.Role, nexus.Tier, string) (PricedModel, error) { return PricedModel{Name: "a/own"}, nil },
 		PickReader: func(_ nexus.Role, _, _ nexus.Tier, author, failed string) (PricedModel, string, error) {
 			if author == "a/none" {
@@ -135,9 +135,9 @@ func TestReaders(t *testing.T) {
 			return PricedModel{Name: "a/m" + failed}, "so", nil
 		},
 	}
-	talk := ConversationRequest{Role: nexus.Reviewer, Readers: []nexus.RoleRouted{known}, Record: func(_ context.Context, facts ...nexus.Fact) error {
+	talk := ConversationStretchRequest{Role: nexus.Reviewer, Readers: []nexus.ReviewModelChosen{known}, Record: func(_ context.Context, facts ...nexus.Fact) error {
 		for _, f := range facts {
-			said = append(said, f.(nexus.RoleRouted).Author+" by "+f.(nexus.RoleRouted).Model)
+			said = append(said, f.(nexus.ReviewModelChosen).Author+" by "+f.(nexus.ReviewModelChosen).Model)
 		}
 		return nil
 	}}

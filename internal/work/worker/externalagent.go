@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
-	"github.com/nexus-ai-builder/nexus/internal/work/external"
+	"github.com/nexus-ai-builder/nexus/internal/work/externalagent"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
@@ -30,7 +30,7 @@ import (
 
 // ExternalAgent is an external agent that does the sessions of a role.
 type ExternalAgent struct {
-	Program agentcli.CLIProgram
+	Program agentcli.CLIAgentProgram
 	Why     string              // why it does the role's sessions, for people
 	File    string              // path of its program
 	Seen    []string            // directories that must be readable for it to run
@@ -74,9 +74,9 @@ const (
 	peopleAnswer  = "people may take long to answer a question, so decide yourself where you can"
 )
 
-// conversationGuide returns the first text of a session's new conversation. Asks means that the agent can
+// newConversationGuide returns the first text of a session's new conversation. Asks means that the agent can
 // ask people.
-func (s *AgentSessions) conversationGuide(t ConversationRequest, role agent.RoleDefinition, e tool.AgentEnvironment, asks bool) string {
+func (s *AgentSessions) newConversationGuide(t ConversationStretchRequest, role agent.RoleDefinition, e tool.AgentToolEnvironment, asks bool) string {
 	parts := []string{guide}
 	if !e.Writes {
 		parts = []string{readGuide}
@@ -98,53 +98,53 @@ func (s *AgentSessions) conversationGuide(t ConversationRequest, role agent.Role
 }
 
 // runExternal runs a stretch of a conversation with an external agent.
-func (s *AgentSessions) runExternal(ctx context.Context, t ConversationRequest, role agent.RoleDefinition, tier nexus.Tier, h ExternalAgent, others []string, d AttemptRecorder,
-) (agent.SessionOutcome, error) {
+func (s *AgentSessions) runExternal(ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, tier nexus.Tier, h ExternalAgent, others []string, d AttemptRecorder,
+) (agent.SessionStretchResult, error) {
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
 	e, free, err := s.toolEnvironment(t, role, d, s.approvalFunc(ctx, t, d, halt))
 	if err != nil {
-		return agent.SessionOutcome{}, err
+		return agent.SessionStretchResult{}, err
 	}
 	defer free()
-	var undone tool.UndoneFiles
-	tidy := s.tidyTree(t, e, h.Program, &undone)
-	login := &loginSync{login: agentcli.ProgramLogin{Program: h.Program, Home: agentHome(t, h), User: h.User}, learn: s.Site.Learn}
+	var undone tool.UndoneChangeCollector
+	tidy := s.undoForbiddenTreeChanges(t, e, h.Program, &undone)
+	login := &agentLoginSync{login: agentcli.AgentProgramLogin{Program: h.Program, Home: agentHome(t, h), User: h.User}, learn: s.Site.Learn}
 	a, way, closed, err := s.prepareExternalAgent(ctx, t, e, h, tidy)
 	if err != nil {
-		return agent.SessionOutcome{}, err
+		return agent.SessionStretchResult{}, err
 	}
 	looking, stop := context.WithCancelCause(ctx)
-	gone := login.watchRenewals(looking)
+	gone := login.watchLoginRenewals(looking)
 	defer func() {
 		closed()
 		stop(context.Canceled)
 		<-gone
-		login.takeRenewals() // a remaining process may have renewed the login after its last prompt
+		login.takeLoginRenewals() // a remaining process may have renewed the login after its last prompt
 	}()
 	old := t.Attempt.SessionByID(t.Session)
-	var remembered []nexus.RememberedEntry
+	var remembered []nexus.RelevantMemoryEntry
 	items := t.promptItems()
 	if old == nil || len(old.Messages) == 0 {
 		more, parts, told, err := s.externalContext(ctx, t, d)
 		if err != nil {
-			return agent.SessionOutcome{}, err
+			return agent.SessionStretchResult{}, err
 		}
 		remembered = told
 		t.Next += more
-		own := nexus.PromptItem{In: "system", Title: "Guide", Reason: "what the role does, and the rules", Tokens: prompt.EstimateTokens(s.conversationGuide(t, role, e, h.Program.CanAskPeople()))}
-		items = append(append([]nexus.PromptItem{own}, items...), prompt.ManifestItems("message", parts)...)
+		own := nexus.PromptManifestItem{In: "system", Title: "Guide", Reason: "what the role does, and the rules", Tokens: prompt.EstimateTokens(s.newConversationGuide(t, role, e, h.Program.CanAskPeople()))}
+		items = append(append([]nexus.PromptManifestItem{own}, items...), prompt.ManifestItems("message", parts)...)
 	}
-	b := external.ExternalSessionBrief{
+	b := externalagent.ExternalSessionBrief{
 		Agent: h.Program.Name, Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, Role: t.Role, Model: h.modelName(), Tier: tier,
 		Others: others,
-		Guide:  s.conversationGuide(t, role, e, h.Program.CanAskPeople()), Next: t.Next, Why: t.Why, Delivers: t.Delivers, Memory: remembered, Items: items, Old: old,
+		Guide:  s.newConversationGuide(t, role, e, h.Program.CanAskPeople()), Next: t.Next, Why: t.Why, Delivers: t.Delivers, Memory: remembered, Items: items, Old: old,
 		Told:    func() string { return s.firstMessage(t) },
 		Earlier: func() string { return s.lastTexts(t) }, Limits: t.Limits, Left: t.Left, Price: h.Price,
-		Permit: externalPolicy{e, t.Tree.Dir}.judge, Ask: s.externalQuestionFunc(t, d, h.Program.Name), Settle: tidy,
-		Ready: login.refreshProgramLogin, Renewed: login.takeRenewals,
-		Reached:  func() []nexus.HostReached { return egress.HostReachedFacts(way.TakeDecisions()) },
-		News:     func(f nexus.AgentLimited) bool { return s.Windows.recordIfNew(f, s.Site.Now()) },
+		Permit: externalAgentPolicy{e, t.Tree.Dir}.judgeCall, Ask: s.externalQuestionFunc(t, d, h.Program.Name), Settle: tidy,
+		Ready: login.refreshProgramLogin, Renewed: login.takeLoginRenewals,
+		Reached:  func() []nexus.RequestedHost { return egress.RequestedHostsOf(way.TakeDecisions()) },
+		News:     func(f nexus.AgentQuotaReported) bool { return s.Windows.recordIfNew(f, s.Site.Now()) },
 		Snapshot: t.Snap, Now: s.Site.Now, Draw: s.Draw,
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
@@ -156,31 +156,31 @@ func (s *AgentSessions) runExternal(ctx context.Context, t ConversationRequest, 
 	}
 	if t.Handin != nil {
 		b.Submit = func(text string) (json.RawMessage, error) {
-			return external.ParseLastObject(text, func(one json.RawMessage) (json.RawMessage, error) { return tool.FitInput(t.Handin, one) })
+			return externalagent.ParseLastObject(text, func(one json.RawMessage) (json.RawMessage, error) { return tool.FitInputToSchema(t.Handin, one) })
 		}
 	}
-	if f := (nexus.RoleRouted{Role: t.Role, Model: h.modelName(), Author: t.Author, Why: h.Why}); t.Author != "" && s.Readers.recordIfNew(f, t.Readers) {
+	if f := (nexus.ReviewModelChosen{Role: t.Role, Model: h.modelName(), Author: t.Author, Why: h.Why}); t.Author != "" && s.Readers.recordIfNew(f, t.Readers) {
 		if err := t.Record(ctx, f); err != nil {
-			return agent.SessionOutcome{}, err
+			return agent.SessionStretchResult{}, err
 		}
 	}
-	o, err := external.RunSession(ctx, a, b, sessionRecorder{t, d, s.Site.Now}, s.Site.Blobs)
+	o, err := externalagent.RunExternalSession(ctx, a, b, sessionRecorder{t, d, s.Site.Now}, s.Site.Blobs)
 	if err != nil || len(undone.SortedFiles()) == 0 {
 		return o, err
 	}
-	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.SortedFiles()})
+	return o, t.Record(ctx, nexus.RoleIsolationViolated{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.SortedFiles()})
 }
 
 // agentHome returns the home directory of a session's agent, which contains its conversation.
-func agentHome(t ConversationRequest, h ExternalAgent) string {
+func agentHome(t ConversationStretchRequest, h ExternalAgent) string {
 	return filepath.Join(filepath.Dir(t.Tree.Dir), "home-"+h.Program.Name+"-"+filepath.Base(string(t.Session)))
 }
 
 // prepareExternalAgent prepares the agent: with the tree, with its role's access, and its own home, in the
 // sandbox.
-func (s *AgentSessions) prepareExternalAgent(ctx context.Context, t ConversationRequest, e tool.AgentEnvironment, h ExternalAgent, tidy func(context.Context) error,
-) (external.ExternalAgentClient, *egress.Gateway, func(), error) {
-	set, err := tool.New(e, "read_file") // to find which files are hidden
+func (s *AgentSessions) prepareExternalAgent(ctx context.Context, t ConversationStretchRequest, e tool.AgentToolEnvironment, h ExternalAgent, tidy func(context.Context) error,
+) (externalagent.ExternalAgentClient, *egress.CommandNetworkAccess, func(), error) {
+	set, err := tool.NewToolSet(e, "read_file") // to find which files are hidden
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -212,7 +212,7 @@ func (s *AgentSessions) prepareExternalAgent(ctx context.Context, t Conversation
 	if !e.Writes {
 		c.Readable = append([]string{e.Dir}, c.Readable...)
 	}
-	var way *egress.Gateway
+	var way *egress.CommandNetworkAccess
 	if h.Net != nil {
 		way = h.Net.NewGateway()
 		c.Proxy, c.Local = way.Serve, way.LocalPortServers()
@@ -225,8 +225,8 @@ func (s *AgentSessions) prepareExternalAgent(ctx context.Context, t Conversation
 	}
 	terminal := c
 	terminal.Args, terminal.Env, terminal.Writable, terminal.Proxy, terminal.Local = []string{tool.ShellPath(), "-c"}, e.Vars, e.Writable, nil, nil
-	a := acp.New(acp.LaunchOptions{
-		Program: h.Program, File: h.File, Run: s.Site.Box.Run, Command: c, Terminal: terminal, Files: servedFiles{set.Worktree()},
+	a := acp.NewAgent(acp.AgentLaunchOptions{
+		Program: h.Program, File: h.File, Run: s.Site.Box.Run, Command: c, Terminal: terminal, Files: agentFileAccess{set.AgentTree()},
 		Writes: e.Writes, Keep: !e.Writes, Silence: h.Silence, Working: working,
 	})
 	return a, way, func() { //nolint:contextcheck // it ends what is left when the context is over
@@ -235,11 +235,11 @@ func (s *AgentSessions) prepareExternalAgent(ctx context.Context, t Conversation
 	}, nil
 }
 
-// servedFiles reads and writes the tree on behalf of an agent.
-type servedFiles struct{ tree *files.AgentTree }
+// agentFileAccess reads and writes the tree on behalf of an agent.
+type agentFileAccess struct{ tree *files.AgentTree }
 
-// Read implements [acp.WorktreeFiles].
-func (f servedFiles) Read(name string) (string, error) {
+// Read implements [acp.WorktreeFileAccess].
+func (f agentFileAccess) Read(name string) (string, error) {
 	tree := f.tree.TreeForPath(name)
 	at, err := tree.CleanPath(name, false)
 	if err != nil {
@@ -251,9 +251,9 @@ func (f servedFiles) Read(name string) (string, error) {
 	return tree.Text(at)
 }
 
-// Write implements [acp.WorktreeFiles]. The agent has its own tools, so that changes by others since
+// Write implements [acp.WorktreeFileAccess]. The agent has its own tools, so that changes by others since
 // it read a file through us mean nothing.
-func (f servedFiles) Write(name, text string) error {
+func (f agentFileAccess) Write(name, text string) error {
 	at, err := f.tree.CleanPath(name, true)
 	if err != nil {
 		return err
@@ -270,7 +270,7 @@ const toolTime = 20 * time.Minute
 // checkSteeringFiles returns an error if the tree contains files that would configure an
 // agent, unless the sandbox hides them from it. Files that the agent itself wrote before it
 // was killed are removed first.
-func (s *AgentSessions) checkSteeringFiles(ctx context.Context, e tool.AgentEnvironment, p agentcli.CLIProgram, set *tool.ToolSet, tidy func(context.Context) error) error {
+func (s *AgentSessions) checkSteeringFiles(ctx context.Context, e tool.AgentToolEnvironment, p agentcli.CLIAgentProgram, set *tool.ToolSet, tidy func(context.Context) error) error {
 	names := p.SteeringFiles()
 	if len(names) > 0 && tidy != nil {
 		if err := tidy(ctx); err != nil {
@@ -291,7 +291,7 @@ func (s *AgentSessions) checkSteeringFiles(ctx context.Context, e tool.AgentEnvi
 		if err == nil && info.IsDir() && !containsFile(e.Root, name) {
 			continue
 		}
-		if data, again := e.Root.ReadFile(name); err == nil && again == nil && info.Mode().IsRegular() && !agentcli.IsSteering(name, data) {
+		if data, again := e.Root.ReadFile(name); err == nil && again == nil && info.Mode().IsRegular() && !agentcli.IsSteeringFile(name, data) {
 			continue
 		}
 		return &nexus.Error{
@@ -322,7 +322,7 @@ func isHidden(hidden []string, file string) bool {
 
 // steeringFileRule returns a rule that forbids an agent to write the files that would configure it from
 // its next prompt on; nil if there are none.
-func steeringFileRule(p agentcli.CLIProgram) func(name string) error {
+func steeringFileRule(p agentcli.CLIAgentProgram) func(name string) error {
 	all := p.SteeringFiles()
 	if len(all) == 0 {
 		return nil
@@ -337,9 +337,9 @@ func steeringFileRule(p agentcli.CLIProgram) func(name string) error {
 	}
 }
 
-// tidyTree undoes an agent's forbidden changes of a tree: those that its role may not make,
+// undoForbiddenTreeChanges undoes an agent's forbidden changes of a tree: those that its role may not make,
 // and files that configure the program.
-func (s *AgentSessions) tidyTree(t ConversationRequest, e tool.AgentEnvironment, p agentcli.CLIProgram, u *tool.UndoneFiles) func(context.Context) error {
+func (s *AgentSessions) undoForbiddenTreeChanges(t ConversationStretchRequest, e tool.AgentToolEnvironment, p agentcli.CLIAgentProgram, u *tool.UndoneChangeCollector) func(context.Context) error {
 	if !e.Writes {
 		return nil
 	}
@@ -348,15 +348,15 @@ func (s *AgentSessions) tidyTree(t ConversationRequest, e tool.AgentEnvironment,
 	if r := t.Attempt.LastRound(); r != nil && r.From != "" {
 		base = r.From // leftovers of a dead process are not accepted because a snapshot contains them
 	}
-	keeper := tool.WriteGuard{
+	keeper := tool.CommandWriteGuard{
 		Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.PrivateRepo(), Now: s.Site.Now, Base: func() string { return base },
-		Rule:   tool.CombineRules(tool.CombineRules(own, tool.IgnoreRule(e.Root, e.Hidden)), tool.CombineRules(tool.ProtectedRule, steeringFileRule(p))),
-		Undone: func(files []string) { u.Add(tool.RuleBreaches(files, own)) },
+		Rule:   tool.CombineWriteRules(tool.CombineWriteRules(own, tool.IgnoredFileWriteRule(e.Root, e.Hidden)), tool.CombineWriteRules(tool.ProtectedFileReason, steeringFileRule(p))),
+		Undone: func(files []string) { u.Add(tool.FilesAgainstRule(files, own)) },
 	}
 	modules, putBack := s.Judge.Kit.SubmoduleGuardOf(t.Tree.Dir), tool.FindHiddenPathRestore(e)
 	return func(ctx context.Context) error {
 		putBack()
-		err := keeper.Undo(ctx)
+		err := keeper.UndoForbidden(ctx)
 		if modules != nil {
 			_, back := modules.RestoreChangedFiles(ctx)
 			err = errors.Join(err, back)
@@ -371,7 +371,7 @@ const (
 )
 
 // lastTexts returns an agent's last texts, for a conversation that follows it.
-func (s *AgentSessions) lastTexts(t ConversationRequest) string {
+func (s *AgentSessions) lastTexts(t ConversationStretchRequest) string {
 	old := t.Attempt.SessionByID(t.Session)
 	if old == nil {
 		return ""

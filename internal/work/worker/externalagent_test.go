@@ -29,7 +29,7 @@ import (
 // first argument is what it is told.
 type maker struct {
 	*worker.AttemptWorker
-	talk   worker.ConversationRequest
+	talk   worker.ConversationStretchRequest
 	facts  []nexus.Fact
 	learnt []string
 	asked  []nexus.Tier // for an agent, with the tier of the session
@@ -38,9 +38,9 @@ type maker struct {
 // made returns one with a worktree at the base, in which the script runs.
 func made(tb testing.TB, role nexus.Role, script string) *maker {
 	tb.Helper()
-	s, base, _ := workertest.New(tb)
+	s, base, _ := workertest.NewTestWorker(tb)
 	m := &maker{AttemptWorker: s}
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -58,12 +58,12 @@ func made(tb testing.TB, role nexus.Role, script string) *maker {
 	m.Sessions.External = func(role nexus.Role, tier nexus.Tier, _ string) ([]*worker.ExternalAgent, []string) {
 		m.asked = append(m.asked, tier)
 		return []*worker.ExternalAgent{{
-			Program: agentcli.CLIProgram{Name: "toy", Command: "toy", Speaks: "text", Args: []string{"{prompt}"}, Login: []string{".toy/login.json"}},
+			Program: agentcli.CLIAgentProgram{Name: "toy", Command: "toy", Speaks: "text", Args: []string{"{prompt}"}, Login: []string{".toy/login.json"}},
 			Why:     "it does all of the " + string(role), File: file, User: user, Silence: time.Minute,
 		}}, nil
 	}
-	a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base}
-	m.talk = worker.ConversationRequest{
+	a := &state.AttemptState{ID: "T1.1", Task: "T1", Base: base}
+	m.talk = worker.ConversationStretchRequest{
 		Attempt: a, Session: nexus.SessionID("T1.1/" + string(role) + ".1"), Task: nexus.Task{ID: "T1"}, Role: role, Tier: nexus.Balanced, Tree: tree, Base: base,
 		Next: "Do the task.", Why: "brief",
 		Record: func(_ context.Context, facts ...nexus.Fact) error {
@@ -84,14 +84,14 @@ func made(tb testing.TB, role nexus.Role, script string) *maker {
 // books is a desk that records what comes with money.
 type books struct {
 	*desk
-	talk worker.ConversationRequest
+	talk worker.ConversationStretchRequest
 }
 
 func (b books) Reserve(ctx context.Context, r nexus.BudgetReserved, facts ...nexus.Fact) ([]state.Guidance, error) {
 	return nil, b.talk.Record(ctx, append(facts, r)...)
 }
 
-func (m *maker) converse(tb testing.TB) agent.SessionOutcome {
+func (m *maker) converse(tb testing.TB) agent.SessionStretchResult {
 	tb.Helper()
 	o, err := m.Sessions.ContinueConversation(tb.Context(), m.talk, books{&desk{}, m.talk})
 	if err != nil {
@@ -143,7 +143,7 @@ func TestSettingsOfTheRepository(t *testing.T) {
 			t.Errorf("it kept %s", name)
 		}
 	}
-	if broken := found[nexus.IsolationBroken](m); len(broken) > 0 {
+	if broken := found[nexus.RoleIsolationViolated](m); len(broken) > 0 {
 		t.Errorf("%+v", broken) // its role may write there
 	}
 	for _, c := range []struct {
@@ -252,7 +252,7 @@ func TestAnotherMakersAgentWrites(t *testing.T) {
 	if len(started) != 1 || started[0].Model != "toy/default" || started[0].Role != nexus.Coder || !slices.Equal(m.asked, []nexus.Tier{nexus.Balanced}) {
 		t.Errorf("%+v, asked at %v", started, m.asked)
 	}
-	if len(found[nexus.IsolationBroken](m)) > 0 || len(found[nexus.RoleRouted](m)) > 0 {
+	if len(found[nexus.RoleIsolationViolated](m)) > 0 || len(found[nexus.ReviewModelChosen](m)) > 0 {
 		t.Errorf("%+v", m.facts)
 	}
 }
@@ -264,7 +264,7 @@ func TestAnotherMakersTesterKeepsToItsFiles(t *testing.T) {
 	if o := m.converse(t); o.Outcome != nexus.Accepted {
 		t.Fatalf("%+v", o)
 	}
-	broken := found[nexus.IsolationBroken](m)
+	broken := found[nexus.RoleIsolationViolated](m)
 	if len(broken) != 1 || broken[0].Role != nexus.Tester || broken[0].Attempt != "T1.1" || !slices.Equal(broken[0].Files, []string{"bad", "one.go"}) {
 		t.Errorf("%+v", broken)
 	}
@@ -300,14 +300,14 @@ func TestAnotherMakersReader(t *testing.T) {
 			t.Errorf("it is not told %q:\n%s", want, said)
 		}
 	}
-	routed := found[nexus.RoleRouted](m)
-	if want := (nexus.RoleRouted{Role: nexus.Reviewer, Model: "toy/default", Author: "m/coder", Why: "it does all of the reviewer"}); len(routed) != 1 || routed[0] != want {
+	routed := found[nexus.ReviewModelChosen](m)
+	if want := (nexus.ReviewModelChosen{Role: nexus.Reviewer, Model: "toy/default", Author: "m/coder", Why: "it does all of the reviewer"}); len(routed) != 1 || routed[0] != want {
 		t.Errorf("%+v", routed)
 	}
-	m.Sessions.Readers, m.talk.Session, m.talk.Readers = &worker.ReaderAssignments{}, "T1.1/reviewer.2", routed
+	m.Sessions.Readers, m.talk.Session, m.talk.Readers = &worker.RecordedReaderPairs{}, "T1.1/reviewer.2", routed
 	m.converse(t)
-	if len(found[nexus.RoleRouted](m)) != 1 {
-		t.Errorf("it is said again who reads whose work: %+v", found[nexus.RoleRouted](m))
+	if len(found[nexus.ReviewModelChosen](m)) != 1 {
+		t.Errorf("it is said again who reads whose work: %+v", found[nexus.ReviewModelChosen](m))
 	}
 }
 
@@ -324,7 +324,7 @@ func TestAnotherMakersAgentContinues(t *testing.T) {
 		if i == 3 {
 			text = " "
 		}
-		for from, text := range map[llm.Speaker]string{llm.User: "Go on.", llm.Assistant: text} {
+		for from, text := range map[llm.MessageAuthor]string{llm.User: "Go on.", llm.Assistant: text} {
 			data, err := json.Marshal(llm.Message{From: from, Parts: []llm.MessagePart{{Text: text}}})
 			if err != nil {
 				t.Fatal(err)
@@ -333,7 +333,7 @@ func TestAnotherMakersAgentContinues(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m.talk.Attempt.Apply(nexus.TurnTaken{Session: m.talk.Session, Turn: i + 1, Message: blob}, time.Unix(0, 0))
+			m.talk.Attempt.Apply(nexus.ModelTurnRecorded{Session: m.talk.Session, Turn: i + 1, Message: blob}, time.Unix(0, 0))
 		}
 	}
 	m.talk.Next, m.talk.Why = "The tests fail.", "repair"

@@ -14,16 +14,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// externalPolicy judges the requests of an external agent, with the same policy as for our
+// externalAgentPolicy judges the requests of an external agent, with the same policy as for our
 // own.
-type externalPolicy struct {
-	env tool.AgentEnvironment
+type externalAgentPolicy struct {
+	env tool.AgentToolEnvironment
 	dir string
 }
 
-// judge decides whether a call is allowed, and if not, why. Unknown calls are left to the
+// judgeCall decides whether a call is allowed, and if not, why. Unknown calls are left to the
 // sandbox.
-func (p externalPolicy) judge(ctx context.Context, c stream.AgentCall) (nexus.ToolCallDecision, string) {
+func (p externalAgentPolicy) judgeCall(ctx context.Context, c stream.AgentToolCall) (nexus.ToolCallDecision, string) {
 	var in struct {
 		Command  string `json:"command"`
 		File     string `json:"file_path"`
@@ -35,7 +35,7 @@ func (p externalPolicy) judge(ctx context.Context, c stream.AgentCall) (nexus.To
 	case c.Tool == "Bash" && strings.TrimSpace(in.Command) == "":
 		return denyByPolicy("agent.command", "the command is missing in this request: run it in a way that shows it")
 	case c.Tool == "Bash":
-		j, err := p.env.Judge(ctx, in.Command)
+		j, err := p.env.JudgeCommand(ctx, in.Command)
 		if err != nil {
 			return j, err.Error()
 		}
@@ -59,7 +59,7 @@ func (p externalPolicy) judge(ctx context.Context, c stream.AgentCall) (nexus.To
 }
 
 // judgeFileAccess judges an agent's request to read or write a file.
-func (p externalPolicy) judgeFileAccess(name string, write bool) (nexus.ToolCallDecision, string) {
+func (p externalAgentPolicy) judgeFileAccess(name string, write bool) (nexus.ToolCallDecision, string) {
 	if name == "" {
 		return nexus.ToolCallDecision{}, ""
 	}

@@ -18,7 +18,7 @@ func TestPermit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := externalPolicy{dir: "/tree", env: tool.AgentEnvironment{Box: box, Dir: "/tree", Rule: func(file string) error {
+	p := externalAgentPolicy{dir: "/tree", env: tool.AgentToolEnvironment{Box: box, Dir: "/tree", Rule: func(file string) error {
 		if strings.HasSuffix(file, "_test.go") {
 			return errors.New("tests are another's")
 		}
@@ -56,7 +56,7 @@ func TestPermit(t *testing.T) {
 		"searches, with a place that it may":  {"Grep", `{"path": "/tree/sub"}`, "", ""},
 		"searches what belongs to git itself": {"Grep", `{"path": "/tree/.git/config"}`, "path.git", ""},
 	} {
-		j, why := p.judge(t.Context(), stream.AgentCall{Tool: c.tool, Input: json.RawMessage(c.input)})
+		j, why := p.judgeCall(t.Context(), stream.AgentToolCall{Tool: c.tool, Input: json.RawMessage(c.input)})
 		if c.rule == "" {
 			if why != "" || j.Refused || j.Decision != "allow" || j.By != "policy" {
 				t.Errorf("%s: %+v, %q", name, j, why)
@@ -68,12 +68,12 @@ func TestPermit(t *testing.T) {
 		}
 	}
 	// a command goes the way of our own agents' commands
-	rm := stream.AgentCall{Tool: "Bash", Input: json.RawMessage(`{"command": "sudo rm -rf /"}`)}
-	if j, why := p.judge(t.Context(), rm); why == "" || !j.Refused {
+	rm := stream.AgentToolCall{Tool: "Bash", Input: json.RawMessage(`{"command": "sudo rm -rf /"}`)}
+	if j, why := p.judgeCall(t.Context(), rm); why == "" || !j.Refused {
 		t.Errorf("%+v, %q", j, why)
 	}
-	ls := stream.AgentCall{Tool: "Bash", Input: json.RawMessage(`{"command": "ls"}`)}
-	if j, why := p.judge(t.Context(), ls); why != "" || j.Refused || j.Decision != "allow" {
+	ls := stream.AgentToolCall{Tool: "Bash", Input: json.RawMessage(`{"command": "ls"}`)}
+	if j, why := p.judgeCall(t.Context(), ls); why != "" || j.Refused || j.Decision != "allow" {
 		t.Errorf("%+v, %q", j, why)
 	}
 }
@@ -82,7 +82,7 @@ func TestPermit(t *testing.T) {
 func TestRuleOf(t *testing.T) {
 	roles := testRoles(t)
 	for _, c := range []struct {
-		way  nexus.Strategy
+		way  nexus.WritingStrategy
 		role nexus.Role
 		code bool // may it write code
 		test bool // and tests
@@ -107,10 +107,10 @@ func TestRuleOf(t *testing.T) {
 			}
 		}
 	}
-	if keptFilesRule(nil) != nil {
+	if unchangeableFilesRule(nil) != nil {
 		t.Error("a task that keeps nothing keeps something")
 	}
-	keep := keptFilesRule([]string{"check.sh"})
+	keep := unchangeableFilesRule([]string{"check.sh"})
 	if err := keep("check.sh"); err == nil || !strings.Contains(err.Error(), "check.sh") {
 		t.Error(err)
 	}

@@ -11,17 +11,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// gateScope is the part of a tree that the gates judge: the changes since its base, and the
+// gateJudgementScope is the part of a tree that the gates judge: the changes since its base, and the
 // packages that these may break.
-type gateScope struct {
+type gateJudgementScope struct {
 	changed  []string
-	effect   monorepo.ChangeEffect
+	effect   monorepo.AffectedPackages
 	criteria []nexus.Criterion
 	apart    func(gate.QualityGate) string // why a gate does not apply to the change; nil: all apply
 }
 
 // newGateScope returns the part of a tree that the gates judge.
-func (j *TreeJudge) newGateScope(ctx context.Context, c JudgeRequest) (s gateScope, err error) {
+func (j *TreeJudge) newGateScope(ctx context.Context, c TreeJudgeRequest) (s gateJudgementScope, err error) {
 	if c.Base == "" {
 		return s, nil
 	}
@@ -30,14 +30,14 @@ func (j *TreeJudge) newGateScope(ctx context.Context, c JudgeRequest) (s gateSco
 	}
 	s.criteria = slices.Concat(c.Task.Criteria, c.Checks)
 	if !j.Everywhere && !c.Whole {
-		s.effect = monorepo.Read(os.DirFS(c.Tree.Dir)).EffectOf(s.changed)
+		s.effect = monorepo.ReadPackageGraph(os.DirFS(c.Tree.Dir)).AffectedBy(s.changed)
 	}
 	s.apart = s.skipReason
 	return s, nil
 }
 
 // skipReason returns why a gate does not apply to the change.
-func (s gateScope) skipReason(g gate.QualityGate) string {
+func (s gateJudgementScope) skipReason(g gate.QualityGate) string {
 	if why := gate.UnaffectedReason(g, s.changed, s.criteria); why != "" {
 		return why
 	}
@@ -45,7 +45,7 @@ func (s gateScope) skipReason(g gate.QualityGate) string {
 	if slices.ContainsFunc(s.criteria, named) {
 		return ""
 	}
-	if g.BuildsPackage() && s.effect.IsNeededBelow(g.Dir) {
+	if g.BuildsPackage() && s.effect.IsDependencyOfAffected(g.Dir) {
 		return ""
 	}
 	return s.effect.UnaffectedReason(g.Dir)
@@ -53,6 +53,6 @@ func (s gateScope) skipReason(g gate.QualityGate) string {
 
 // sortByDistance sorts consecutive gates of the same step in several packages: those of changed packages
 // first, then those of their dependents.
-func (s gateScope) sortByDistance(gates []gate.QualityGate) []gate.QualityGate {
+func (s gateJudgementScope) sortByDistance(gates []gate.QualityGate) []gate.QualityGate {
 	return gate.SortByDistance(gates, s.effect.StepsFromChange)
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
-// JudgeRequest is a tree to be judged, with its context.
-type JudgeRequest struct {
-	Tree *worktree.Tree
+// TreeJudgeRequest is a tree to be judged, with its context.
+type TreeJudgeRequest struct {
+	Tree *worktree.AttemptTree
 	Hash string // git tree of its contents
 	Base string // commit whose failures do not count against it; empty: none
 	Task nexus.Task
@@ -45,7 +45,7 @@ type JudgeRequest struct {
 }
 
 // gateStartedFact returns the fact that a gate begins to judge the tree.
-func (c JudgeRequest) gateStartedFact() nexus.GateStarted {
+func (c TreeJudgeRequest) gateStartedFact() nexus.GateStarted {
 	of := c.Mark(nexus.GateJudged{})
 	return nexus.GateStarted{Attempt: of.Attempt, Task: of.Task}
 }
@@ -62,14 +62,14 @@ func RecordGateStart(ctx context.Context, d AttemptRecorder, f nexus.GateStarted
 // was red on the base for the same reasons is not red. Each result is recorded at once.
 //
 // It ends when the run releases its workers: gates can be run again for free.
-func (j *TreeJudge) RunGates(ctx context.Context, c JudgeRequest, d AttemptRecorder) ([]nexus.Evidence, error) {
-	var evidence []nexus.Evidence
+func (j *TreeJudge) RunGates(ctx context.Context, c TreeJudgeRequest, d AttemptRecorder) ([]nexus.GateEvidence, error) {
+	var evidence []nexus.GateEvidence
 	err := RunInterruptible(ctx, d, c.Paid, func(ctx context.Context) error {
 		r, gates, done, err := j.prepareGates(ctx, c, d)
 		if evidence = done; err != nil || evidence != nil {
 			return err
 		}
-		v, err := r.RunAll(ctx, gate.CheckedTree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, knownEvidence(ctx, d))
+		v, err := r.RunAll(ctx, gate.JudgedTreeDir{Dir: c.Tree.Dir, Hash: c.Hash}, gates, knownEvidence(ctx, d))
 		if evidence = v.Evidence; err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (j *TreeJudge) RunGates(ctx context.Context, c JudgeRequest, d AttemptRecor
 }
 
 // addMeasurements adds the meter's results for a tree that the gates judged.
-func (j *TreeJudge) addMeasurements(ctx context.Context, c JudgeRequest, gates []gate.QualityGate, evidence []nexus.Evidence, base func(string) (nexus.Evidence, bool), d AttemptRecorder) ([]nexus.Evidence, error) {
+func (j *TreeJudge) addMeasurements(ctx context.Context, c TreeJudgeRequest, gates []gate.QualityGate, evidence []nexus.GateEvidence, base func(string) (nexus.GateEvidence, bool), d AttemptRecorder) ([]nexus.GateEvidence, error) {
 	evidence, taken := j.Meter.ExtractMeasurements(gates, evidence, base)
 	done, err := j.checkDefinitionOfDone(ctx, c, evidence, taken, d)
 	return append(evidence, done...), err
@@ -88,7 +88,7 @@ func (j *TreeJudge) addMeasurements(ctx context.Context, c JudgeRequest, gates [
 
 // prepareGates returns the runner of the gates on a tree, and the gates. Evidence is the reason if
 // the tree is red before any gate runs.
-func (j *TreeJudge) prepareGates(ctx context.Context, c JudgeRequest, d AttemptRecorder) (r gate.GateRunner, gates []gate.QualityGate, evidence []nexus.Evidence, err error) {
+func (j *TreeJudge) prepareGates(ctx context.Context, c TreeJudgeRequest, d AttemptRecorder) (r gate.GateRunner, gates []gate.QualityGate, evidence []nexus.GateEvidence, err error) {
 	// ignored files do not land, so they must not help here
 	if err := c.Tree.ResetExactly(ctx, c.Hash); err != nil {
 		return r, nil, nil, err
@@ -98,7 +98,7 @@ func (j *TreeJudge) prepareGates(ctx context.Context, c JudgeRequest, d AttemptR
 		err = d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	if red || err != nil {
-		return r, nil, []nexus.Evidence{e}, err
+		return r, nil, []nexus.GateEvidence{e}, err
 	}
 	if err := j.recordCriticalFiles(ctx, c, d); err != nil {
 		return r, nil, nil, err
@@ -109,21 +109,21 @@ func (j *TreeJudge) prepareGates(ctx context.Context, c JudgeRequest, d AttemptR
 		return r, nil, nil, err
 	}
 	apart := scope.apart
-	var base map[string]nexus.Evidence
+	var base map[string]nexus.GateEvidence
 	if c.Base != "" {
-		if gates, base, err = j.Bases.JudgeOnBase(ctx, j, BaseCommit{c.Base, c.gateStartedFact()}, j.Meter.AppendMeasuringGates(gates, gates, c.Task.ID == ""), apart, d); err != nil {
+		if gates, base, err = j.Bases.JudgeOnBase(ctx, j, JudgedBaseCommit{c.Base, c.gateStartedFact()}, j.Meter.AppendMeasuringGates(gates, gates, c.Task.ID == ""), apart, d); err != nil {
 			return r, nil, nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
-	if err := j.Kit.EquipTree(ctx, dependencies.ProvisionedTree{Dir: c.Tree.Dir, Hash: c.Hash}, j.Gates, c.Task.Criteria, false, d.Record); err != nil {
+	if err := j.Kit.EquipTree(ctx, dependencies.ExactTreeDir{Dir: c.Tree.Dir, Hash: c.Hash}, j.Gates, c.Task.Criteria, false, d.Record); err != nil {
 		return r, nil, nil, err
 	}
 	if r, err = j.GateRunner(c.Tree, c.Hash); err != nil {
 		return r, nil, nil, err
 	}
 	r.Reached, r.Quarantine = RecordHosts(ctx, d, c.Mark(nexus.GateJudged{}).Attempt), spared
-	if e, red := j.Kit.Of(c.Tree.Dir).InstallFaultEvidence(c.Hash); red && c.Base != "" {
-		return r, nil, []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
+	if e, red := j.Kit.EnvironmentOfTree(c.Tree.Dir).InstallFaultEvidence(c.Hash); red && c.Base != "" {
+		return r, nil, []nexus.GateEvidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	r.Each = c.Each
 	r.Wanted = append(accept.TaskTexts(c.Task), c.Wanted...)
@@ -133,18 +133,18 @@ func (j *TreeJudge) prepareGates(ctx context.Context, c JudgeRequest, d AttemptR
 		}
 	}
 	if c.Base != "" {
-		if r.Origin, err = j.Bases.originTree(ctx, j, c.Base, c.Hash, r.Reached); err != nil {
+		if r.Origin, err = j.Bases.originTreeOfBase(ctx, j, c.Base, c.Hash, r.Reached); err != nil {
 			return r, nil, nil, fmt.Errorf("judge the base: %w", err)
 		}
 		gates, r.Later = j.addRelatedTests(c, r.Origin.Changed, gates, base)
 		gates = j.Meter.AppendMeasuringGates(scope.sortByDistance(gates), gates, c.Task.ID == "")
 	}
-	gates = append(gates, j.stepGates(c)...)
+	gates = append(gates, j.pipelineStepGates(c)...)
 	r.Apart = apart
 	r.Moved = j.movedLinesFunc(c.Base, c.Hash)
-	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
+	r.Base = func(name string) (nexus.GateEvidence, bool) { e, ok := base[name]; return e, ok }
 	r.Starts = RecordGateStart(ctx, d, c.gateStartedFact())
-	r.Judged = func(e nexus.Evidence, cached bool) error {
+	r.Judged = func(e nexus.GateEvidence, cached bool) error {
 		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e, Cached: cached}))
 	}
 	return r, gates, nil, nil
@@ -152,18 +152,18 @@ func (j *TreeJudge) prepareGates(ctx context.Context, c JudgeRequest, d AttemptR
 
 // movedLinesFunc returns a function that maps the lines of a base to a tree; nil if there is
 // no base.
-func (j *TreeJudge) movedLinesFunc(base, hash string) func(context.Context) (gate.LineMoves, error) {
+func (j *TreeJudge) movedLinesFunc(base, hash string) func(context.Context) (gate.TreeLineMapping, error) {
 	if base == "" {
 		return nil
 	}
 	var once sync.Once
-	var moves gate.LineMoves
+	var moves gate.TreeLineMapping
 	var err error
-	return func(ctx context.Context) (gate.LineMoves, error) {
+	return func(ctx context.Context) (gate.TreeLineMapping, error) {
 		once.Do(func() {
 			var patch string
 			patch, err = j.Trees.PrivateRepo().PatchWithRenames(ctx, base, hash)
-			moves = gate.ParseMoves(patch)
+			moves = gate.ParseLineMoves(patch)
 		})
 		return moves, err
 	}
@@ -172,12 +172,12 @@ func (j *TreeJudge) movedLinesFunc(base, hash string) func(context.Context) (gat
 // addRelatedTests returns the gates with those that run the affected tests, if these come
 // first, and whether the others may wait. If all tests hang on the base, the selected ones are
 // the only ones with a result.
-func (j *TreeJudge) addRelatedTests(c JudgeRequest, changed []string, gates []gate.QualityGate, base map[string]nexus.Evidence) (all []gate.QualityGate, later bool) {
+func (j *TreeJudge) addRelatedTests(c TreeJudgeRequest, changed []string, gates []gate.QualityGate, base map[string]nexus.GateEvidence) (all []gate.QualityGate, later bool) {
 	hung := slices.ContainsFunc(gates, func(g gate.QualityGate) bool { return g.Tests && base[g.Name].HasHung() })
 	if !c.Some && !hung || j.Related != RelatedPerTask && j.Related != RelatedDeferred {
 		return gates, false
 	}
-	return related.InsertRelated(gates, related.ChooseRelatedTests(c.Tree.Dir, changed, gates)), c.Some && j.Related == RelatedDeferred
+	return related.InsertRelatedGates(gates, related.ChooseRelatedTests(c.Tree.Dir, changed, gates)), c.Some && j.Related == RelatedDeferred
 }
 
 // changedFiles returns the files in which two commits or trees differ.
@@ -200,23 +200,23 @@ func (j *TreeJudge) HasPendingTests(ctx context.Context, tree string, d AttemptR
 }
 
 // RecordHosts records the hosts that a gate requested.
-func RecordHosts(ctx context.Context, d AttemptRecorder, of nexus.AttemptID) func(string, []nexus.HostReached) error {
-	return func(gate string, asked []nexus.HostReached) error {
-		return d.Record(ctx, nexus.NetworkJudged{Attempt: of, Gate: gate, Hosts: asked})
+func RecordHosts(ctx context.Context, d AttemptRecorder, of nexus.AttemptID) func(string, []nexus.RequestedHost) error {
+	return func(gate string, asked []nexus.RequestedHost) error {
+		return d.Record(ctx, nexus.NetworkRequestsRecorded{Attempt: of, Gate: gate, Hosts: asked})
 	}
 }
 
-func knownEvidence(ctx context.Context, d AttemptRecorder) func(tree, gate string) (nexus.Evidence, bool) {
-	return func(tree, gate string) (nexus.Evidence, bool) { return d.Known(ctx, tree, gate) }
+func knownEvidence(ctx context.Context, d AttemptRecorder) func(tree, gate string) (nexus.GateEvidence, bool) {
+	return func(tree, gate string) (nexus.GateEvidence, bool) { return d.Known(ctx, tree, gate) }
 }
 
 // GateRunner returns a runner of gates on a tree, which it restores after each.
-func (j *TreeJudge) GateRunner(t *worktree.Tree, hash string) (gate.GateRunner, error) {
-	return j.runnerIn(t, hash, filepath.Join(filepath.Dir(t.Dir), "gates"))
+func (j *TreeJudge) GateRunner(t *worktree.AttemptTree, hash string) (gate.GateRunner, error) {
+	return j.newGateRunner(t, hash, filepath.Join(filepath.Dir(t.Dir), "gates"))
 }
 
-func (j *TreeJudge) runnerIn(t *worktree.Tree, hash, cache string) (gate.GateRunner, error) {
-	setup, err := j.gateCaches().CachesForGo(t.Dir, cache, filepath.Join(cache, "own"))
+func (j *TreeJudge) newGateRunner(t *worktree.AttemptTree, hash, cache string) (gate.GateRunner, error) {
+	setup, err := j.gateCaches().PrepareGoCaches(t.Dir, cache, filepath.Join(cache, "own"))
 	if err != nil {
 		return gate.GateRunner{}, err
 	}
@@ -224,9 +224,9 @@ func (j *TreeJudge) runnerIn(t *worktree.Tree, hash, cache string) (gate.GateRun
 		Box: j.Site.Box, Net: j.Site.Net.GatewayForGate, Put: j.Site.Blobs.Put, Get: j.Site.Blobs.Get,
 		Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: j.Site.Mask, Timeout: j.GateTime, Mark: j.Site.processOwner(t), Versions: j.Versions,
-		Own: func(g gate.QualityGate) (gate.ToolSetup, func() error, error) {
+		Own: func(g gate.QualityGate) (gate.ToolRequirements, func() error, error) {
 			setup, done, err := j.gateCaches().CachesForGate(t.Dir, cache, g)
-			setup.Env = j.Kit.Of(t.Dir).CommandVars(g.Dir, setup.Env)
+			setup.Env = j.Kit.EnvironmentOfTree(t.Dir).CommandVars(g.Dir, setup.Env)
 			return setup, done, err
 		},
 		Reset: func(ctx context.Context, bare bool) error {
@@ -260,7 +260,7 @@ func (j *TreeJudge) runnerIn(t *worktree.Tree, hash, cache string) (gate.GateRun
 			return all, err
 		},
 		CI:          j.CI,
-		Environment: j.Kit.Of(t.Dir).Key, Lacks: j.Kit.Of(t.Dir).MissingDependencyReason,
+		Environment: j.Kit.EnvironmentOfTree(t.Dir).Key, Lacks: j.Kit.EnvironmentOfTree(t.Dir).MissingDependencyReason,
 	}, nil
 }
 
@@ -269,28 +269,28 @@ func (j *TreeJudge) gateCaches() gate.GateCaches {
 }
 
 // processOwner returns the owner name of a tree's processes.
-func (s *RunEnvironment) processOwner(t *worktree.Tree) string {
+func (s *RunEnvironment) processOwner(t *worktree.AttemptTree) string {
 	return string(s.Run) + "/" + string(t.ID)
 }
 
-// BaseJudge judges the trees from which work starts, each once for all workers.
-type BaseJudge struct {
+// BaseCommitJudge judges the trees from which work starts, each once for all workers.
+type BaseCommitJudge struct {
 	once  sync.Once
 	turn  chan struct{} // contains a value while a worker judges a base and owns the maps
-	trees map[string]*worktree.Tree
-	known map[string]map[string]nexus.Evidence // evidence by commit and gate
+	trees map[string]*worktree.AttemptTree
+	known map[string]map[string]nexus.GateEvidence // evidence by commit and gate
 
 	compared map[string]bool // commits and gates that judged the user's checkout
 }
 
-// initMaps creates the maps. The caller has the turn.
-func (b *BaseJudge) initMaps() {
-	b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
+// createMaps creates the maps. The caller has the turn.
+func (b *BaseCommitJudge) createMaps() {
+	b.trees, b.known = map[string]*worktree.AttemptTree{}, map[string]map[string]nexus.GateEvidence{}
 }
 
 // warmCaches compiles the packages for the gates of a base, once for each tree, and returns
 // the duration.
-func (b *BaseJudge) warmCaches(ctx context.Context, s *TreeJudge, of BaseCommit, hash string, d AttemptRecorder) (took time.Duration, err error) {
+func (b *BaseCommitJudge) warmCaches(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, hash string, d AttemptRecorder) (took time.Duration, err error) {
 	mark := filepath.Join(s.gateCaches().WarmBuildCache(), "warmed-"+hash)
 	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
 		return 0, nil
@@ -302,12 +302,12 @@ func (b *BaseJudge) warmCaches(ctx context.Context, s *TreeJudge, of BaseCommit,
 	if err != nil {
 		return 0, err
 	}
-	r, err := s.runnerIn(tree, hash, s.gateCaches().WarmBuildCache())
+	r, err := s.newGateRunner(tree, hash, s.gateCaches().WarmBuildCache())
 	if err != nil {
 		return 0, err
 	}
 	began := s.Site.Now()
-	warmed, err := r.WarmBuildCache(ctx, gate.CheckedTree{Dir: tree.Dir, Hash: hash})
+	warmed, err := r.WarmBuildCache(ctx, gate.JudgedTreeDir{Dir: tree.Dir, Hash: hash})
 	if err != nil {
 		return 0, errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 	}
@@ -317,15 +317,15 @@ func (b *BaseJudge) warmCaches(ctx context.Context, s *TreeJudge, of BaseCommit,
 	return took, os.WriteFile(mark, nil, 0o600)
 }
 
-// BaseCommit is the commit from which work starts, and the work that waits for the gates' results on
+// JudgedBaseCommit is the commit from which work starts, and the work that waits for the gates' results on
 // it.
-type BaseCommit struct {
+type JudgedBaseCommit struct {
 	Commit string
 	For    nexus.GateStarted // without a gate
 }
 
 // recordGateStart records that a gate begins to judge the base.
-func (of BaseCommit) recordGateStart(ctx context.Context, d AttemptRecorder) func(gate.QualityGate) error {
+func (of JudgedBaseCommit) recordGateStart(ctx context.Context, d AttemptRecorder) func(gate.QualityGate) error {
 	f := of.For
 	f.Base = true
 	return RecordGateStart(ctx, d, f)
@@ -334,19 +334,19 @@ func (of BaseCommit) recordGateStart(ctx context.Context, d AttemptRecorder) fun
 // JudgeOnBase returns the gates of a tree with those of its base, and the result of each on the
 // base. A gate that the base has stays, even if the work deleted it. A red one does not stop
 // it. A gate for which apart returns a reason does not run; apart may be nil.
-func (b *BaseJudge) JudgeOnBase(ctx context.Context, s *TreeJudge, of BaseCommit, gates []gate.QualityGate, apart func(gate.QualityGate) string, d AttemptRecorder) ([]gate.QualityGate, map[string]nexus.Evidence, error) {
+func (b *BaseCommitJudge) JudgeOnBase(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, gates []gate.QualityGate, apart func(gate.QualityGate) string, d AttemptRecorder) ([]gate.QualityGate, map[string]nexus.GateEvidence, error) {
 	commit := of.Commit
-	done, err := b.acquireTurn(ctx)
+	done, err := b.waitForTurn(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer done()
 	if b.known == nil {
-		b.initMaps()
+		b.createMaps()
 	}
 	all := b.known[commit]
 	if all == nil {
-		all = map[string]nexus.Evidence{}
+		all = map[string]nexus.GateEvidence{}
 	}
 	hash, err := s.Trees.PrivateRepo().TreeID(ctx, commit)
 	if err != nil {
@@ -356,7 +356,7 @@ func (b *BaseJudge) JudgeOnBase(ctx context.Context, s *TreeJudge, of BaseCommit
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.Kit.EquipTree(ctx, dependencies.ProvisionedTree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
+	if err := s.Kit.EquipTree(ctx, dependencies.ExactTreeDir{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
 		return nil, nil, err
 	}
 	had, err := s.Gates(tree.Dir)
@@ -381,13 +381,13 @@ func (b *BaseJudge) JudgeOnBase(ctx context.Context, s *TreeJudge, of BaseCommit
 }
 
 // Known returns the known results on a base, by the names of the gates. It runs nothing.
-func (b *BaseJudge) Known(ctx context.Context, commit string) []nexus.Evidence {
-	done, err := b.acquireTurn(ctx)
+func (b *BaseCommitJudge) Known(ctx context.Context, commit string) []nexus.GateEvidence {
+	done, err := b.waitForTurn(ctx)
 	if err != nil {
 		return nil
 	}
 	defer done()
-	var all []nexus.Evidence
+	var all []nexus.GateEvidence
 	for _, name := range slices.Sorted(maps.Keys(b.known[commit])) {
 		all = append(all, b.known[commit][name])
 	}
@@ -406,9 +406,9 @@ func mergeGates(base, now []gate.QualityGate) []gate.QualityGate {
 
 // gateEvidence returns a gate's result on a base: the known result, if that fits, or a new
 // one. The duration of the baseline check's compilation is added to the first gate that runs.
-func (b *BaseJudge) gateEvidence(ctx context.Context, s *TreeJudge, of BaseCommit, hash string, g gate.QualityGate, warm *time.Duration, d AttemptRecorder) (nexus.Evidence, error) {
+func (b *BaseCommitJudge) gateEvidence(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, hash string, g gate.QualityGate, warm *time.Duration, d AttemptRecorder) (nexus.GateEvidence, error) {
 	e, ok := d.Known(ctx, hash, g.Name)
-	if _, fault := gate.ObstacleOf(e); ok && !fault {
+	if _, fault := gate.EnvironmentObstacleOf(e); ok && !fault {
 		plain, usable := gate.RawEvidence(e, s.Site.Blobs.Get)
 		if e.Raw != "" {
 			e = plain
@@ -430,8 +430,8 @@ func (b *BaseJudge) gateEvidence(ctx context.Context, s *TreeJudge, of BaseCommi
 	return e, d.Record(ctx, nexus.GateJudged{Base: true, Evidence: e, WarmUp: took})
 }
 
-// acquireTurn waits until no other worker judges a base, or ctx ends.
-func (b *BaseJudge) acquireTurn(ctx context.Context) (done func(), err error) {
+// waitForTurn waits until no other worker judges a base, or ctx ends.
+func (b *BaseCommitJudge) waitForTurn(ctx context.Context) (done func(), err error) {
 	b.once.Do(func() { b.turn = make(chan struct{}, 1) })
 	select {
 	case b.turn <- struct{}{}:
@@ -441,8 +441,8 @@ func (b *BaseJudge) acquireTurn(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// originTree returns the tree of a base for a tree that was made from it.
-func (b *BaseJudge) originTree(ctx context.Context, s *TreeJudge, commit, hash string, told func(string, []nexus.HostReached) error) (*gate.OriginTree, error) {
+// originTreeOfBase returns the tree of a base for a tree that was made from it.
+func (b *BaseCommitJudge) originTreeOfBase(ctx context.Context, s *TreeJudge, commit, hash string, told func(string, []nexus.RequestedHost) error) (*gate.OriginTree, error) {
 	was, err := s.Trees.PrivateRepo().TreeID(ctx, commit)
 	if err != nil {
 		return nil, err
@@ -451,7 +451,7 @@ func (b *BaseJudge) originTree(ctx context.Context, s *TreeJudge, commit, hash s
 	if err != nil {
 		return nil, err
 	}
-	done, err := b.acquireTurn(ctx)
+	done, err := b.waitForTurn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -463,8 +463,8 @@ func (b *BaseJudge) originTree(ctx context.Context, s *TreeJudge, commit, hash s
 	return &gate.OriginTree{
 		Dir:     tree.Dir,
 		Changed: changed,
-		Use: func(ctx context.Context, do func(gate.GateRunner, gate.CheckedTree) error) error {
-			done, err := b.acquireTurn(ctx)
+		Use: func(ctx context.Context, do func(gate.GateRunner, gate.JudgedTreeDir) error) error {
+			done, err := b.waitForTurn(ctx)
 			if err != nil {
 				return err
 			}
@@ -474,7 +474,7 @@ func (b *BaseJudge) originTree(ctx context.Context, s *TreeJudge, commit, hash s
 				return err
 			}
 			r.Reached = told
-			if err = do(r, gate.CheckedTree{Dir: tree.Dir, Hash: was}); err != nil {
+			if err = do(r, gate.JudgedTreeDir{Dir: tree.Dir, Hash: was}); err != nil {
 				err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), was))
 			}
 			return err
@@ -483,7 +483,7 @@ func (b *BaseJudge) originTree(ctx context.Context, s *TreeJudge, commit, hash s
 }
 
 // ensureWorktree creates the worktree of a base. The caller has the turn.
-func (b *BaseJudge) ensureWorktree(ctx context.Context, s *TreeJudge, commit, hash string) (*worktree.Tree, error) {
+func (b *BaseCommitJudge) ensureWorktree(ctx context.Context, s *TreeJudge, commit, hash string) (*worktree.AttemptTree, error) {
 	if tree := b.trees[commit]; tree != nil {
 		return tree, nil
 	}
@@ -498,17 +498,17 @@ func (b *BaseJudge) ensureWorktree(ctx context.Context, s *TreeJudge, commit, ha
 	return tree, nil
 }
 
-func (b *BaseJudge) runBaseGate(ctx context.Context, s *TreeJudge, of BaseCommit, hash string, g gate.QualityGate, d AttemptRecorder) (nexus.Evidence, error) {
+func (b *BaseCommitJudge) runBaseGate(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, hash string, g gate.QualityGate, d AttemptRecorder) (nexus.GateEvidence, error) {
 	tree, err := b.ensureWorktree(ctx, s, of.Commit, hash)
 	if err != nil {
-		return nexus.Evidence{}, err
+		return nexus.GateEvidence{}, err
 	}
 	r, err := s.GateRunner(tree, hash)
 	if err != nil {
-		return nexus.Evidence{}, err
+		return nexus.GateEvidence{}, err
 	}
 	r.Reached, r.Starts = RecordHosts(ctx, d, ""), of.recordGateStart(ctx, d)
-	e, err := r.Judge(ctx, gate.CheckedTree{Dir: tree.Dir, Hash: hash}, g)
+	e, err := r.RunGate(ctx, gate.JudgedTreeDir{Dir: tree.Dir, Hash: hash}, g)
 	if err != nil { // the gate may have been interrupted while writing, and others need the base
 		err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 	}
@@ -516,18 +516,18 @@ func (b *BaseJudge) runBaseGate(ctx context.Context, s *TreeJudge, of BaseCommit
 }
 
 // isReusableEvidence reports whether evidence is of exactly this gate, with these tools and dependencies.
-func (b *BaseJudge) isReusableEvidence(ctx context.Context, s *TreeJudge, commit, hash string, g gate.QualityGate, e nexus.Evidence) (bool, error) {
+func (b *BaseCommitJudge) isReusableEvidence(ctx context.Context, s *TreeJudge, commit, hash string, g gate.QualityGate, e nexus.GateEvidence) (bool, error) {
 	tree, err := b.ensureWorktree(ctx, s, commit, hash)
 	if err != nil {
 		return false, err
 	}
 	r, err := s.GateRunner(tree, hash)
-	return err == nil && r.IsReusable(ctx, gate.CheckedTree{Dir: tree.Dir, Hash: hash}, g, e), err
+	return err == nil && r.IsReusable(ctx, gate.JudgedTreeDir{Dir: tree.Dir, Hash: hash}, g, e), err
 }
 
 // Close removes the worktrees of the bases.
-func (b *BaseJudge) Close(ctx context.Context) error {
-	done, err := b.acquireTurn(context.WithoutCancel(ctx))
+func (b *BaseCommitJudge) Close(ctx context.Context) error {
+	done, err := b.waitForTurn(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 // desk remembers what gates said as a run's state does.
 type desk struct {
 	mu    sync.Mutex // guards known
-	known map[string]nexus.Evidence
+	known map[string]nexus.GateEvidence
 }
 
 func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
@@ -33,7 +33,7 @@ func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
 	for _, f := range facts {
 		if f, ok := f.(nexus.GateJudged); ok {
 			if d.known == nil {
-				d.known = map[string]nexus.Evidence{}
+				d.known = map[string]nexus.GateEvidence{}
 			}
 			d.known[f.Evidence.Tree+f.Evidence.Gate] = f.Evidence
 		}
@@ -41,7 +41,7 @@ func (d *desk) Record(_ context.Context, facts ...nexus.Fact) error {
 	return nil
 }
 
-func (d *desk) Known(_ context.Context, tree, name string) (nexus.Evidence, bool) {
+func (d *desk) Known(_ context.Context, tree, name string) (nexus.GateEvidence, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	e, ok := d.known[tree+name]
@@ -59,7 +59,7 @@ func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.Cancel
 
 // change writes a file into a new tree of base, and returns it as a case with
 // its commit.
-func change(t *testing.T, s *worker.AttemptWorker, id nexus.AttemptID, base string) (worker.JudgeRequest, string) {
+func change(t *testing.T, s *worker.AttemptWorker, id nexus.AttemptID, base string) (worker.TreeJudgeRequest, string) {
 	t.Helper()
 	tree, err := s.Trees.AddTree(t.Context(), "r", id, base)
 	if err != nil {
@@ -73,7 +73,7 @@ func change(t *testing.T, s *worker.AttemptWorker, id nexus.AttemptID, base stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	return worker.JudgeRequest{
+	return worker.TreeJudgeRequest{
 		Tree: tree, Hash: hash, Base: base, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f },
 	}, commit
 }
@@ -82,7 +82,7 @@ func change(t *testing.T, s *worker.AttemptWorker, id nexus.AttemptID, base stri
 // red, and another start from there: what was red before both counts against
 // neither.
 func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
-	s, base, _ := workertest.New(t, gate.QualityGate{Name: "lint", Args: []string{"sh", "-c", "cat bad; exit 1"}})
+	s, base, _ := workertest.NewTestWorker(t, gate.QualityGate{Name: "lint", Args: []string{"sh", "-c", "cat bad; exit 1"}})
 	d := &desk{}
 	for _, id := range []nexus.AttemptID{"T1.1", "T2.1", "T3.1"} {
 		c, commit := change(t, s, id, base)
@@ -99,7 +99,7 @@ func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
 // not the gate's own.
 func TestWarmUpIsToldBesideTheGate(t *testing.T) {
 	gates := []gate.QualityGate{{Name: "build", Args: []string{"true"}}, {Name: "test", Args: []string{"true"}}}
-	s, base, _ := workertest.New(t, gates...)
+	s, base, _ := workertest.NewTestWorker(t, gates...)
 	s.Judge.Exe = filepath.Join(t.TempDir(), "nexus")
 	warm := change1(t, s, "T1.1", base)
 	if err := os.WriteFile(filepath.Join(warm.Tree.Dir, "go.mod"), []byte("module m\n\ngo 1.24\n"), 0o600); err != nil {
@@ -119,7 +119,7 @@ func TestWarmUpIsToldBesideTheGate(t *testing.T) {
 		want string
 	}{{base, "build 0s, test 0s"}, {commit, "build 1h0m0s, test 0s"}} {
 		var d judged
-		if _, _, err := s.Judge.Bases.JudgeOnBase(t.Context(), s.Judge, worker.BaseCommit{Commit: c.base}, gates, nil, &d); err != nil {
+		if _, _, err := s.Judge.Bases.JudgeOnBase(t.Context(), s.Judge, worker.JudgedBaseCommit{Commit: c.base}, gates, nil, &d); err != nil {
 			t.Fatal(err)
 		}
 		var told []string
@@ -154,7 +154,7 @@ func (j *judged) Record(ctx context.Context, facts ...nexus.Fact) error {
 // What the gate had written is gone when the next worker judges it.
 func TestBaseIsCleanAfterACancel(t *testing.T) {
 	slow := gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}}
-	s, base, _ := workertest.New(t, slow)
+	s, base, _ := workertest.NewTestWorker(t, slow)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		for dirt := filepath.Join(s.Site.State, "trees", "r", "base-"+base[:12], "tree", "dirt"); ctx.Err() == nil; {
@@ -185,7 +185,7 @@ func TestBaseIsCleanAfterACancel(t *testing.T) {
 // TestWaitForABaseEnds cancels a worker while another one judges the base
 // that both start from.
 func TestWaitForABaseEnds(t *testing.T) {
-	s, base, _ := workertest.New(t, gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}})
+	s, base, _ := workertest.NewTestWorker(t, gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}})
 	first, second := change1(t, s, "T1.1", base), change1(t, s, "T2.1", base)
 	judging, cancel := context.WithCancelCause(t.Context())
 	over := make(chan error, 1)
@@ -218,7 +218,7 @@ func TestWaitForABaseEnds(t *testing.T) {
 	<-over
 }
 
-func change1(t *testing.T, s *worker.AttemptWorker, id nexus.AttemptID, base string) worker.JudgeRequest {
+func change1(t *testing.T, s *worker.AttemptWorker, id nexus.AttemptID, base string) worker.TreeJudgeRequest {
 	t.Helper()
 	c, _ := change(t, s, id, base)
 	return c
@@ -227,18 +227,18 @@ func change1(t *testing.T, s *worker.AttemptWorker, id nexus.AttemptID, base str
 // TestAcceptedInTheLastMinute lets a task's time run out while the reviewer
 // reads: what it accepted is accepted.
 func TestAcceptedInTheLastMinute(t *testing.T) {
-	s, base, _ := workertest.New(t)
+	s, base, _ := workertest.NewTestWorker(t)
 	c, commit := change(t, s, "T1.1", base)
 	const id = "T1.1/coder.1"
-	a := &state.Attempt{
+	a := &state.AttemptState{
 		ID: "T1.1", Task: "T1", Base: base, Snapshot: nexus.TreeSnapshotted{Attempt: "T1.1", Commit: commit, Tree: c.Hash},
-		Sessions: []*state.Session{{SessionStarted: nexus.SessionStarted{Session: id}, Over: true, Outcome: nexus.Accepted}},
-		Rounds: []*state.Round{{
-			RoundStarted: nexus.RoundStarted{Session: id}, Prompted: true, Verdict: &nexus.VerdictGiven{Tree: c.Hash, State: nexus.Pass},
-			Reviews: []nexus.ReviewGiven{{Tree: c.Hash, Reviewed: true, Approved: true}},
+		Sessions: []*state.AgentSessionState{{SessionStarted: nexus.SessionStarted{Session: id}, Over: true, Outcome: nexus.Accepted}},
+		Rounds: []*state.AttemptRound{{
+			RoundStarted: nexus.RoundStarted{Session: id}, Prompted: true, Verdict: &nexus.GatesVerdictGiven{Tree: c.Hash, State: nexus.Pass},
+			Reviews: []nexus.ReviewerVerdictGiven{{Tree: c.Hash, Reviewed: true, Approved: true}},
 		}},
 	}
-	v := state.WorkerView{Run: "r", Attempt: a, Task: state.Task{Task: nexus.Task{ID: "T1"}}, Limits: nexus.Limits{TaskTime: time.Minute}}
+	v := state.WorkerView{Run: "r", Attempt: a, Task: state.TaskState{Task: nexus.Task{ID: "T1"}}, Limits: nexus.Limits{TaskTime: time.Minute}}
 	facts, err := attempt.RunAttempt(t.Context(), s, v, &desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
@@ -261,7 +261,7 @@ func TestNoTestWritesWhatIsJudgedLater(t *testing.T) {
 		sh("before", read.GoBuild, clean), sh("test", read.Exit, clean+" && "+poison), sh("vet", read.GoVet, clean),
 		sh("lint", read.GolangCI, clean+" && echo '{\"Issues\":[],\"Report\":{}}'"), sh("after", read.Exit, clean),
 	}
-	s, base, _ := workertest.New(t, gates...)
+	s, base, _ := workertest.NewTestWorker(t, gates...)
 	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	if err != nil {
 		t.Fatal(err)

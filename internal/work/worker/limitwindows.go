@@ -11,15 +11,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
-// LimitWindows stores agent programs' reports about the limits of their accounts. All sessions
+// AccountLimitReports stores agent programs' reports about the limits of their accounts. All sessions
 // of a process share it, so that each is recorded once. Its zero value is empty.
-type LimitWindows struct {
+type AccountLimitReports struct {
 	mu    sync.Mutex // guards known
-	known []state.QuotaWindow
+	known []state.AccountQuotaWindow
 }
 
 // recordIfNew reports whether a limit is new, and remembers it.
-func (w *LimitWindows) recordIfNew(f nexus.AgentLimited, now time.Time) bool {
+func (w *AccountLimitReports) recordIfNew(f nexus.AgentQuotaReported, now time.Time) bool {
 	if w == nil {
 		return state.IsNewUsage(nil, f, now)
 	}
@@ -39,8 +39,8 @@ type commandLineAgent struct {
 	home string
 }
 
-// NewID implements [external.ExternalAgentClient].
-func (h commandLineAgent) NewID() string { return h.Program.NewID() }
+// NewConversationID implements [external.ExternalAgentClient].
+func (h commandLineAgent) NewConversationID() string { return h.Program.NewConversationID() }
 
 // CanResume implements [external.ExternalAgentClient].
 func (h commandLineAgent) CanResume() bool { return h.Program.CanResume() }

@@ -13,52 +13,52 @@ import (
 // with the same login need it before they request a new one themselves.
 const renewals = 2 * time.Second
 
-// loginSync synchronizes the copy of a login with the user's own.
-type loginSync struct {
-	login agentcli.ProgramLogin
+// agentLoginSync synchronizes the copy of a login with the user's own.
+type agentLoginSync struct {
+	login agentcli.AgentProgramLogin
 	learn func(secret string) // adds a secret to the masks; may be nil
 
 	mu     sync.Mutex // guards the fields below, and serializes the checks
-	all    []nexus.AgentRenewed
+	all    []nexus.AgentLoginRenewed
 	broken bool // the state cannot be stored
 }
 
 // refreshProgramLogin copies the user's login to the program, if that is newer than the copy.
-func (k *loginSync) refreshProgramLogin() (bool, error) {
+func (k *agentLoginSync) refreshProgramLogin() (bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.writeBackRenewals()
+	k.writeBackRenewedLogin()
 	fresh, secrets, err := k.login.CopyFiles()
 	k.registerSecrets(secrets)
 	return fresh, err
 }
 
-// takeRenewals returns the renewals since the last call.
-func (k *loginSync) takeRenewals() []nexus.AgentRenewed {
+// takeLoginRenewals returns the renewals since the last call.
+func (k *agentLoginSync) takeLoginRenewals() []nexus.AgentLoginRenewed {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.writeBackRenewals()
+	k.writeBackRenewedLogin()
 	all := k.all
 	k.all = nil
 	return all
 }
 
-// writeBackRenewals writes the program's renewed login back. The caller holds the lock.
-func (k *loginSync) writeBackRenewals() {
+// writeBackRenewedLogin writes the program's renewed login back. The caller holds the lock.
+func (k *agentLoginSync) writeBackRenewedLogin() {
 	if k.broken {
 		return
 	}
 	all, secrets, err := k.login.WriteBack()
 	k.registerSecrets(secrets)
 	for _, r := range all {
-		k.all = append(k.all, nexus.AgentRenewed{File: r.File, Kept: r.Kept})
+		k.all = append(k.all, nexus.AgentLoginRenewed{File: r.File, Kept: r.Kept})
 	}
 	if err != nil {
-		k.broken, k.all = true, append(k.all, nexus.AgentRenewed{Kept: err.Error()})
+		k.broken, k.all = true, append(k.all, nexus.AgentLoginRenewed{Kept: err.Error()})
 	}
 }
 
-func (k *loginSync) registerSecrets(secrets []string) {
+func (k *agentLoginSync) registerSecrets(secrets []string) {
 	for _, s := range secrets {
 		if k.learn != nil {
 			k.learn(s)
@@ -66,8 +66,8 @@ func (k *loginSync) registerSecrets(secrets []string) {
 	}
 }
 
-// watchRenewals checks periodically until the context ends, and closes gone then.
-func (k *loginSync) watchRenewals(ctx context.Context) (gone <-chan struct{}) {
+// watchLoginRenewals checks periodically until the context ends, and closes gone then.
+func (k *agentLoginSync) watchLoginRenewals(ctx context.Context) (gone <-chan struct{}) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -79,7 +79,7 @@ func (k *loginSync) watchRenewals(ctx context.Context) (gone <-chan struct{}) {
 				return
 			case <-tick.C:
 				k.mu.Lock()
-				k.writeBackRenewals()
+				k.writeBackRenewedLogin()
 				k.mu.Unlock()
 			}
 		}

@@ -31,7 +31,7 @@ type listener struct {
 	sent []llm.Request
 }
 
-func (l *listener) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (l *listener) Stream(_ context.Context, r llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sent = append(l.sent, r)
@@ -52,13 +52,13 @@ type floor struct {
 
 func newFloor(t *testing.T) (*floor, string) {
 	t.Helper()
-	s, base, _ := workertest.New(t)
-	roles, err := agent.LoadRoles(nil)
+	s, base, _ := workertest.NewTestWorker(t)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &floor{shop: s, model: &listener{}, holds: 200_000}
-	s.Sessions.Roles, s.Sessions.Maps, s.Sessions.Rules = roles, &codemap.RepositoryMaps{Tokens: 4_000}, repositorySays(t, "Keep it small.")
+	s.Sessions.Roles, s.Sessions.Maps, s.Sessions.Rules = roles, &codemap.RepositoryMapper{Tokens: 4_000}, repositorySays(t, "Keep it small.")
 	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.PricedModel, error) {
 		m := worker.PricedModel{
 			Model: f.model, Name: "toy/model", Context: f.holds,
@@ -78,8 +78,8 @@ func newFloor(t *testing.T) (*floor, string) {
 func (f *floor) hear(t *testing.T, role nexus.Role, id nexus.AttemptID, from, base string) llm.Request {
 	t.Helper()
 	c, _ := change(t, f.shop, id, from)
-	a := &state.Attempt{ID: id, Task: "T1", Base: from}
-	o, err := f.shop.Sessions.ContinueConversation(t.Context(), worker.ConversationRequest{
+	a := &state.AttemptState{ID: id, Task: "T1", Base: from}
+	o, err := f.shop.Sessions.ContinueConversation(t.Context(), worker.ConversationStretchRequest{
 		Attempt: a, Session: nexus.SessionID(string(id) + "/" + string(role) + ".1"), Task: nexus.Task{ID: "T1", Title: "Planted, late"}, Role: role, Tree: c.Tree, Base: base,
 		Next: "Do " + string(id), Limits: nexus.DefaultLimits(),
 		Record: func(_ context.Context, facts ...nexus.Fact) error {
@@ -117,10 +117,10 @@ func TestSiblingsBeginAlike(t *testing.T) {
 		if r.Answers {
 			continue // it has no part in runs
 		}
-		f.shop.Sessions.Maps = &codemap.RepositoryMaps{Tokens: 4_000}
+		f.shop.Sessions.Maps = &codemap.RepositoryMapper{Tokens: 4_000}
 		one := f.hear(t, role, "T1.1", base, base)
 		two := f.hear(t, role, "T2.1", landed, base)
-		f.shop.Sessions.Maps = &codemap.RepositoryMaps{Tokens: 4_000} // the next process
+		f.shop.Sessions.Maps = &codemap.RepositoryMapper{Tokens: 4_000} // the next process
 		three := f.hear(t, role, "T3.1", landed, base)
 		for _, r := range []llm.Request{two, three} {
 			was, _ := json.Marshal([]any{one.System, one.Tools})
@@ -155,11 +155,11 @@ func TestEnvironment(t *testing.T) {
 			{Name: "build", Args: []string{"true"}},
 			{Name: "lint", Args: []string{"no-such-linter", "run"}, Fix: []stack.FixCommand{{Args: []string{"no-such-linter", "--fix", "{files}"}}}},
 			{Name: "format", Args: []string{"sh", "-c", "true"}, Fix: []stack.FixCommand{{Args: []string{"true", "-w", "{files}"}}}},
-			{Name: "test", Dir: "web", Args: []string{"true", "test"}, Tests: true, Lone: stack.SingleTest{Args: []string{"true", "--only={test}", "{file}"}}},
+			{Name: "test", Dir: "web", Args: []string{"true", "test"}, Tests: true, Lone: stack.SingleTestCommand{Args: []string{"true", "--only={test}", "{file}"}}},
 		}, nil
 	}
 	f.shop.Judge.Autofix, f.shop.Judge.Faults.Mode = true, "block"
-	f.shop.Judge.Meter = &measure.ChangeMeter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}, NewMinimum: 65}}
+	f.shop.Judge.Meter = &measure.ChangeMeasurer{Rules: nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}, NewMinimum: 65}}
 	f.shop.Sessions.Pace = &worker.GateForecast{Past: func(context.Context) func(string) time.Duration {
 		return func(gate string) time.Duration { return map[string]time.Duration{"test": 3 * time.Minute}[gate] }
 	}}
@@ -220,7 +220,7 @@ func TestMapsAreAsLargeAsModels(t *testing.T) {
 		{4_000, 2_048, 0, 0, 0},
 		{0, 200_000, 0, 0, 0},
 	} {
-		f.shop.Sessions.Maps, f.holds, f.less = &codemap.RepositoryMaps{Tokens: m.tokens}, m.holds, m.other
+		f.shop.Sessions.Maps, f.holds, f.less = &codemap.RepositoryMapper{Tokens: m.tokens}, m.holds, m.other
 		f.shop.Sessions.Rules = nil
 		last++
 		sys := f.hear(t, nexus.Coder, nexus.AttemptID("T1."+strings.Repeat("1", last)), base, base)
@@ -256,7 +256,7 @@ func repositorySays(tb testing.TB, text string) *rules.RuleSet {
 	if err := os.WriteFile(filepath.Join(dir, "AGENTS.md"), []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	set, err := rules.LoadRules(rules.RuleSource{Repo: dir})
+	set, err := rules.LoadRules(rules.RuleLocations{Repo: dir})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -16,23 +16,23 @@ import (
 
 // readsMemory reports whether a session receives the repository's memory: sessions that plan and
 // write do. Judges of their work form their own view.
-func (s *AgentSessions) readsMemory(t ConversationRequest) bool {
+func (s *AgentSessions) readsMemory(t ConversationStretchRequest) bool {
 	return s.Memory != nil && s.Memory.Tokens > 0 && (t.Role == nexus.Planner || t.Role == nexus.Coder || t.Role == nexus.Tester)
 }
 
 // mayProposeLessons reports whether a session's submission may contain lessons.
-func (s *AgentSessions) mayProposeLessons(t ConversationRequest) bool {
+func (s *AgentSessions) mayProposeLessons(t ConversationStretchRequest) bool {
 	return s.readsMemory(t) && t.Role != nexus.Planner && t.Task.ID != ""
 }
 
 // recallMemory returns the episodes of the repository's memory for a session when it begins, and all
 // episodes that are relevant to its task.
-func (s *AgentSessions) recallMemory(ctx context.Context, t ConversationRequest) (told []prompt.MemoryNote, all []nexus.RememberedEntry, err error) {
+func (s *AgentSessions) recallMemory(ctx context.Context, t ConversationStretchRequest) (told []prompt.MemoryEntryExcerpt, all []nexus.RelevantMemoryEntry, err error) {
 	if !s.readsMemory(t) {
 		return nil, nil, nil
 	}
 	about := t.mapSubject()
-	found, err := s.Memory.RecallEpisodes(ctx, s.Trees.PrivateRepo(), t.startCommit(), memoryentry.TaskQuery{Files: about.Files, Text: about.Task + "\n" + about.Goal},
+	found, err := s.Memory.FindRelevantEntries(ctx, s.Trees.PrivateRepo(), t.startCommit(), memoryentry.MemoryTaskQuery{Files: about.Files, Text: about.Task + "\n" + about.Goal},
 		func(e memoryentry.MemoryEntry) int64 { return newMemoryNote(e).EstimateTokens() })
 	if err != nil {
 		return nil, nil, err
@@ -46,15 +46,15 @@ func (s *AgentSessions) recallMemory(ctx context.Context, t ConversationRequest)
 	return told, all, nil
 }
 
-func newMemoryNote(e memoryentry.MemoryEntry) prompt.MemoryNote {
-	return prompt.MemoryNote{
+func newMemoryNote(e memoryentry.MemoryEntry) prompt.MemoryEntryExcerpt {
+	return prompt.MemoryEntryExcerpt{
 		ID: e.ID, Kind: string(e.Kind), Files: e.FilePaths(), Learned: e.Learned.String(), Text: e.Text, Unread: e.State != memoryentry.Approved,
 	}
 }
 
 // findMemoryEdit detects a change to the repository's memory: agents read it, so only people
 // may write it.
-func (j *TreeJudge) findMemoryEdit(ctx context.Context, c JudgeRequest) (e nexus.Evidence, red bool, err error) {
+func (j *TreeJudge) findMemoryEdit(ctx context.Context, c TreeJudgeRequest) (e nexus.GateEvidence, red bool, err error) {
 	if c.Base == "" {
 		return e, false, nil
 	}
@@ -67,7 +67,7 @@ func (j *TreeJudge) findMemoryEdit(ctx context.Context, c JudgeRequest) (e nexus
 	if slices.Equal(memory[0], memory[1]) {
 		return e, false, nil
 	}
-	return nexus.Evidence{
+	return nexus.GateEvidence{
 		Gate: memoryentry.Gate, State: nexus.Fail, Tree: c.Hash, Exit: -1,
 		Findings: []nexus.Finding{{
 			Gate: memoryentry.Gate, File: memoryentry.Dir, Severity: nexus.Critical, Code: memoryentry.Gate + ".written",
@@ -92,7 +92,7 @@ func memoryDirectoryEntries(ctx context.Context, repo git.Repo, rev string) ([]s
 			}
 			for _, e := range entries {
 				switch {
-				case !strings.EqualFold(pathkind.FoldName(e.Name), part):
+				case !strings.EqualFold(pathkind.NormalizeFileName(e.Name), part):
 				case e.Mode == git.ModeTree:
 					below[path.Join(dir, e.Name)] = e.ID
 				default:

@@ -16,8 +16,8 @@ import (
 // TestMemoryIsPeoples refuses a change to the memory before any gate runs, and
 // lets one through that finds files there and leaves them alone.
 func TestMemoryIsPeoples(t *testing.T) {
-	s, base, _ := workertest.New(t)
-	with, _ := workertest.Commit(t, s, "T1.1", base, map[string]string{memoryentry.Dir + "/a.md": "by a person\n"})
+	s, base, _ := workertest.NewTestWorker(t)
+	with, _ := workertest.CommitFiles(t, s, "T1.1", base, map[string]string{memoryentry.Dir + "/a.md": "by a person\n"})
 	type files = map[string]string
 	for name, c := range map[string]struct {
 		from  string
@@ -55,11 +55,11 @@ func TestMemoryIsPeoples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		evidence, err := s.Judge.RunGates(t.Context(), worker.JudgeRequest{Tree: w, Hash: tree, Base: c.from, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f }}, &desk{})
+		evidence, err := s.Judge.RunGates(t.Context(), worker.TreeJudgeRequest{Tree: w, Hash: tree, Base: c.from, Mark: func(f nexus.GateJudged) nexus.GateJudged { return f }}, &desk{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if e := nexus.EvidenceOf(evidence, memoryentry.Gate); (e.State == nexus.Fail) != c.red {
+		if e := nexus.EvidenceOfGate(evidence, memoryentry.Gate); (e.State == nexus.Fail) != c.red {
 			t.Errorf("%s: %+v", name, evidence)
 		}
 	}

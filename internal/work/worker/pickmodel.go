@@ -8,15 +8,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ReaderAssignments remembers which models read which models' work, so that each pair is
+// RecordedReaderPairs remembers which models read which models' work, so that each pair is
 // recorded once. The zero ReaderAssignments is empty; it may be used by many goroutines.
-type ReaderAssignments struct {
+type RecordedReaderPairs struct {
 	mu   sync.Mutex // guards said
-	said []nexus.RoleRouted
+	said []nexus.ReviewModelChosen
 }
 
 // recordIfNew reports whether a pair is new, and remembers it.
-func (r *ReaderAssignments) recordIfNew(f nexus.RoleRouted, said []nexus.RoleRouted) bool {
+func (r *RecordedReaderPairs) recordIfNew(f nexus.ReviewModelChosen, said []nexus.ReviewModelChosen) bool {
 	if r == nil {
 		return true
 	}
@@ -30,7 +30,7 @@ func (r *ReaderAssignments) recordIfNew(f nexus.RoleRouted, said []nexus.RoleRou
 }
 
 // pickModel picks the model of a conversation, and records the author whose work it reads.
-func (s *AgentSessions) pickModel(ctx context.Context, t ConversationRequest, tier nexus.Tier) (PricedModel, error) {
+func (s *AgentSessions) pickModel(ctx context.Context, t ConversationStretchRequest, tier nexus.Tier) (PricedModel, error) {
 	if t.Author == "" || s.PickReader == nil {
 		return s.Pick(t.Role, tier, t.Task.Model)
 	}
@@ -38,7 +38,7 @@ func (s *AgentSessions) pickModel(ctx context.Context, t ConversationRequest, ti
 	if err != nil {
 		return m, err
 	}
-	if f := (nexus.RoleRouted{Role: t.Role, Model: m.Name, Author: t.Author, Why: why}); s.Readers.recordIfNew(f, t.Readers) {
+	if f := (nexus.ReviewModelChosen{Role: t.Role, Model: m.Name, Author: t.Author, Why: why}); s.Readers.recordIfNew(f, t.Readers) {
 		return m, t.Record(ctx, f)
 	}
 	return m, nil

@@ -11,9 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
 
-// stepGates returns the commands of pipeline steps that judge a tree, as gates. They are not
+// pipelineStepGates returns the commands of pipeline steps that judge a tree, as gates. They are not
 // compared with the base: a step applies to each task on its own.
-func (j *TreeJudge) stepGates(c JudgeRequest) []gate.QualityGate {
+func (j *TreeJudge) pipelineStepGates(c TreeJudgeRequest) []gate.QualityGate {
 	if c.Task.ID == "" {
 		return nil
 	}
@@ -32,17 +32,17 @@ func (j *TreeJudge) stepGates(c JudgeRequest) []gate.QualityGate {
 // HasLandingSteps reports whether commands of pipeline steps judge a task's work only when it
 // lands.
 func (j *TreeJudge) HasLandingSteps(t nexus.Task) bool {
-	return slices.ContainsFunc(j.Steps, func(s config.NamedStep) bool { return s.When == config.BeforeLand && s.AppliesTo(t.Kind) })
+	return slices.ContainsFunc(j.Steps, func(s config.NamedPipelineStep) bool { return s.When == config.BeforeLand && s.AppliesTo(t.Kind) })
 }
 
 // IsLandingStep reports whether a gate is the command of a step that judges work only when it
 // lands.
 func (j *TreeJudge) IsLandingStep(gate string) bool {
-	return slices.ContainsFunc(j.Steps, func(s config.NamedStep) bool { return s.When == config.BeforeLand && s.GateName() == gate })
+	return slices.ContainsFunc(j.Steps, func(s config.NamedPipelineStep) bool { return s.When == config.BeforeLand && s.GateName() == gate })
 }
 
-// StepReaders returns the additional readers of a task's changes.
-func (j *TreeJudge) StepReaders(t nexus.Task) []review.ReviewPersona {
+// StepReviewers returns the additional readers of a task's changes.
+func (j *TreeJudge) StepReviewers(t nexus.Task) []review.ReviewPersona {
 	var all []review.ReviewPersona
 	for _, s := range j.Steps {
 		if s.Ask != "" && s.AppliesTo(t.Kind) {
@@ -65,8 +65,8 @@ const ownReader = "Report what you can point at: file, line as it is now, what i
 	"Do not approve what has a critical or major finding."
 
 // EditSteps returns the steps in which an editor changes a task's work, in their order.
-func (j *TreeJudge) EditSteps(t nexus.Task) []config.NamedStep {
-	return slices.DeleteFunc(slices.Clone(j.Steps), func(s config.NamedStep) bool { return s.Edit == "" || !s.AppliesTo(t.Kind) })
+func (j *TreeJudge) EditSteps(t nexus.Task) []config.NamedPipelineStep {
+	return slices.DeleteFunc(slices.Clone(j.Steps), func(s config.NamedPipelineStep) bool { return s.Edit == "" || !s.AppliesTo(t.Kind) })
 }
 
 // StepCommands describes the commands of pipeline steps that will judge a task's work, for its

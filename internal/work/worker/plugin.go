@@ -8,14 +8,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
 
-// PluginQuestion is a question to a plugin, with its owner and a short description of the
+// OwnedPluginQuestion is a question to a plugin, with its owner and a short description of the
 // answer.
-type PluginQuestion struct {
+type OwnedPluginQuestion struct {
 	plugin.HostQuestion
 
 	Of    nexus.PluginAnswered // task, attempt and session
@@ -28,7 +28,7 @@ type FactRecorder func(context.Context, ...nexus.Fact) error
 // AskPlugin asks a plugin, which may read the directories in trees, and records its answers
 // before they are used. It reports which questions have an answer.
 func (s *RunEnvironment) AskPlugin(
-	ctx context.Context, p plugin.DeclaredPlugin, k nexus.PluginKind, all []PluginQuestion, d AttemptRecorder, record FactRecorder, trees ...string,
+	ctx context.Context, p plugin.DeclaredPlugin, k nexus.PluginKind, all []OwnedPluginQuestion, d AttemptRecorder, record FactRecorder, trees ...string,
 ) ([]bool, error) {
 	spare, stop := d.Spare(ctx, false)
 	defer stop()
@@ -67,7 +67,7 @@ func (s *RunEnvironment) AskPlugin(
 // AskReviewPlugins asks the review plugins for problems of a change from base to commit, whose files
 // are in the tree. The question lacks only its tree.
 func (w *AttemptWorker) AskReviewPlugins(
-	ctx context.Context, tree *worktree.Tree, base, commit string, q plugin.ReviewerInput, d AttemptRecorder, record FactRecorder,
+	ctx context.Context, tree *worktree.AttemptTree, base, commit string, q plugin.ReviewerInput, d AttemptRecorder, record FactRecorder,
 ) ([]review.ReaderOpinion, error) {
 	var all []review.ReaderOpinion
 	for _, p := range w.Site.Plugins.PluginsOfKind(nexus.PluginReviewer) {
@@ -82,7 +82,7 @@ func (w *AttemptWorker) AskReviewPlugins(
 			}
 		}
 		out := &plugin.ReviewerOutput{}
-		answered, err := w.Site.AskPlugin(ctx, p, nexus.PluginReviewer, []PluginQuestion{{
+		answered, err := w.Site.AskPlugin(ctx, p, nexus.PluginReviewer, []OwnedPluginQuestion{{
 			HostQuestion: plugin.HostQuestion{Input: q, Output: out},
 			Of:           nexus.PluginAnswered{Task: q.Task.ID, Attempt: q.Attempt},
 			About:        func() string { return fmt.Sprintf("findings: %d", len(out.Findings)) },
@@ -91,7 +91,7 @@ func (w *AttemptWorker) AskReviewPlugins(
 			return nil, err
 		}
 		if answered[0] {
-			all = append(all, review.PluginOpinion(p.Name, *out, change.FileVersions(ctx, w.Trees.PrivateRepo(), tree.Dir, base)))
+			all = append(all, review.OpinionOfPlugin(p.Name, *out, changeeffects.FileVersionsReader(ctx, w.Trees.PrivateRepo(), tree.Dir, base)))
 		}
 	}
 	return all, nil
@@ -102,7 +102,7 @@ const maxTold = 16_000 // most bytes of these texts
 
 // contextPlugins returns the plugins that are asked for a text for a session's first message: those
 // of coders and testers, and none for planners and judges.
-func (s *AgentSessions) contextPlugins(t ConversationRequest) []plugin.DeclaredPlugin {
+func (s *AgentSessions) contextPlugins(t ConversationStretchRequest) []plugin.DeclaredPlugin {
 	if t.Task.ID == "" || t.Role != nexus.Coder && t.Role != nexus.Tester {
 		return nil
 	}
@@ -110,16 +110,16 @@ func (s *AgentSessions) contextPlugins(t ConversationRequest) []plugin.DeclaredP
 }
 
 // askContextPlugins asks plugins for texts for the agent of a session that begins.
-func (s *AgentSessions) askContextPlugins(ctx context.Context, t ConversationRequest, d AttemptRecorder) ([]prompt.PluginText, error) {
+func (s *AgentSessions) askContextPlugins(ctx context.Context, t ConversationStretchRequest, d AttemptRecorder) ([]prompt.PluginPromptText, error) {
 	asked := s.contextPlugins(t)
 	if len(asked) == 0 {
 		return nil, nil
 	}
 	most := min(plugin.MaxText, maxTold/len(asked))
-	var all []prompt.PluginText
+	var all []prompt.PluginPromptText
 	for _, p := range asked {
 		out := &plugin.ContextOutput{}
-		answered, err := s.Site.AskPlugin(ctx, p, nexus.PluginContext, []PluginQuestion{{
+		answered, err := s.Site.AskPlugin(ctx, p, nexus.PluginContext, []OwnedPluginQuestion{{
 			HostQuestion: plugin.HostQuestion{Input: plugin.ContextInput{
 				Goal: t.Goal, Task: plugin.NewPluginTask(t.Task), Role: t.Role, Tree: t.Tree.Dir, Bytes: most,
 			}, Output: out, For: t.Role},
@@ -135,7 +135,7 @@ func (s *AgentSessions) askContextPlugins(ctx context.Context, t ConversationReq
 			return nil, err
 		}
 		if answered[0] && out.Text != "" {
-			all = append(all, prompt.PluginText{By: p.Name, Title: out.Title, Text: out.Text, Bytes: most})
+			all = append(all, prompt.PluginPromptText{By: p.Name, Title: out.Title, Text: out.Text, Bytes: most})
 		}
 	}
 	return all, nil

@@ -14,72 +14,72 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// SessionPreview is the part of a conversation before its first message, and the end of that
+// SessionPromptPreview is the part of a conversation before its first message, and the end of that
 // message.
-type SessionPreview struct {
+type SessionPromptPreview struct {
 	Model   string // provider/model
 	Context int64  // context window in tokens; 0 if unknown
 	Tier    nexus.Tier
-	System  []prompt.SentPart
-	Here    []prompt.SentPart // the end of the first message
-	Tools   []llm.Tool        // our own tools; those of servers join when the conversation begins
+	System  []prompt.SentPromptSection
+	Here    []prompt.SentPromptSection // the end of the first message
+	Tools   []llm.ToolDescription      // our own tools; those of servers join when the conversation begins
 }
 
 // PreviewSession returns the beginning of a conversation of [AgentSessions.ContinueConversation]. It calls no
 // model, starts nothing and records nothing.
-func (s *AgentSessions) PreviewSession(ctx context.Context, t ConversationRequest) (SessionPreview, error) {
+func (s *AgentSessions) PreviewSession(ctx context.Context, t ConversationStretchRequest) (SessionPromptPreview, error) {
 	role, ok := s.Roles[cmp.Or(t.As, t.Role)]
 	if !ok {
-		return SessionPreview{}, fmt.Errorf("there is no role %q", cmp.Or(t.As, t.Role))
+		return SessionPromptPreview{}, fmt.Errorf("there is no role %q", cmp.Or(t.As, t.Role))
 	}
 	tier := t.modelTier(role)
 	t.Record = func(context.Context, ...nexus.Fact) error { return nil }
 	model, err := s.pickModel(ctx, t, tier)
 	if err != nil {
-		return SessionPreview{}, err
+		return SessionPromptPreview{}, err
 	}
 	// the texts depend on the tree, and no worktree is created for this
 	dir, err := os.MkdirTemp("", "nexus-prompt-")
 	if err != nil {
-		return SessionPreview{}, err
+		return SessionPromptPreview{}, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // nothing in it is kept
 	if err := s.exportCommit(ctx, t.startCommit(), dir); err != nil {
-		return SessionPreview{}, err
+		return SessionPromptPreview{}, err
 	}
 	e, err := s.describeEnvironment(ctx, t, role, dir)
 	if err != nil {
-		return SessionPreview{}, err
+		return SessionPromptPreview{}, err
 	}
 	here, err := s.repositoryContext(ctx, t, role, model)
 	if err != nil {
-		return SessionPreview{}, err
+		return SessionPromptPreview{}, err
 	}
-	var remembered []nexus.RememberedEntry
+	var remembered []nexus.RelevantMemoryEntry
 	if here.Notes, remembered, err = s.recallMemory(ctx, t); err != nil {
-		return SessionPreview{}, err
+		return SessionPromptPreview{}, err
 	}
 	if e.Shell {
 		if here.Dir, err = s.Trees.TreeDir(s.Site.Run, t.Attempt.ID); err != nil {
-			return SessionPreview{}, err
+			return SessionPromptPreview{}, err
 		}
 	}
-	o := SessionPreview{Model: model.Name, Context: model.Context, Tier: tier, System: prompt.SystemParts(role.Prompt, s.Rules.AlwaysApplicable().PromptSections(), e), Here: here.Parts()}
+	o := SessionPromptPreview{Model: model.Name, Context: model.Context, Tier: tier, System: prompt.SystemPromptSections(role.Prompt, s.Rules.AlwaysApplicable().PromptSections(), e), Here: here.Parts()}
 	for _, p := range s.contextPlugins(t) {
-		o.Here = append(o.Here, prompt.SentPart{Title: prompt.PluginTextTitle(p.Name), Why: "asked when the conversation begins", Reason: "the plugin informs about tasks"})
+		o.Here = append(o.Here, prompt.SentPromptSection{Title: prompt.PluginTextTitle(p.Name), Why: "asked when the conversation begins", Reason: "the plugin informs about tasks"})
 	}
 	o.Here = append(o.Here, omittedMemoryParts(remembered)...)
-	for _, parts := range [][]prompt.SentPart{o.System, o.Here} {
+	for _, parts := range [][]prompt.SentPromptSection{o.System, o.Here} {
 		for i := range parts {
 			parts[i].Text = s.Site.maskSecrets(parts[i].Text)
 		}
 	}
-	set, err := tool.New(tool.AgentEnvironment{
+	set, err := tool.NewToolSet(tool.AgentToolEnvironment{
 		Dir: dir, Writes: role.Writes != agent.WriteNothing, Net: s.Site.Net.GatewayForRole(string(role.Name)), Handin: t.Handin, Claims: s.TestersWriteChecks() && t.Role == nexus.Tester,
 		Recall: s.mayProposeLessons(t),
 	}, s.offeredTools(role, tier)...)
 	if err != nil {
-		return SessionPreview{}, err
+		return SessionPromptPreview{}, err
 	}
 	defer set.Close()
 	o.Tools = set.Specs()
@@ -87,7 +87,7 @@ func (s *AgentSessions) PreviewSession(ctx context.Context, t ConversationReques
 }
 
 // ToolTokens estimates the number of tokens of the tools.
-func (o SessionPreview) ToolTokens() int64 {
+func (o SessionPromptPreview) ToolTokens() int64 {
 	return toolsPromptItem(o.Tools).Tokens
 }
 

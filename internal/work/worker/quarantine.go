@@ -14,13 +14,13 @@ import (
 // findForbiddenChange detects changes that are refused without running gates: secrets, and
 // edits of the memory or of the list of quarantined tests. If there are none, it returns the
 // record of tests in quarantine.
-func (j *TreeJudge) findForbiddenChange(ctx context.Context, c JudgeRequest) (r flaky.QuarantineOn, e nexus.Evidence, red bool, err error) {
-	for _, look := range []func(context.Context, JudgeRequest) (nexus.Evidence, bool, error){j.findSecrets, j.findMemoryEdit} {
+func (j *TreeJudge) findForbiddenChange(ctx context.Context, c TreeJudgeRequest) (r flaky.DatedQuarantine, e nexus.GateEvidence, red bool, err error) {
+	for _, look := range []func(context.Context, TreeJudgeRequest) (nexus.GateEvidence, bool, error){j.findSecrets, j.findMemoryEdit} {
 		if e, red, err = look(ctx, c); red || err != nil {
 			return r, e, red, err
 		}
 	}
-	return j.checkQuarantine(ctx, c)
+	return j.loadQuarantine(ctx, c)
 }
 
 // QuarantineFunc returns a function that reports whether the record of a commit excuses a
@@ -34,10 +34,10 @@ func (j *TreeJudge) QuarantineFunc(ctx context.Context, commit string) func(gate
 	}
 }
 
-// checkQuarantine returns the record of tests in quarantine for judging a tree: its base's.
+// loadQuarantine returns the record of tests in quarantine for judging a tree: its base's.
 // The result is red if the tree has another one, as its author would judge itself. An
 // unreadable record excuses nothing.
-func (j *TreeJudge) checkQuarantine(ctx context.Context, c JudgeRequest) (r flaky.QuarantineOn, e nexus.Evidence, red bool, err error) {
+func (j *TreeJudge) loadQuarantine(ctx context.Context, c TreeJudgeRequest) (r flaky.DatedQuarantine, e nexus.GateEvidence, red bool, err error) {
 	repo := j.Trees.PrivateRepo()
 	if c.Base != "" {
 		other, err := gate.QuarantineChanged(ctx, repo, c.Base, c.Hash)
@@ -45,7 +45,7 @@ func (j *TreeJudge) checkQuarantine(ctx context.Context, c JudgeRequest) (r flak
 			return r, e, false, fmt.Errorf("read the quarantine: %w", err)
 		}
 		if other {
-			return r, nexus.Evidence{
+			return r, nexus.GateEvidence{
 				Gate: flaky.QuarantineGate, State: nexus.Fail, Tree: c.Hash, Exit: -1,
 				Findings: []nexus.Finding{{
 					Gate: flaky.QuarantineGate, File: flaky.QuarantineFile, Severity: nexus.Critical, Code: flaky.QuarantineGate + ".written",
@@ -59,5 +59,5 @@ func (j *TreeJudge) checkQuarantine(ctx context.Context, c JudgeRequest) (r flak
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
 		list, err = nil, nil // nexus doctor reports its problem
 	}
-	return flaky.QuarantineOn{List: list, Day: flaky.DayOf(j.Site.Now())}, e, false, err
+	return flaky.DatedQuarantine{List: list, Day: flaky.DayOf(j.Site.Now())}, e, false, err
 }

@@ -23,7 +23,7 @@ func TestServedFiles(t *testing.T) {
 	if err := errors.Join(os.Symlink(outside, filepath.Join(dir, "away")), os.Symlink(".env", filepath.Join(dir, "b.txt"))); err != nil {
 		t.Fatal(err)
 	}
-	set, err := tool.New(tool.AgentEnvironment{Dir: dir, Writes: true, Rule: func(name string) error {
+	set, err := tool.NewToolSet(tool.AgentToolEnvironment{Dir: dir, Writes: true, Rule: func(name string) error {
 		if strings.HasSuffix(name, "_test.go") {
 			return errors.New("tests are another's")
 		}
@@ -33,7 +33,7 @@ func TestServedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer set.Close()
-	f := servedFiles{set.Worktree()}
+	f := agentFileAccess{set.AgentTree()}
 	if text, err := f.Read(filepath.Join(dir, "a.txt")); text != "one\n" || err != nil {
 		t.Errorf("read %q, %v", text, err)
 	}
@@ -62,7 +62,7 @@ func TestServedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	set.Worktree().Writes = false
+	set.AgentTree().Writes = false
 	if err := f.Write(dir+"/a.txt", "x"); err == nil {
 		t.Error("a reader wrote")
 	}

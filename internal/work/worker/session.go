@@ -24,15 +24,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// ConversationRequest describes one stretch of a conversation.
-type ConversationRequest struct {
-	Attempt *state.Attempt // owner of the session; updated by Record
+// ConversationStretchRequest describes one stretch of a conversation.
+type ConversationStretchRequest struct {
+	Attempt *state.AttemptState // owner of the session; updated by Record
 	Session nexus.SessionID
 	About   string // a subagent's question; empty for other sessions
 	Task    nexus.Task
@@ -44,14 +44,14 @@ type ConversationRequest struct {
 	Author string
 	// provider/model that failed before, and is avoided if there is another
 	Failed   string
-	Readers  []nexus.RoleRouted // known assignments of readers, according to the journal
-	Tree     *worktree.Tree
-	Base     string            // commit at which the run began
-	Goal     string            // goal of the run
-	Next     string            // next message; empty: continue the session
-	Parts    []prompt.SentPart // the sections of Next; nil: it is one text
-	Why      string            // brief, repair
-	Delivers agent.Guidance    // guidance that Next delivers; zero: none
+	Readers  []nexus.ReviewModelChosen // known assignments of readers, according to the journal
+	Tree     *worktree.AttemptTree
+	Base     string                     // commit at which the run began
+	Goal     string                     // goal of the run
+	Next     string                     // next message; empty: continue the session
+	Parts    []prompt.SentPromptSection // the sections of Next; nil: it is one text
+	Why      string                     // brief, repair
+	Delivers agent.Guidance             // guidance that Next delivers; zero: none
 	Handin   json.RawMessage
 	Limits   nexus.Limits
 	Left     func() time.Duration // time left of the task; nil: unlimited
@@ -65,22 +65,22 @@ type ConversationRequest struct {
 
 // ContinueConversation runs a stretch of a conversation, new or begun by another process, and returns its
 // result, which has been recorded.
-func (s *AgentSessions) ContinueConversation(ctx context.Context, t ConversationRequest, d AttemptRecorder) (agent.SessionOutcome, error) {
+func (s *AgentSessions) ContinueConversation(ctx context.Context, t ConversationStretchRequest, d AttemptRecorder) (agent.SessionStretchResult, error) {
 	role, ok := s.Roles[cmp.Or(t.As, t.Role)]
 	if !ok {
-		return agent.SessionOutcome{}, fmt.Errorf("there is no role %q", cmp.Or(t.As, t.Role))
+		return agent.SessionStretchResult{}, fmt.Errorf("there is no role %q", cmp.Or(t.As, t.Role))
 	}
 	tier := t.modelTier(role)
 	var err error
 	if t.kept, err = s.ignoreRules(ctx, t); err != nil {
-		return agent.SessionOutcome{}, err
+		return agent.SessionStretchResult{}, err
 	}
 	if t.Next, err = t.redactHiddenFiles(t.Next); err != nil {
-		return agent.SessionOutcome{}, err
+		return agent.SessionStretchResult{}, err
 	}
-	for h, others := s.externalAgent(t, tier); h != nil; h, others = s.externalAgent(t, tier) {
+	for h, others := s.externalAgentForSession(t, tier); h != nil; h, others = s.externalAgentForSession(t, tier) {
 		o, err := s.runExternal(ctx, t, role, tier, *h, others, d)
-		elsewhere, ok := errors.AsType[*schedule.OtherModelError](err)
+		elsewhere, ok := errors.AsType[*schedule.SwitchModelError](err)
 		if !ok {
 			return o, err
 		}
@@ -93,7 +93,7 @@ func (s *AgentSessions) ContinueConversation(ctx context.Context, t Conversation
 
 // redactHiddenFiles removes from a session's texts the quotes of files that are hidden from
 // agents: changes of others and gates may quote anything.
-func (t ConversationRequest) redactHiddenFiles(text string) (string, error) {
+func (t ConversationStretchRequest) redactHiddenFiles(text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
@@ -102,22 +102,22 @@ func (t ConversationRequest) redactHiddenFiles(text string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = root.Close() }()
-	return files.HiddenRules{Kept: t.kept}.RedactHidden(root, text), nil
+	return files.HiddenPathRules{Kept: t.kept}.RedactHidden(root, text), nil
 }
 
 // ignoreRules returns the rules of .nexusignore in the commit at which the work of a session
 // began. In the tree, the agent itself may have changed them.
-func (s *AgentSessions) ignoreRules(ctx context.Context, t ConversationRequest) (*ignore.IgnoreSet, error) {
+func (s *AgentSessions) ignoreRules(ctx context.Context, t ConversationStretchRequest) (*ignore.IgnoreSet, error) {
 	commit := cmp.Or(t.Attempt.Base, t.Base)
 	if t.kept != nil || commit == "" { // a session without changes has no commit
 		return t.kept, nil
 	}
-	set, err := change.IgnoreSet(ctx, s.Trees.PrivateRepo(), commit)
+	set, err := changeeffects.HiddenFilesAt(ctx, s.Trees.PrivateRepo(), commit)
 	return &set, err
 }
 
 // sessionMessages returns the messages of a session; nil if it has not begun.
-func (s *AgentSessions) sessionMessages(id nexus.SessionID, old *state.Session) ([]llm.Message, error) {
+func (s *AgentSessions) sessionMessages(id nexus.SessionID, old *state.AgentSessionState) ([]llm.Message, error) {
 	if old == nil {
 		return nil, nil
 	}
@@ -130,31 +130,31 @@ func (s *AgentSessions) sessionMessages(id nexus.SessionID, old *state.Session) 
 
 // deltaListener returns a function that receives a session's output as it arrives; nil if
 // there is no listener.
-func (s *AgentSessions) deltaListener(id nexus.SessionID) func(llm.Delta) {
+func (s *AgentSessions) deltaListener(id nexus.SessionID) func(llm.AnswerDelta) {
 	if s.Heard == nil {
 		return nil
 	}
-	return func(delta llm.Delta) { s.Heard(id, delta) }
+	return func(delta llm.AnswerDelta) { s.Heard(id, delta) }
 }
 
 // runOwnLoop runs a stretch of a conversation in our own loop: it adds the system prompt and the
 // map, and calls the model.
-func (s *AgentSessions) runOwnLoop(ctx context.Context, t ConversationRequest, role agent.RoleDefinition, tier nexus.Tier, d AttemptRecorder) (o agent.SessionOutcome, err error) {
+func (s *AgentSessions) runOwnLoop(ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, tier nexus.Tier, d AttemptRecorder) (o agent.SessionStretchResult, err error) {
 	model, err := s.pickModel(ctx, t, tier)
 	if err != nil {
-		return agent.SessionOutcome{}, err
+		return agent.SessionStretchResult{}, err
 	}
 	old := t.Attempt.SessionByID(t.Session)
 	said, err := s.sessionMessages(t.Session, old)
 	if err != nil {
-		return agent.SessionOutcome{}, err
+		return agent.SessionStretchResult{}, err
 	}
-	t.given = tool.ShownBytes(ownMessages(said, old))
-	var begun sessionOpening
+	t.given = tool.CountRequestedContextBytes(ownMessages(said, old))
+	var begun conversationOpening
 	items := t.promptItems()
 	if len(said) == 0 {
 		if begun, err = s.newSessionOpening(ctx, t, role, model, d); err != nil {
-			return agent.SessionOutcome{}, err
+			return agent.SessionStretchResult{}, err
 		}
 		t.Next = begun.first
 	}
@@ -162,19 +162,19 @@ func (s *AgentSessions) runOwnLoop(ctx context.Context, t ConversationRequest, r
 	defer halt(nil)
 	role.Tools = s.offeredTools(role, tier)
 	if t.scouts = s.newSubagents(ctx, t, role, tier, d); t.scouts != nil {
-		defer func() { t.scouts.closeSubagents(o, err) }()
+		defer func() { t.scouts.endRunningSubagents(o, err) }()
 	}
-	var undone tool.UndoneFiles
+	var undone tool.UndoneChangeCollector
 	tools, done, err := s.newToolSet(ctx, t, role, d, s.approvalFunc(ctx, t, d, halt), &undone)
 	if err != nil {
-		return agent.SessionOutcome{}, err
+		return agent.SessionStretchResult{}, err
 	}
 	closed := sync.OnceFunc(done)
 	defer closed()
 	if len(said) == 0 {
-		items = begun.promptManifest(items, tools.Specs())
+		items = begun.sentPromptItems(items, tools.Specs())
 	}
-	b := agent.SessionBrief{
+	b := agent.SessionStretchOptions{
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, About: t.About, Role: role, Model: model.Name, Tier: tier,
 		System: begun.system, Next: t.Next, Why: t.Why, Delivers: t.Delivers, Memory: begun.memory, Items: items, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin, Left: t.Left,
@@ -187,14 +187,14 @@ func (s *AgentSessions) runOwnLoop(ctx context.Context, t ConversationRequest, r
 		b.Messages = said
 		opened, err := agent.LoadSessionStart(s.Site.Blobs, old.Prompt)
 		if err != nil {
-			return agent.SessionOutcome{}, fmt.Errorf("continue with %s: %w", t.Session, err)
+			return agent.SessionStretchResult{}, fmt.Errorf("continue with %s: %w", t.Session, err)
 		}
 		// the system prompt stays the same after changes of the role's file or the rules: the
 		// conversation stays cached
 		b.System = opened.System
 		if opened.Agent != "" { // the external agent's guide is its description of the work
 			if begun, err = s.newSessionOpening(ctx, t, role, model, d); err != nil {
-				return agent.SessionOutcome{}, err
+				return agent.SessionStretchResult{}, err
 			}
 			b.System = begun.system
 		}
@@ -212,12 +212,12 @@ func (s *AgentSessions) runOwnLoop(ctx context.Context, t ConversationRequest, r
 	if closed(); err != nil || len(undone.SortedFiles()) == 0 {
 		return o, err
 	}
-	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.SortedFiles()})
+	return o, t.Record(ctx, nexus.RoleIsolationViolated{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.SortedFiles()})
 }
 
 // modelTier returns the tier of the role's model: a writer's tier rises with the task; other roles
 // have their own, but at least Least.
-func (t ConversationRequest) modelTier(role agent.RoleDefinition) nexus.Tier {
+func (t ConversationStretchRequest) modelTier(role agent.RoleDefinition) nexus.Tier {
 	if t.Role == nexus.Coder || t.Role == nexus.Tester {
 		return t.Tier
 	}
@@ -238,7 +238,7 @@ func (s *AgentSessions) offeredTools(role agent.RoleDefinition, tier nexus.Tier)
 
 // retryPolicy returns the retry policy of a session's calls. With a seed its waits are its own,
 // whatever other sessions draw.
-func (s *AgentSessions) retryPolicy(t ConversationRequest) llm.RetryPolicy {
+func (s *AgentSessions) retryPolicy(t ConversationStretchRequest) llm.CallRetryPolicy {
 	p := s.Retry
 	if s.Draw != nil {
 		p.Jitter = func() float64 { return float64(s.Draw(string(t.Session)+" waits")>>11) / (1 << 53) }
@@ -256,7 +256,7 @@ func (s *RunEnvironment) maskSecrets(text string) string {
 
 // sessionRecorder is an agent's recorder on top of the worker's desk.
 type sessionRecorder struct {
-	talk ConversationRequest
+	talk ConversationStretchRequest
 	desk AttemptRecorder
 	now  func() time.Time
 }
@@ -271,7 +271,7 @@ func (d sessionRecorder) Record(ctx context.Context, facts ...nexus.Fact) error 
 func (d sessionRecorder) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	began := d.now()
 	told, err := d.desk.Reserve(ctx, r, done...)
-	if _, elsewhere := errors.AsType[*schedule.OtherModelError](err); err != nil && !elsewhere {
+	if _, elsewhere := errors.AsType[*schedule.SwitchModelError](err); err != nil && !elsewhere {
 		return told, err
 	}
 	for _, f := range done {
@@ -285,19 +285,19 @@ func (d sessionRecorder) Reserve(ctx context.Context, r nexus.BudgetReserved, do
 }
 
 // toolEnvironment returns a session's access to its tree and the machine, and a function that
-// releases it. The sandbox alone limits writing; see [tool.WriteGuard].
-func (s *AgentSessions) toolEnvironment(t ConversationRequest, role agent.RoleDefinition, d AttemptRecorder, agree func(context.Context, string, string) error) (tool.AgentEnvironment, func(), error) {
+// releases it. The sandbox alone limits writing; see [tool.CommandWriteGuard].
+func (s *AgentSessions) toolEnvironment(t ConversationStretchRequest, role agent.RoleDefinition, d AttemptRecorder, agree func(context.Context, string, string) error) (tool.AgentToolEnvironment, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
-		return tool.AgentEnvironment{}, nil, err
+		return tool.AgentToolEnvironment{}, nil, err
 	}
-	e := tool.AgentEnvironment{
+	e := tool.AgentToolEnvironment{
 		Root: root, Dir: t.Tree.Dir, Box: s.Site.Box, Blob: s.Site.Blobs, Now: s.Site.Now, Mask: s.Site.Mask,
 		Agree: agree, Every: t.Limits.Approval.NeedsApproval(nexus.ApproveAll),
 		Writes: t.Snap != nil && role.Writes != agent.WriteNothing,
-		Rule:   tool.CombineRules(roleWriteRule(t.Attempt.Strategy, role), keptFilesRule(t.Task.Keep)),
+		Rule:   tool.CombineWriteRules(roleWriteRule(t.Attempt.Strategy, role), unchangeableFilesRule(t.Task.Keep)),
 		Mark:   s.Site.processOwner(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.GatewayForRole(string(role.Name)),
-		Hidden: files.HiddenRules{Show: s.Site.policyRules(role.Name).Show, Kept: t.kept}, Learn: s.Site.Learn,
+		Hidden: files.HiddenPathRules{Show: s.Site.policyRules(role.Name).Show, Kept: t.kept}, Learn: s.Site.Learn,
 		Handin: t.Handin, Claims: s.TestersWriteChecks() && t.Role == nexus.Tester, Recall: s.mayProposeLessons(t), Rules: s.Site.policyRules(role.Name), Given: t.given,
 		// see prompt.TestOrderText
 		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.UsesSeparateSessions(),
@@ -322,17 +322,17 @@ func (s *AgentSessions) toolEnvironment(t ConversationRequest, role agent.RoleDe
 		e.Scouts = t.scouts
 	}
 	if t.Task.ID != "" {
-		e.Replan = func(ctx context.Context, f nexus.ReplanAsked) error {
+		e.Replan = func(ctx context.Context, f nexus.ReplanRequested) error {
 			f.Session, f.Task = t.Session, t.Task.ID
 			return t.Record(ctx, f)
 		}
 	}
 	cache := filepath.Join(filepath.Dir(t.Tree.Dir), "shell")
-	setup, err := s.Judge.gateCaches().CachesForShell(t.Tree.Dir, cache, s.Judge.Kit.Of(t.Tree.Dir).GateCommandWords())
+	setup, err := s.Judge.gateCaches().CachesForShell(t.Tree.Dir, cache, s.Judge.Kit.EnvironmentOfTree(t.Tree.Dir).GateCommandWords())
 	if err != nil {
 		return e, nil, errors.Join(err, root.Close())
 	}
-	e.Vars, e.Writable = s.Judge.Kit.Of(t.Tree.Dir).CommandVars(".", setup.Env), append(setup.Writable, t.Tree.Git)
+	e.Vars, e.Writable = s.Judge.Kit.EnvironmentOfTree(t.Tree.Dir).CommandVars(".", setup.Env), append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.ReadablePaths()...)
 	// fetched packages are in the latter
 	e.Caches = append(s.Site.Box.ReadableDirs(), setup.Writable...)
@@ -356,7 +356,7 @@ func (s *AgentSessions) toolEnvironment(t ConversationRequest, role agent.RoleDe
 
 // newToolSet returns the role's tools on the tree, and a function that closes them.
 func (s *AgentSessions) newToolSet(
-	ctx context.Context, t ConversationRequest, role agent.RoleDefinition, d AttemptRecorder, agree func(context.Context, string, string) error, u *tool.UndoneFiles,
+	ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, d AttemptRecorder, agree func(context.Context, string, string) error, u *tool.UndoneChangeCollector,
 ) (*tool.ToolSet, func(), error) {
 	e, free, err := s.toolEnvironment(t, role, d, agree)
 	if err != nil {
@@ -364,10 +364,10 @@ func (s *AgentSessions) newToolSet(
 	}
 	own := e.Rule // other undone changes do not violate the role
 	if e.Writes {
-		e.Rule = tool.CombineRules(tool.CombineRules(own, tool.IgnoreRule(e.Root, e.Hidden)), tool.ProtectedRule)
-		keeper := tool.WriteGuard{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.PrivateRepo(), Rule: e.Rule, Undone: func(files []string) {
+		e.Rule = tool.CombineWriteRules(tool.CombineWriteRules(own, tool.IgnoredFileWriteRule(e.Root, e.Hidden)), tool.ProtectedFileReason)
+		keeper := tool.CommandWriteGuard{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.PrivateRepo(), Rule: e.Rule, Undone: func(files []string) {
 			if !e.Breaks {
-				u.Add(tool.RuleBreaches(files, own))
+				u.Add(tool.FilesAgainstRule(files, own))
 			}
 		}, Now: s.Site.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
 		if own == nil && t.kept != nil && t.kept.IsEmpty() {
@@ -384,9 +384,9 @@ func (s *AgentSessions) newToolSet(
 		e.Writable = append(e.Writable, keeper.LentPaths(e.Over)...)
 	}
 	if m := s.Judge.Kit.SubmoduleGuardOf(t.Tree.Dir); e.Writes && m != nil {
-		e.Rule, e.Undo, e.Note = tool.CombineRules(m.WriteRule, e.Rule), tool.CombineUndos(m.RestoreChangedFiles, e.Undo), m.NewFilesNote
+		e.Rule, e.Undo, e.Note = tool.CombineWriteRules(m.CheckWrite, e.Rule), tool.CombineUndoFuncs(m.RestoreChangedFiles, e.Undo), m.NewFilesNote
 	}
-	set, err := tool.New(e, role.Tools...)
+	set, err := tool.NewToolSet(e, role.Tools...)
 	if err != nil {
 		free()
 		return nil, nil, err
@@ -408,22 +408,22 @@ func (s *AgentSessions) newToolSet(
 
 // reserveSlot gives an attempt its own ports and names, so that its processes do not conflict
 // with those of other attempts. A run without a state directory has none.
-func (s *AgentSessions) reserveSlot(t ConversationRequest) (vars []string, free func(), err error) {
+func (s *AgentSessions) reserveSlot(t ConversationStretchRequest) (vars []string, free func(), err error) {
 	if s.Site.State == "" {
 		return nil, func() {}, nil
 	}
 	owner := s.Site.processOwner(t.Tree)
-	own, err := portslot.AcquireSlot(filepath.Join(filepath.Dir(s.Site.State), "slots"), owner)
+	own, err := portslot.AcquirePortSlot(filepath.Join(filepath.Dir(s.Site.State), "slots"), owner)
 	if err != nil {
 		return nil, nil, err
 	}
-	return own.Environ(owner, s.Site.Box.HidesHost()), func() { _ = own.Release() }, nil
+	return own.EnvironmentVariables(owner, s.Site.Box.HidesHost()), func() { _ = own.Release() }, nil
 }
 
 // policyRules returns people's additions to the policy for a role.
-func (s *RunEnvironment) policyRules(role nexus.Role) policy.CallerRules {
+func (s *RunEnvironment) policyRules(role nexus.Role) policy.CommandPolicyContext {
 	if s.May == nil {
-		return policy.CallerRules{}
+		return policy.CommandPolicyContext{}
 	}
 	return s.May(role)
 }
@@ -431,7 +431,7 @@ func (s *RunEnvironment) policyRules(role nexus.Role) policy.CallerRules {
 // hideFromGit configures the agent's own git to ignore files that its commands cannot open:
 // git would treat them as changed, and fail on them. If that is impossible, git reports the
 // files that it could not open.
-func (s *AgentSessions) hideFromGit(ctx context.Context, t ConversationRequest, e tool.AgentEnvironment, names []string) {
+func (s *AgentSessions) hideFromGit(ctx context.Context, t ConversationStretchRequest, e tool.AgentToolEnvironment, names []string) {
 	if len(names) == 0 || !s.Site.Box.HidesHost() {
 		return
 	}
@@ -456,7 +456,7 @@ const (
 
 // sandboxedGit runs the agent's own git on the tree, inside the sandbox: changes that an agent may have
 // made to it affect nobody else.
-func (s *AgentSessions) sandboxedGit(e tool.AgentEnvironment) func(ctx context.Context, args, hidden []string) (string, error) {
+func (s *AgentSessions) sandboxedGit(e tool.AgentToolEnvironment) func(ctx context.Context, args, hidden []string) (string, error) {
 	return func(ctx context.Context, args, hidden []string) (string, error) {
 		r, err := s.Site.Box.Run(ctx, sandbox.Command{
 			Args: append([]string{"git", "--no-pager", "-c", "color.ui=false"}, args...), Dir: e.Dir,

@@ -18,11 +18,11 @@ import (
 // ponderous submits at once, after a long thought.
 type ponderous struct{ thought time.Duration }
 
-func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	select {
 	case <-time.After(m.thought):
 	case <-ctx.Done():
-		return llm.Response{}, &llm.Error{Class: llm.Fatal, Cause: context.Cause(ctx)}
+		return llm.Response{}, &llm.ModelCallError{Class: llm.Fatal, Cause: context.Cause(ctx)}
 	}
 	handin := json.RawMessage(`{"summary": "Done.", "status": "done"}`)
 	return llm.Response{
@@ -34,9 +34,9 @@ func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta))
 // TestSessionTimeIsOfAllRounds lets a session continue after a repair: it has
 // what is left of its time, and not all of it again.
 func TestSessionTimeIsOfAllRounds(t *testing.T) {
-	s, base, _ := workertest.New(t)
+	s, base, _ := workertest.NewTestWorker(t)
 	c, _ := change(t, s, "T1.1", base)
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +48,8 @@ func TestSessionTimeIsOfAllRounds(t *testing.T) {
 		}, nil
 	}
 	synctest.Test(t, func(t *testing.T) {
-		a := &state.Attempt{ID: "T1.1", Task: "T1"}
-		talk := worker.ConversationRequest{
+		a := &state.AttemptState{ID: "T1.1", Task: "T1"}
+		talk := worker.ConversationStretchRequest{
 			Attempt: a, Session: "T1.1/coder.1", Task: nexus.Task{ID: "T1"}, Role: nexus.Coder, Tree: c.Tree,
 			Limits: nexus.Limits{SessionTime: 10 * time.Minute},
 			Record: func(_ context.Context, facts ...nexus.Fact) error {
@@ -77,7 +77,7 @@ func TestSessionTimeIsOfAllRounds(t *testing.T) {
 // curious asks a person, and submits when that has answered.
 type curious struct{}
 
-func (curious) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (curious) Stream(_ context.Context, r llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	call := llm.ToolCall{ID: "c1", Tool: "ask", Input: json.RawMessage(`{"question": "Blue?", "fallback": "blue"}`)}
 	if len(r.Messages) > 1 {
 		call = llm.ToolCall{ID: "c2", Tool: "finish", Input: json.RawMessage(`{"summary": "Done.", "status": "done"}`)}
@@ -96,9 +96,9 @@ func (*slow) Ask(context.Context, nexus.QuestionAsked) (string, error) {
 // TestAPersonTakesNoneOfTheTasksTime lets a task that has ten minutes wait an
 // hour for an answer: it continues.
 func TestAPersonTakesNoneOfTheTasksTime(t *testing.T) {
-	s, base, _ := workertest.New(t)
+	s, base, _ := workertest.NewTestWorker(t)
 	c, _ := change(t, s, "T1.1", base)
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +110,8 @@ func TestAPersonTakesNoneOfTheTasksTime(t *testing.T) {
 		}, nil
 	}
 	synctest.Test(t, func(t *testing.T) {
-		a, start := &state.Attempt{ID: "T1.1", Task: "T1"}, time.Now()
-		o, err := s.Sessions.ContinueConversation(t.Context(), worker.ConversationRequest{
+		a, start := &state.AttemptState{ID: "T1.1", Task: "T1"}, time.Now()
+		o, err := s.Sessions.ContinueConversation(t.Context(), worker.ConversationStretchRequest{
 			Attempt: a, Session: "T1.1/coder.1", Task: nexus.Task{ID: "T1"}, Role: nexus.Coder, Tree: c.Tree, Next: "brief",
 			Left: func() time.Duration { return 10*time.Minute - time.Since(start) + a.Rested },
 			Record: func(_ context.Context, facts ...nexus.Fact) error {

@@ -23,13 +23,13 @@ type sharedConversation struct {
 	said   []llm.Message
 	system string // its original system prompt
 	lead   string // text before the brief
-	item   nexus.PromptItem
+	item   nexus.PromptManifestItem
 }
 
 // findSharedConversation returns another task's conversation that a session is to continue;
 // nil if the session begins its own: it has another model, the conversation became long, or
 // other files are hidden from agents now.
-func (s *AgentSessions) findSharedConversation(ctx context.Context, t ConversationRequest, m PricedModel) (*sharedConversation, error) {
+func (s *AgentSessions) findSharedConversation(ctx context.Context, t ConversationStretchRequest, m PricedModel) (*sharedConversation, error) {
 	from := t.Attempt.Warm
 	if from == nil || t.Role != nexus.Coder || t.Attempt.SessionByID(t.Session) != nil || from.Model != m.Name {
 		return nil, nil //nolint:nilnil // it is none
@@ -57,7 +57,7 @@ func (s *AgentSessions) findSharedConversation(ctx context.Context, t Conversati
 	if err != nil {
 		return nil, err
 	}
-	w.item = nexus.PromptItem{In: "message", Title: "the conversation of " + string(from.Session), Reason: "the tasks share a session", Tokens: prompt.EstimateTokens(string(data))}
+	w.item = nexus.PromptManifestItem{In: "message", Title: "the conversation of " + string(from.Session), Reason: "the tasks share a session", Tokens: prompt.EstimateTokens(string(data))}
 	if w.item.Tokens > warmTokens {
 		return nil, nil //nolint:nilnil // it costs more than it saves
 	}
@@ -69,7 +69,7 @@ func (s *AgentSessions) findSharedConversation(ctx context.Context, t Conversati
 
 // ownMessages returns a session's own messages, without the conversation of another task in which
 // it began.
-func ownMessages(said []llm.Message, of *state.Session) []llm.Message {
+func ownMessages(said []llm.Message, of *state.AgentSessionState) []llm.Message {
 	if of == nil {
 		return said
 	}

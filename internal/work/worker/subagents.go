@@ -23,32 +23,32 @@ import (
 type sessionSubagents struct {
 	*agent.SubagentGroup
 	shop  *AgentSessions
-	talk  ConversationRequest
+	talk  ConversationStretchRequest
 	desk  AttemptRecorder
-	base  *state.Attempt // the attempt at the start of the session; never changed
-	known int            // number of requested hosts at that time
+	base  *state.AttemptState // the attempt at the start of the session; never changed
+	known int                 // number of requested hosts at that time
 
 	mu   sync.Mutex // guards went
-	went map[nexus.SessionID]*state.Attempt
+	went map[nexus.SessionID]*state.AttemptState
 }
 
 // newSubagents returns the manager of a session's subagents, nil if it may have none: its role
 // cannot, or its model costs no more than a subagent's. Subagents that were running when
 // another process had the session continue.
-func (s *AgentSessions) newSubagents(ctx context.Context, t ConversationRequest, role agent.RoleDefinition, tier nexus.Tier, d AttemptRecorder) *sessionSubagents {
+func (s *AgentSessions) newSubagents(ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, tier nexus.Tier, d AttemptRecorder) *sessionSubagents {
 	if !s.maySendSubagents(role, tier) {
 		return nil
 	}
-	p := &sessionSubagents{shop: s, talk: t, desk: d, base: t.Attempt.Clone(), known: len(t.Attempt.Network), went: map[nexus.SessionID]*state.Attempt{}}
+	p := &sessionSubagents{shop: s, talk: t, desk: d, base: t.Attempt.Clone(), known: len(t.Attempt.Network), went: map[nexus.SessionID]*state.AttemptState{}}
 	sent := 0
 	for p.base.SessionByID(p.subagentSessionID(sent+1)) != nil {
 		sent++
 	}
-	p.SubagentGroup = agent.NewSubagents(ctx, sent, p.runSubagent)
+	p.SubagentGroup = agent.NewSubagentGroup(ctx, sent, p.runSubagent)
 	for n := 1; n <= sent; n++ {
 		old := p.base.SessionByID(p.subagentSessionID(n))
 		if !old.Over {
-			p.Resume(n, old.About) //nolint:contextcheck // it is that of New
+			p.ResumeSubagent(n, old.About) //nolint:contextcheck // it is that of New
 			continue
 		}
 		handin, why := p.subagentResult(old)
@@ -70,7 +70,7 @@ func (p *sessionSubagents) subagentSessionID(n int) nexus.SessionID {
 // runSubagent runs a subagent's conversation.
 func (p *sessionSubagents) runSubagent(ctx context.Context, n int, question string, again bool) (json.RawMessage, string, error) {
 	a := p.subagentAttempt(p.subagentSessionID(n))
-	t := ConversationRequest{
+	t := ConversationStretchRequest{
 		Attempt: a, Session: p.subagentSessionID(n), About: question, Task: p.talk.Task, Role: nexus.Scout, Tier: nexus.Fast, Tree: p.talk.Tree, Base: p.talk.Base,
 		Why: "brief", Handin: agent.SubagentSchema(), Limits: p.talk.Limits,
 		Record: func(ctx context.Context, facts ...nexus.Fact) error {
@@ -105,7 +105,7 @@ func (p *sessionSubagents) runSubagent(ctx context.Context, n int, question stri
 
 // subagentAttempt returns the copy of the attempt that is updated with a subagent's session, until it
 // is merged with the others.
-func (p *sessionSubagents) subagentAttempt(id nexus.SessionID) *state.Attempt {
+func (p *sessionSubagents) subagentAttempt(id nexus.SessionID) *state.AttemptState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.went[id] == nil {
@@ -116,7 +116,7 @@ func (p *sessionSubagents) subagentAttempt(id nexus.SessionID) *state.Attempt {
 
 // subagentResult returns the submission of a finished subagent, or why there is none. Missing
 // places that it names are marked.
-func (p *sessionSubagents) subagentResult(old *state.Session) (json.RawMessage, string) {
+func (p *sessionSubagents) subagentResult(old *state.AgentSessionState) (json.RawMessage, string) {
 	if old.Outcome != nexus.Accepted || old.Result == "" {
 		return nil, cmp.Or(old.Why, string(old.Outcome), "it did not end")
 	}
@@ -145,9 +145,9 @@ func (p *sessionSubagents) subagentResult(old *state.Session) (json.RawMessage, 
 // errHeld is the cause for stopping subagents that will continue with their parent.
 var errHeld = errors.New("its sender was stopped")
 
-// closeSubagents ends the stretch of running subagents in the same way as their parent's, and
+// endRunningSubagents ends the stretch of running subagents in the same way as their parent's, and
 // records their work: they are stopped if it submitted or gave up.
-func (p *sessionSubagents) closeSubagents(o agent.SessionOutcome, err error) {
+func (p *sessionSubagents) endRunningSubagents(o agent.SessionStretchResult, err error) {
 	switch {
 	case err != nil:
 		p.Close(err)

@@ -11,10 +11,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// externalAgent returns the agent that does a session in place of our own loop, and the names
+// externalAgentForSession returns the agent that does a session in place of our own loop, and the names
 // of its replacements, best first; nil if there is none. A session continues with its last
 // agent. A reader of others' work is of another vendor than the author, if possible.
-func (s *AgentSessions) externalAgent(t ConversationRequest, tier nexus.Tier) (h *ExternalAgent, others []string) {
+func (s *AgentSessions) externalAgentForSession(t ConversationStretchRequest, tier nexus.Tier) (h *ExternalAgent, others []string) {
 	if s.External == nil {
 		return nil, nil
 	}
@@ -54,9 +54,9 @@ func (s *AgentSessions) otherMakersFirst(agents []*ExternalAgent, author string)
 
 // switchAgent moves a session to another agent, or to a model. A model does not receive the
 // agent's calls and results: it receives the task and the last texts.
-func (s *AgentSessions) switchAgent(ctx context.Context, t *ConversationRequest, tier nexus.Tier, h *ExternalAgent, e *schedule.OtherModelError) error {
+func (s *AgentSessions) switchAgent(ctx context.Context, t *ConversationStretchRequest, tier nexus.Tier, h *ExternalAgent, e *schedule.SwitchModelError) error {
 	t.Next = "" // the message is recorded
-	facts := []nexus.Fact{nexus.ModelSwitched{Session: t.Session, From: h.modelName(), To: e.Model, Why: e.Why}}
+	facts := []nexus.Fact{nexus.SessionModelSwitched{Session: t.Session, From: h.modelName(), To: e.Model, Why: e.Why}}
 	agents, _ := s.External(t.Role, tier, t.Task.Model)
 	if !slices.ContainsFunc(agents, func(a *ExternalAgent) bool { return a.modelName() == e.Model }) {
 		short, err := s.summarizeSession(*t)
@@ -69,7 +69,7 @@ func (s *AgentSessions) switchAgent(ctx context.Context, t *ConversationRequest,
 }
 
 // summarizeSession replaces the contents of an agent's session by one message.
-func (s *AgentSessions) summarizeSession(t ConversationRequest) (nexus.SessionCompacted, error) {
+func (s *AgentSessions) summarizeSession(t ConversationStretchRequest) (nexus.SessionCompacted, error) {
 	old := t.Attempt.SessionByID(t.Session)
 	f := nexus.SessionCompacted{Session: t.Session, Row: 1, Why: "a model continues what an agent began"}
 	if old == nil {
@@ -88,7 +88,7 @@ func (s *AgentSessions) summarizeSession(t ConversationRequest) (nexus.SessionCo
 }
 
 // firstMessage returns the first message of a session.
-func (s *AgentSessions) firstMessage(t ConversationRequest) string {
+func (s *AgentSessions) firstMessage(t ConversationStretchRequest) string {
 	old := t.Attempt.SessionByID(t.Session)
 	if old == nil || len(old.Messages) == 0 {
 		return ""

@@ -41,7 +41,7 @@ var done = call("finish", `{"summary": "Done.", "status": "done"}`)
 // plays gives a worker the roles of a run, and models that make calls.
 func plays(t *testing.T, s *worker.AttemptWorker, calls map[nexus.Role][]llm.ToolCall) *cast {
 	t.Helper()
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +62,13 @@ type player struct {
 }
 
 // Stream implements [llm.PricedModel].
-func (p player) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (p player) Stream(_ context.Context, r llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.asked[p.role])
 	p.asked[p.role] = append(p.asked[p.role], r)
 	if n >= len(p.calls[p.role]) {
-		return llm.Response{}, &llm.Error{Class: llm.Fatal, Cause: fmt.Errorf("no call is left for the %s", p.role)}
+		return llm.Response{}, &llm.ModelCallError{Class: llm.Fatal, Cause: fmt.Errorf("no call is left for the %s", p.role)}
 	}
 	c := p.calls[p.role][n]
 	c.ID = fmt.Sprintf("%s-%d", p.role, n)
@@ -88,10 +88,10 @@ func told(r llm.Request) string {
 }
 
 // talk is a session of a role on a tree, whose facts are kept.
-func talk(c worker.JudgeRequest, role nexus.Role, way nexus.Strategy) (worker.ConversationRequest, *[]nexus.Fact) {
-	a := &state.Attempt{ID: "T1.1", Task: "T1", Base: c.Base, Strategy: way}
+func talk(c worker.TreeJudgeRequest, role nexus.Role, way nexus.WritingStrategy) (worker.ConversationStretchRequest, *[]nexus.Fact) {
+	a := &state.AttemptState{ID: "T1.1", Task: "T1", Base: c.Base, Strategy: way}
 	var facts []nexus.Fact
-	return worker.ConversationRequest{
+	return worker.ConversationStretchRequest{
 		Attempt: a, Session: nexus.SessionID("T1.1/" + string(role) + ".1"), Task: nexus.Task{ID: "T1", Title: "Add one"}, Role: role, Tier: nexus.Strong, Tree: c.Tree, Base: c.Base, Next: "the brief", Why: "brief",
 		Record: func(_ context.Context, all ...nexus.Fact) error {
 			for _, f := range all {
@@ -111,7 +111,7 @@ func talk(c worker.JudgeRequest, role nexus.Role, way nexus.Strategy) (worker.Co
 func TestWhatIsAnothersIsPutBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		role nexus.Role
-		way  nexus.Strategy
+		way  nexus.WritingStrategy
 		line string
 		want string // files of the tree
 		gone []string
@@ -123,7 +123,7 @@ func TestWhatIsAnothersIsPutBack(t *testing.T) {
 		"what git ignores":                                      {nexus.Coder, nexus.TestAfter, "echo junk >.gitignore; echo x >junk; echo x >one.go", "T1.1 .gitignore bad one.go", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, base, _ := workertest.New(t)
+			s, base, _ := workertest.NewTestWorker(t)
 			one, commit := change(t, s, "T1.1", base)
 			cast := plays(t, s, map[nexus.Role][]llm.ToolCall{c.role: {call("shell", `{"command": "`+c.line+`"}`), done}})
 			talk, facts := talk(one, c.role, c.way)
@@ -146,7 +146,7 @@ func TestWhatIsAnothersIsPutBack(t *testing.T) {
 			}
 			var broken []string
 			for _, f := range *facts {
-				if f, ok := f.(nexus.IsolationBroken); ok {
+				if f, ok := f.(nexus.RoleIsolationViolated); ok {
 					if f.Attempt != "T1.1" || f.Role != c.role {
 						t.Errorf("%+v", f)
 					}
@@ -163,7 +163,7 @@ func TestWhatIsAnothersIsPutBack(t *testing.T) {
 // TestAScout looks into a question with a cheap model, and its report reaches who
 // sent it, with what of it is not so.
 func TestAScout(t *testing.T) {
-	s, base, _ := workertest.New(t)
+	s, base, _ := workertest.NewTestWorker(t)
 	one, _ := change(t, s, "T1.1", base)
 	cast := plays(t, s, map[nexus.Role][]llm.ToolCall{
 		nexus.Coder: {call("scout", `{"question": "Where is bad?"}`), call("scout", `{"wait_seconds": 60}`), call("scout", `{"id": "1"}`), done},
@@ -195,7 +195,7 @@ func TestAScout(t *testing.T) {
 		t.Fatalf("%+v, %v", o, err)
 	}
 	has := func(r llm.Request) bool {
-		return slices.ContainsFunc(r.Tools, func(t llm.Tool) bool { return t.Name == "scout" })
+		return slices.ContainsFunc(r.Tools, func(t llm.ToolDescription) bool { return t.Name == "scout" })
 	}
 	if all := cast.asked[nexus.Coder]; !has(all[0]) || has(all[len(all)-1]) {
 		t.Error("who may send scouts is wrong")
@@ -205,7 +205,7 @@ func TestAScout(t *testing.T) {
 // TestOfferIsWhatAConversationBeginsWith for each role that works on a task.
 func TestOfferIsWhatAConversationBeginsWith(t *testing.T) {
 	for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Verifier} {
-		s, base, _ := workertest.New(t, gate.QualityGate{Name: "lint", Args: []string{"true"}})
+		s, base, _ := workertest.NewTestWorker(t, gate.QualityGate{Name: "lint", Args: []string{"true"}})
 		one, _ := change(t, s, "T1.1", base)
 		s.Sessions.Rules = repositorySays(t, "Standing rule: be brief.")
 		cast := plays(t, s, map[nexus.Role][]llm.ToolCall{})
@@ -235,8 +235,8 @@ func TestOfferIsWhatAConversationBeginsWith(t *testing.T) {
 			t.Errorf("%s: %+v", role, o)
 		}
 	}
-	s, _, _ := workertest.New(t)
-	if _, err := s.Sessions.PreviewSession(t.Context(), worker.ConversationRequest{Role: "cook"}); err == nil || !strings.Contains(err.Error(), "cook") {
+	s, _, _ := workertest.NewTestWorker(t)
+	if _, err := s.Sessions.PreviewSession(t.Context(), worker.ConversationStretchRequest{Role: "cook"}); err == nil || !strings.Contains(err.Error(), "cook") {
 		t.Error(err)
 	}
 }
@@ -249,10 +249,10 @@ func TestLook(t *testing.T) {
 	gates := []gate.QualityGate{
 		{Name: "e2e", Args: []string{"true"}, Only: []string{"*.html"}}, {Name: "lint", Args: []string{"true"}}, tap("test-none", "echo 1..0"), tap("test-some", "echo 1..1; echo ok 1 - a"), tap("test-more", "echo 1..1; echo ok 1 - b"),
 	}
-	s, base, _ := workertest.New(t, gates...)
+	s, base, _ := workertest.NewTestWorker(t, gates...)
 	c, _ := change(t, s, "T1.1", base)
 	var d judged
-	of := worker.BaseCommit{Commit: base, For: nexus.GateStarted{Attempt: "T1.1"}}
+	of := worker.JudgedBaseCommit{Commit: base, For: nexus.GateStarted{Attempt: "T1.1"}}
 	for range 2 { // the second time all of it is known
 		if err := s.Judge.Bases.CheckRunBase(t.Context(), s.Judge, of, c.Tree.Dir, &d); err != nil {
 			t.Fatal(err)
@@ -296,9 +296,9 @@ func TestASecretIsRed(t *testing.T) {
 		"none":                 {map[string]string{"conf": "x\n"}, false, "lint pass, lint pass"},
 		"a file that installs": {map[string]string{"package.json": "{}\n"}, false, humaninput.CriticalGate + " pass, lint pass, lint pass"},
 	} {
-		s, base, _ := workertest.New(t, gate.QualityGate{Name: "lint", Args: []string{"true"}})
+		s, base, _ := workertest.NewTestWorker(t, gate.QualityGate{Name: "lint", Args: []string{"true"}})
 		if !c.off {
-			s.Judge.Leaks = &leak.LeakFinder{}
+			s.Judge.Leaks = &leak.SecretLeakFinder{}
 		}
 		one, _ := change(t, s, "T1.1", base)
 		gittest.WriteFiles(t, one.Tree.Dir, c.files)
@@ -343,7 +343,7 @@ func (f *full) Record(ctx context.Context, facts ...nexus.Fact) error {
 func TestNoGatePassesThatIsNotOnRecord(t *testing.T) {
 	broken := errors.New("no space")
 	for n := range 20 {
-		s, base, _ := workertest.New(t, gate.QualityGate{Name: "lint", Args: []string{"true"}})
+		s, base, _ := workertest.NewTestWorker(t, gate.QualityGate{Name: "lint", Args: []string{"true"}})
 		one, _ := change(t, s, "T1.1", base)
 		gittest.WriteFiles(t, one.Tree.Dir, map[string]string{"package.json": "{}\n"})
 		var err error

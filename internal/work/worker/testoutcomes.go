@@ -7,13 +7,13 @@ import (
 
 // TestOutcomes returns the results of a gate's tests, by their names, nil if the runner does
 // not report them.
-func (j *TreeJudge) TestOutcomes(e nexus.Evidence) map[string]string {
+func (j *TreeJudge) TestOutcomes(e nexus.GateEvidence) map[string]string {
 	return gate.TestOutcomes(e, j.Site.Blobs.Get)
 }
 
 // MarkMissingTests records in evidence which of the tests its gates do not list as passed, if
 // they list those that do.
-func (j *TreeJudge) MarkMissingTests(all []nexus.Evidence, tests []string) {
+func (j *TreeJudge) MarkMissingTests(all []nexus.GateEvidence, tests []string) {
 	for i, e := range all {
 		ended := j.TestOutcomes(e)
 		for _, test := range tests {

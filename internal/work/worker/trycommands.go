@@ -17,14 +17,14 @@ import (
 // may take, and at most each. None begins after the time for all. Told receives each result.
 // The commands are not approved yet: without a sandbox, only those run that the policy allows
 // a planner to run.
-func (b *BaseJudge) TryCommands(ctx context.Context, s *TreeJudge, of BaseCommit, gates []gate.QualityGate, each, all time.Duration, told func(nexus.Evidence) error, d AttemptRecorder) error {
-	done, err := b.acquireTurn(ctx)
+func (b *BaseCommitJudge) TryCommands(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, gates []gate.QualityGate, each, all time.Duration, told func(nexus.GateEvidence) error, d AttemptRecorder) error {
+	done, err := b.waitForTurn(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
 	if b.known == nil {
-		b.initMaps()
+		b.createMaps()
 	}
 	hash, err := s.Trees.PrivateRepo().TreeID(ctx, of.Commit)
 	if err != nil {
@@ -34,7 +34,7 @@ func (b *BaseJudge) TryCommands(ctx context.Context, s *TreeJudge, of BaseCommit
 	if err != nil {
 		return err
 	}
-	if err := s.Kit.EquipTree(ctx, dependencies.ProvisionedTree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
+	if err := s.Kit.EquipTree(ctx, dependencies.ExactTreeDir{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
 		return err
 	}
 	r, err := s.GateRunner(tree, hash)
@@ -53,7 +53,7 @@ func (b *BaseJudge) TryCommands(ctx context.Context, s *TreeJudge, of BaseCommit
 		if g.Timeout = each; s.GateTime > 0 {
 			g.Timeout = min(each, s.GateTime)
 		}
-		e, err := runWithRetry(ctx, r, gate.CheckedTree{Dir: tree.Dir, Hash: hash}, g)
+		e, err := runWithRetry(ctx, r, gate.JudgedTreeDir{Dir: tree.Dir, Hash: hash}, g)
 		if err != nil {
 			return errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 		}
@@ -66,13 +66,13 @@ func (b *BaseJudge) TryCommands(ctx context.Context, s *TreeJudge, of BaseCommit
 
 // runWithRetry runs a command, and once more if only tests failed: an accidental failure
 // proves nothing when it passes.
-func runWithRetry(ctx context.Context, r gate.GateRunner, t gate.CheckedTree, g gate.QualityGate) (nexus.Evidence, error) {
-	e, err := r.Judge(ctx, t, g)
+func runWithRetry(ctx context.Context, r gate.GateRunner, t gate.JudgedTreeDir, g gate.QualityGate) (nexus.GateEvidence, error) {
+	e, err := r.RunGate(ctx, t, g)
 	other := func(f nexus.Finding) bool { return f.Test == "" }
 	if err != nil || e.State != nexus.Fail || len(e.Findings) == 0 || slices.ContainsFunc(e.Findings, other) {
 		return e, err
 	}
-	again, err := r.Judge(ctx, t, g)
+	again, err := r.RunGate(ctx, t, g)
 	if err == nil && again.State == nexus.Pass {
 		e.State, e.Why = nexus.Flaky, "it failed, and passed when it was tried again"
 	}

@@ -31,8 +31,8 @@ func TestTwice(t *testing.T) {
 		"nothing but a code":  {"test $(grep -c ran log) -eq 1 || exit 0; exit 1", "exit", nexus.Fail, 1},
 		"a test, and a crash": {"test $(grep -c ran log) -eq 1 || exit 127; " + red, "tap", nexus.Fail, 2},
 	} {
-		tree := gate.CheckedTree{Dir: t.TempDir(), Hash: "t"}
-		r := gate.GateRunner{Box: box, Env: []string{"PATH=" + os.Getenv("PATH")}, Timeout: time.Minute, Versions: &gate.ToolVersions{}}
+		tree := gate.JudgedTreeDir{Dir: t.TempDir(), Hash: "t"}
+		r := gate.GateRunner{Box: box, Env: []string{"PATH=" + os.Getenv("PATH")}, Timeout: time.Minute, Versions: &gate.ToolVersionCache{}}
 		e, err := runWithRetry(t.Context(), r, tree, gate.QualityGate{Name: "accept: x", Args: []string{"sh", "-c", "echo ran >> log; " + c.line}, Format: c.format, Tests: c.format == "tap"})
 		if err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
-	"github.com/nexus-ai-builder/nexus/internal/sys/usercache"
+	"github.com/nexus-ai-builder/nexus/internal/sys/userpackagecache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 	"github.com/nexus-ai-builder/nexus/internal/work/codedoc"
@@ -29,7 +29,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/memory"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/rules"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/codenavigation"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
@@ -44,7 +44,7 @@ type AttemptRecorder interface {
 	// Ask asks a person a question and waits for the answer.
 	Ask(ctx context.Context, q nexus.QuestionAsked) (string, error)
 	// Known returns a gate's known result on exactly this tree.
-	Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool)
+	Known(ctx context.Context, tree, gate string) (nexus.GateEvidence, bool)
 	// Spare limits work that can be repeated for free, a gate or a wait: its context ends with
 	// ctx, and when the run releases its workers. If paid work depends on it, only an interrupt
 	// and a person who stops the run end it.
@@ -75,8 +75,8 @@ type PricedModel struct {
 }
 
 // SessionChoices returns the model and its replacements in a session's form.
-func (m PricedModel) SessionChoices() []agent.ModelChoice {
-	all := []agent.ModelChoice{{Model: m.Model, Context: m.Context, Name: m.Name, Price: m.Price, Worst: m.Worst, Tokens: m.Tokens}}
+func (m PricedModel) SessionChoices() []agent.SessionModel {
+	all := []agent.SessionModel{{Model: m.Model, Context: m.Context, Name: m.Name, Price: m.Price, Worst: m.Worst, Tokens: m.Tokens}}
 	for _, other := range m.Else {
 		all = append(all, other.SessionChoices()...)
 	}
@@ -86,14 +86,14 @@ func (m PricedModel) SessionChoices() []agent.ModelChoice {
 // TestersWriteChecks reports whether testers write checks for criteria without one.
 func (s *AgentSessions) TestersWriteChecks() bool { return s.Checks != "" && s.Checks != "off" }
 
-// RelatedMode is when the tests that a change affects run alone.
-type RelatedMode string
+// RelatedTestsMode is when the tests that a change affects run alone.
+type RelatedTestsMode string
 
 // The modes.
 const (
-	RelatedOff      RelatedMode = "off"      // never; so is the zero value
-	RelatedPerTask  RelatedMode = "task"     // before all tests
-	RelatedDeferred RelatedMode = "deferred" // instead of all tests, until the work lands
+	RelatedOff      RelatedTestsMode = "off"      // never; so is the zero value
+	RelatedPerTask  RelatedTestsMode = "task"     // before all tests
+	RelatedDeferred RelatedTestsMode = "deferred" // instead of all tests, until the work lands
 )
 
 // RunEnvironment is shared by all parts of a worker: the run, the clock, and the location and
@@ -105,10 +105,10 @@ type RunEnvironment struct {
 	Box   *sandbox.Box
 	// which roles have network access, and to which hosts; nil: none
 	Net   *egress.EgressGrant
-	May   func(nexus.Role) policy.CallerRules // people's additions to the policy; nil: none
-	State string                              // directory of the repository's state
-	Mask  func([]byte) []byte                 // masks keys in texts for agents and reports; may be nil
-	Learn func(value string)                  // adds a value to Mask; may be nil
+	May   func(nexus.Role) policy.CommandPolicyContext // people's additions to the policy; nil: none
+	State string                                       // directory of the repository's state
+	Mask  func([]byte) []byte                          // masks keys in texts for agents and reports; may be nil
+	Learn func(value string)                           // adds a value to Mask; may be nil
 
 	Plugins *plugin.PluginHost // plugins; nil: none
 }
@@ -119,31 +119,31 @@ type TreeJudge struct {
 	Trees *worktree.Store
 
 	Gates    func(dir string) ([]gate.QualityGate, error) // returns the gates of a tree, in order
-	Steps    []config.NamedStep                           // steps of the pipeline for written work
-	Related  RelatedMode                                  // when the tests that a change affects run alone
-	Packages map[string]config.PackageSettings            // settings of packages of the repository
+	Steps    []config.NamedPipelineStep                   // steps of the pipeline for written work
+	Related  RelatedTestsMode                             // when the tests that a change affects run alone
+	Packages map[string]config.RepositoryPackageSettings  // settings of packages of the repository
 	// gates judge all packages, even those that do not depend on the changes
 	Everywhere bool
 	// formatters and linters fix changes before the gates judge
 	Autofix bool
-	Bases   *BaseJudge
-	Faults  mutate.MutationCheck // configuration of mutation tests
+	Bases   *BaseCommitJudge
+	Faults  mutate.MutationCheckSettings // configuration of mutation tests
 	// checks changes against the definition of done; nil: no check
-	Meter    *measure.ChangeMeter
-	Leaks    *leak.LeakFinder                  // finds secrets in changes; nil: no check
+	Meter    *measure.ChangeMeasurer
+	Leaks    *leak.SecretLeakFinder            // finds secrets in changes; nil: no check
 	Kit      *dependencies.WorktreeProvisioner // provides trees with their dependencies; nil: none
 	Checkout string                            // the user's, in which packages may be installed; read-only
-	Fetched  usercache.CacheUser               // caches of the user's tools that gates and agents may read
+	Fetched  userpackagecache.CacheOwner       // caches of the user's tools that gates and agents may read
 	Caches   []string                          // build caches of the user that gates may read
 	// this program, which builds call for their cache; empty: none
 	Exe      string
-	GateTime time.Duration      // time limit of one gate; 0: none
-	CI       bool               // gates run with the variable CI; see [gate.GateRunner]
-	Versions *gate.ToolVersions // cached versions of tools
+	GateTime time.Duration          // time limit of one gate; 0: none
+	CI       bool                   // gates run with the variable CI; see [gate.GateRunner]
+	Versions *gate.ToolVersionCache // cached versions of tools
 
 	// Yours runs a gate on the user's own checkout; false if that does not have the commit
 	// unchanged. Nil: not available.
-	Yours func(ctx context.Context, commit, gate string) (nexus.Evidence, bool, error)
+	Yours func(ctx context.Context, commit, gate string) (nexus.GateEvidence, bool, error)
 
 	until func() time.Time // deadline of a question that is asked now
 }
@@ -165,8 +165,8 @@ type AgentSessions struct {
 	// Nil: none.
 	External func(role nexus.Role, tier nexus.Tier, pin string) (agents []*ExternalAgent, models []string)
 	// recorded limits of their accounts; nil: each report is recorded
-	Windows  *LimitWindows
-	Readers  *ReaderAssignments     // recorded reader assignments; nil: each is recorded
+	Windows  *AccountLimitReports
+	Readers  *RecordedReaderPairs   // recorded reader assignments; nil: each is recorded
 	Personas []review.ReviewPersona // readers of a change; none: one for everything
 	// when an agent that does not see a change writes checks of it: auto, always, off; empty is
 	// off
@@ -174,21 +174,21 @@ type AgentSessions struct {
 	Checks      string // when testers write checks for criteria without one: auto, always, off; empty is off
 	// instructions of the repository and its user to agents; nil: none
 	Rules   *rules.RuleSet
-	Pace    *GateForecast            // durations of gates and gates that cannot run; nil: unknown
-	Maps    *codemap.RepositoryMaps  // of the repository, for the roles that receive one; nil: none
-	Memory  *memory.EpisodeRetriever // memory of the repository; nil: none
-	Docs    codedoc.DocStore         // documents about the code
-	Foreign *mcptools.SharedServers  // MCP servers whose tools agents may use; nil: none
-	Code    *code.LanguageServers    // language servers for agents; nil: none
+	Pace    *GateForecast                        // durations of gates and gates that cannot run; nil: unknown
+	Maps    *codemap.RepositoryMapper            // of the repository, for the roles that receive one; nil: none
+	Memory  *memory.EpisodeRetriever             // memory of the repository; nil: none
+	Docs    codedoc.DocStore                     // documents about the code
+	Foreign *mcptools.RunMCPServers              // MCP servers whose tools agents may use; nil: none
+	Code    *codenavigation.AgentLanguageServers // language servers for agents; nil: none
 
-	Alone    bool          // no person answers questions: fall back at once
-	Deputy   *AutoAnswer   // answers if people do not; nil: none
-	Patience time.Duration // how long a question waits for an answer; 0: unlimited
+	Alone    bool                  // no person answers questions: fall back at once
+	Deputy   *QuestionAutoAnswerer // answers if people do not; nil: none
+	Patience time.Duration         // how long a question waits for an answer; 0: unlimited
 
-	// see [agent.SessionBrief]; nil: calls are never cut short
+	// see [agent.SessionStretchOptions]; nil: calls are never cut short
 	Hurry func(end func(cause error)) (stop func() bool)
-	Heard func(nexus.SessionID, llm.Delta)
-	Retry llm.RetryPolicy // how failed calls are retried
+	Heard func(nexus.SessionID, llm.AnswerDelta)
+	Retry llm.CallRetryPolicy // how failed calls are retried
 
 	// Draw returns the next of the numbers that belong to a name; nil draws truly random ones.
 	// Names of calls and the jitter of retries use it.
@@ -204,8 +204,8 @@ type AttemptWorker struct {
 	Sessions *AgentSessions
 }
 
-// New makes a worker from its parts.
-func New(site RunEnvironment, trees *worktree.Store, judge TreeJudge, sessions AgentSessions) *AttemptWorker {
+// NewAttemptWorker makes a worker from its parts.
+func NewAttemptWorker(site RunEnvironment, trees *worktree.Store, judge TreeJudge, sessions AgentSessions) *AttemptWorker {
 	judge.Site, judge.Trees = &site, trees
 	sessions.Site, sessions.Trees, sessions.Judge = &site, trees, &judge
 	judge.until = sessions.questionDeadline

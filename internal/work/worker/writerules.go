@@ -13,20 +13,20 @@ import (
 // roleWriteRule returns a rule about the files that a role may not write in an attempt with a
 // strategy: those that its row of the permission matrix forbids, and those that the strategy
 // forbids. It is nil if all may be written.
-func roleWriteRule(way nexus.Strategy, role agent.RoleDefinition) func(file string) error {
-	own, more := role.Writes.WriteRule(), repair.FileRule(way, role.Name)
+func roleWriteRule(way nexus.WritingStrategy, role agent.RoleDefinition) func(file string) error {
+	own, more := role.Writes.MakeWriteCheck(), repair.FileWriteRule(way, role.Name)
 	switch {
 	case role.Writes == agent.WriteNothing:
 		return own
 	case role.Writes == agent.WriteTests && repair.MayWriteBeyondRights(way, role.Name):
 		return more
 	default:
-		return tool.CombineRules(own, more)
+		return tool.CombineWriteRules(own, more)
 	}
 }
 
-// keptFilesRule returns a rule that forbids changes of files; nil if there are none.
-func keptFilesRule(files []string) func(file string) error {
+// unchangeableFilesRule returns a rule that forbids changes of files; nil if there are none.
+func unchangeableFilesRule(files []string) func(file string) error {
 	if len(files) == 0 {
 		return nil
 	}

@@ -50,7 +50,7 @@ func TestAgreesWithGit(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
-		s, err := ignore.NewSet(texts)
+		s, err := ignore.NewIgnoreSet(texts)
 		if err != nil {
 			r.Skip("git passes over a line that it cannot read; here all is hidden until it is corrected")
 		}

@@ -27,9 +27,9 @@ type IgnorePattern struct {
 	keep    bool // "!": a matching path is not ignored after all
 }
 
-// ParseFile returns the rules of an ignore file in a directory, "" or "." for the root, and an
+// ParseIgnoreFile returns the rules of an ignore file in a directory, "" or "." for the root, and an
 // error that names the invalid lines.
-func ParseFile(base, text string) ([]IgnorePattern, error) {
+func ParseIgnoreFile(base, text string) ([]IgnorePattern, error) {
 	if base == "." {
 		base = ""
 	}
@@ -114,14 +114,14 @@ func IsIgnored(rules []IgnorePattern, name string, dir bool) bool {
 // IgnoreSet is the content of the ignore files of a tree. The zero Set excludes nothing.
 type IgnoreSet struct{ rules map[string][]IgnorePattern }
 
-// NewSet returns the Set of ignore files, given by path. An invalid line is an error, and the
+// NewIgnoreSet returns the Set of ignore files, given by path. An invalid line is an error, and the
 // file's whole directory is excluded.
-func NewSet(texts map[string]string) (IgnoreSet, error) {
+func NewIgnoreSet(texts map[string]string) (IgnoreSet, error) {
 	s := IgnoreSet{rules: map[string][]IgnorePattern{}}
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		dir := path.Dir(name)
-		rules, err := ParseFile(dir, texts[name])
+		rules, err := ParseIgnoreFile(dir, texts[name])
 		if err != nil {
 			rules = append(rules, IgnoreAll(dir))
 			wrong = append(wrong, fmt.Errorf("%s: %w", name, err))

@@ -8,7 +8,7 @@ import (
 )
 
 func TestHides(t *testing.T) {
-	s, err := ignore.NewSet(map[string]string{
+	s, err := ignore.NewIgnoreSet(map[string]string{
 		".nexusignore":        "fixtures/\n*.pem\n!public.pem\n/docs/*.md\nall\n",
 		"sub/.nexusignore":    "/own\n!key.pem\n",
 		"deep/a/.nexusignore": "x\n",
@@ -29,7 +29,7 @@ func TestHides(t *testing.T) {
 	if none := (ignore.IgnoreSet{}); !none.IsEmpty() || none.IsIgnored("a") {
 		t.Error("the zero set hides something")
 	}
-	if none, err := ignore.NewSet(map[string]string{"a/.nexusignore": "# nothing\n"}); err != nil || !none.IsEmpty() {
+	if none, err := ignore.NewIgnoreSet(map[string]string{"a/.nexusignore": "# nothing\n"}); err != nil || !none.IsEmpty() {
 		t.Error("a comment hides something")
 	}
 }
@@ -37,7 +37,7 @@ func TestHides(t *testing.T) {
 // TestSecretsStayHidden wants no line with "!" to bring back a name that
 // suggests secrets, in the same file or in one below.
 func TestSecretsStayHidden(t *testing.T) {
-	s, err := ignore.NewSet(map[string]string{
+	s, err := ignore.NewIgnoreSet(map[string]string{
 		".nexusignore":     "*\n!.env\n!sub/\n!*.go\n!.env.example\n!id_rsa\n",
 		"sub/.nexusignore": "!*\n",
 	})
@@ -72,7 +72,7 @@ func TestLinesOfGit(t *testing.T) {
 		{"\ufeffown\n", "own", "other"},
 		{"#" + strings.Repeat("-", 70_000) + "\nown\r\n", "own", "other"},
 	} {
-		s, err := ignore.NewSet(map[string]string{".nexusignore": c.text})
+		s, err := ignore.NewIgnoreSet(map[string]string{".nexusignore": c.text})
 		if err != nil {
 			t.Error(err)
 		}
@@ -92,7 +92,7 @@ func TestLinesOfGit(t *testing.T) {
 // TestLinesThatCannotBeRead says which they are, and hides all in the meantime.
 func TestLinesThatCannotBeRead(t *testing.T) {
 	for _, line := range []string{"[a", "[[:vowel:]]x", `a\`, "[z-"} {
-		s, err := ignore.NewSet(map[string]string{"sub/.nexusignore": "a\n" + line + "\n"})
+		s, err := ignore.NewIgnoreSet(map[string]string{"sub/.nexusignore": "a\n" + line + "\n"})
 		if err == nil || !strings.Contains(err.Error(), "sub/.nexusignore: line 2") {
 			t.Errorf("%q: %v", line, err)
 		}
@@ -105,10 +105,10 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("*.log\n!a\n/b/\n**/c\n[x\n", "a/b")
 	f.Fuzz(func(_ *testing.T, text, name string) {
-		rules, _ := ignore.ParseFile("sub", text)
+		rules, _ := ignore.ParseIgnoreFile("sub", text)
 		ignore.IsIgnored(rules, name, true)
 		ignore.IsIgnored(rules, "sub/"+name, false)
-		s, _ := ignore.NewSet(map[string]string{"sub/" + ignore.File: text})
+		s, _ := ignore.NewIgnoreSet(map[string]string{"sub/" + ignore.File: text})
 		s.IsIgnored(name)
 	})
 }

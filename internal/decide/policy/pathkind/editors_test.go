@@ -9,7 +9,7 @@ import (
 // TestEditors checks that what editors run by themselves is written by people
 // only, and may be read.
 func TestEditors(t *testing.T) {
-	for name, want := range map[string]pathkind.Protection{
+	for name, want := range map[string]pathkind.ProtectionReason{
 		".vscode/tasks.json": pathkind.AgentConfig, "web/.VSCode/settings.json": pathkind.AgentConfig, ".idea/runConfigurations/x.xml": pathkind.AgentConfig,
 		".zed/tasks.json": pathkind.AgentConfig, ".devcontainer/devcontainer.json": pathkind.AgentConfig, ".devcontainer.json": pathkind.AgentConfig,
 		"a/.exrc": pathkind.AgentConfig, ".nvim.lua": pathkind.AgentConfig, ".dir-locals.el": pathkind.AgentConfig, "all.code-workspace": pathkind.AgentConfig,

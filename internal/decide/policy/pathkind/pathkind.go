@@ -56,9 +56,9 @@ func IsBelow(dirs []string, p string) bool {
 	})
 }
 
-// IsCredential reports whether a path has the name of a well-known file with credentials, at
+// IsCredentialFile reports whether a path has the name of a well-known file with credentials, at
 // any location.
-func IsCredential(p string) bool {
+func IsCredentialFile(p string) bool {
 	for _, part := range []string{
 		".ssh/", ".aws/", ".gnupg", ".kube/", ".docker/config", ".netrc", ".pgpass", ".git-credentials", ".config/gcloud", ".config/gh", ".npmrc", ".pypirc",
 		"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", ".bash_history", ".claude.json", "credentials.toml",
@@ -71,38 +71,38 @@ func IsCredential(p string) bool {
 	return false
 }
 
-// Protection is the reason why a file of the worktree is protected.
-type Protection int
+// ProtectionReason is the reason why a file of the worktree is protected.
+type ProtectionReason int
 
 // Values of Protection.
 const (
-	Free        Protection = iota
-	Git                    // git's own
-	AgentConfig            // it configures agents or the policy; may be read
-	MaySecret              // it may hold a secret
+	Free        ProtectionReason = iota
+	Git                          // git's own
+	AgentConfig                  // it configures agents or the policy; may be read
+	MaySecret                    // it may hold a secret
 )
 
 // ProtectionOf returns the protection of a file of the worktree, by its slash-separated name
 // there.
-func ProtectionOf(name string, write bool) Protection {
+func ProtectionOf(name string, write bool) ProtectionReason {
 	parts := strings.Split(path.Clean(name), "/")
 	for i, part := range parts {
-		folded, last := FoldName(part), i == len(parts)-1
+		folded, last := NormalizeFileName(part), i == len(parts)-1
 		switch {
 		case folded == ".git" || folded == "git~1":
 			return Git
-		case write && (agentDirs(folded) || last && agentFiles(folded)):
+		case write && (isAgentDir(folded) || last && isAgentFile(folded)):
 			return AgentConfig
-		case last && secretFile(folded) && (!looksLikeSecretStore(folded) || !IsFixture(name)), last && i > 0 && folded == "config.json" && FoldName(parts[i-1]) == ".docker":
+		case last && isSecretFile(folded) && (!looksLikeSecretStore(folded) || !IsTestDataFile(name)), last && i > 0 && folded == "config.json" && NormalizeFileName(parts[i-1]) == ".docker":
 			return MaySecret
 		}
 	}
 	return Free
 }
 
-// IsShown reports whether one of the patterns matches a file of the tree, or a directory that
+// MatchesShowPattern reports whether one of the patterns matches a file of the tree, or a directory that
 // contains it.
-func IsShown(patterns []string, name string) bool {
+func MatchesShowPattern(patterns []string, name string) bool {
 	for at := path.Clean(name); at != "." && at != "/"; at = path.Dir(at) {
 		for _, p := range patterns {
 			if ok, _ := path.Match(p, at); ok {
@@ -113,9 +113,9 @@ func IsShown(patterns []string, name string) bool {
 	return false
 }
 
-// IsFixture reports whether a file is in a directory of test data: keys there are obviously
+// IsTestDataFile reports whether a file is in a directory of test data: keys there are obviously
 // invented.
-func IsFixture(name string) bool {
+func IsTestDataFile(name string) bool {
 	dir, _ := path.Split(path.Clean(name))
 	for part := range strings.SplitSeq(strings.ToLower(dir), "/") {
 		switch part {
@@ -126,8 +126,8 @@ func IsFixture(name string) bool {
 	return false
 }
 
-// IsExample reports whether a file's name marks it as an example of such a file.
-func IsExample(name string) bool {
+// IsExampleFile reports whether a file's name marks it as an example of such a file.
+func IsExampleFile(name string) bool {
 	for part := range strings.FieldsFuncSeq(strings.ToLower(path.Base(name)), func(r rune) bool { return r == '.' || r == '-' || r == '_' }) {
 		switch part {
 		case "example", "examples", "sample", "template", "tmpl", "dist", "defaults", "schema", "fake", "dummy", "mock":
@@ -137,9 +137,9 @@ func IsExample(name string) bool {
 	return false
 }
 
-// FoldName returns the name as a file system reads it that ignores case, trailing dots, streams
+// NormalizeFileName returns the name as a file system reads it that ignores case, trailing dots, streams
 // and invisible characters.
-func FoldName(name string) string {
+func NormalizeFileName(name string) string {
 	name, _, _ = strings.Cut(name, ":")
 	name = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
@@ -153,7 +153,7 @@ func FoldName(name string) string {
 	return name
 }
 
-func agentDirs(name string) bool {
+func isAgentDir(name string) bool {
 	switch name {
 	case ".nexus", ".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".aider", ".continue",
 		// editors run its content when a person opens the tree
@@ -163,7 +163,7 @@ func agentDirs(name string) bool {
 	return false
 }
 
-func agentFiles(name string) bool {
+func isAgentFile(name string) bool {
 	switch name {
 	case "nexus.toml", ".mcp.json", ".cursorrules", ".windsurfrules", ".aider.conf.yml", "opencode.json", ".ripgreprc", ".gitconfig",
 		".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".devcontainer.json":
@@ -182,7 +182,7 @@ func looksLikeSecretStore(name string) bool {
 	}
 	switch ending {
 	case "key", "p12", "pfx", "p8", "jks", "keystore", "kdbx", "ppk", "tfvars", "tfstate", "agekey", "kubeconfig":
-		return !IsExample(name)
+		return !IsExampleFile(name)
 	case "json", "yaml", "yml", "toml", "ini", "cfg", "conf", "properties", "xml", "txt", "csv", "":
 		if strings.HasSuffix(stem, ".example") || strings.HasSuffix(stem, ".sample") || strings.HasSuffix(stem, ".template") || strings.HasSuffix(stem, ".schema") {
 			return false
@@ -198,7 +198,7 @@ func looksLikeSecretStore(name string) bool {
 	return false
 }
 
-func secretFile(name string) bool {
+func isSecretFile(name string) bool {
 	switch name {
 	case ".env", ".envrc", ".netrc", "_netrc", ".pgpass", ".git-credentials", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
 		".npmrc", ".pypirc", ".htpasswd", ".dockercfg", ".vault-token", ".boto", ".s3cfg", ".my.cnf", "master.key", "terraform.tfstate", "terraform.tfstate.backup":

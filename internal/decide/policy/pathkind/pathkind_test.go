@@ -37,7 +37,7 @@ func TestCredential(t *testing.T) {
 	for p, want := range map[string]bool{
 		"/home/ada/.ssh": true, "/home/ada/.ssh/x": true, "a/id_rsa": true, "/proc/1/environ": true, "/run/secrets/x": true, "/home/ada/.sshx": false, "src/main.go": false, "": false,
 	} {
-		if pathkind.IsCredential(p) != want {
+		if pathkind.IsCredentialFile(p) != want {
 			t.Errorf("%s: %v", p, !want)
 		}
 	}
@@ -46,7 +46,7 @@ func TestCredential(t *testing.T) {
 // TestProtected holds which files of the worktree are left alone when they are read, and when they are written.
 func TestProtected(t *testing.T) {
 	const free, git, agent, secret = pathkind.Free, pathkind.Git, pathkind.AgentConfig, pathkind.MaySecret
-	for name, want := range map[string][2]pathkind.Protection{
+	for name, want := range map[string][2]pathkind.ProtectionReason{
 		"main.go": {free, free}, ".git": {git, git}, "a/.git/config": {git, git}, "GIT~1/x": {git, git}, ".Git./x": {git, git}, ".git:x": {git, git}, "a.git/x": {free, free}, ".gitignore": {free, free},
 		".claude/x": {free, agent}, "a/.vscode/tasks.json": {free, agent}, ".idea": {free, agent}, "nexus.toml": {free, agent}, "a/.mcp.json": {free, agent}, "nexus.toml/x": {free, free},
 		"x.code-workspace": {free, agent}, "x.sublime-project": {free, agent}, "x.sublime": {free, free}, ".vimrc": {free, agent},
@@ -69,11 +69,11 @@ func TestProtected(t *testing.T) {
 // TestShown holds which files a pattern of people names: those, and all in a directory that it names.
 func TestShown(t *testing.T) {
 	for name, want := range map[string]bool{"a/b.yml": true, "./a/b.yml": true, "fake/x": true, "fake/deep/x": true, "a/c.yml": false, "b.yml": false, "fake": false, ".": false, "/": false, "": false} {
-		if got := pathkind.IsShown([]string{"[", "a/b.yml", "fake/*"}, name); got != want {
+		if got := pathkind.MatchesShowPattern([]string{"[", "a/b.yml", "fake/*"}, name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if pathkind.IsShown(nil, "a") {
+	if pathkind.MatchesShowPattern(nil, "a") {
 		t.Error("nobody says so")
 	}
 }
@@ -84,7 +84,7 @@ func TestNamesOfMadeUpFiles(t *testing.T) {
 		"testdata/x": {true, false}, "a/Tests/b/x": {true, false}, "testdata": {false, false}, "a/x": {false, false}, "contest/x": {false, false}, "e2e/x": {true, false},
 		"key.example": {false, true}, "a/sample-key.json": {false, true}, "a/my_Mock.yml": {false, true}, "examples.d/x": {false, false}, "sampled": {false, false}, "x": {false, false}, "example/x": {true, false},
 	} {
-		if got := [2]bool{pathkind.IsFixture(name), pathkind.IsExample(name)}; got != want {
+		if got := [2]bool{pathkind.IsTestDataFile(name), pathkind.IsExampleFile(name)}; got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -93,7 +93,7 @@ func TestNamesOfMadeUpFiles(t *testing.T) {
 // TestFold holds which name a file system may take a name for.
 func TestFold(t *testing.T) {
 	for name, want := range map[string]string{".GIT": ".git", ".git. .": ".git", ".git::$DATA": ".git", ".g\u200dit": ".git", "...": "...", ".": ".", " ": " ", "": "", "A b": "a b"} {
-		if got := pathkind.FoldName(name); got != want {
+		if got := pathkind.NormalizeFileName(name); got != want {
 			t.Errorf("%q: %q", name, got)
 		}
 	}

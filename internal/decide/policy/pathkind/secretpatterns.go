@@ -8,7 +8,7 @@ import (
 // MayMatchSecret reports whether a pattern is specific enough to be meant for files with secrets:
 // .en? and cred*, but not * or *.json.
 func MayMatchSecret(pattern string) bool {
-	pattern = strings.ReplaceAll(FoldName(pattern), "[!", "[^")
+	pattern = strings.ReplaceAll(NormalizeFileName(pattern), "[!", "[^")
 	meta := strings.IndexAny(pattern, "*?[")
 	if meta < 0 {
 		return false

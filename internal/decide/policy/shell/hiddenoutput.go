@@ -7,10 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// HiddenOutput returns the first command of a line, among those selected by means, whose
+// FindHiddenOutput returns the first command of a line, among those selected by means, whose
 // output is not visible: it goes into a file, into another command that only counts or
 // searches, or into a word. It returns "" if all their output is visible.
-func HiddenOutput(line string, means func(command string) bool) string {
+func FindHiddenOutput(line string, means func(command string) bool) string {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
 	if err != nil {
 		return ""

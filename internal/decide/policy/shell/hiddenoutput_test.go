@@ -39,7 +39,7 @@ func TestHidden(t *testing.T) {
 		"go test -v . |& wc -l":                                         "", // not of this shell
 		"go test . |":                                                   "",
 	} {
-		if got := shell.HiddenOutput(line, func(c string) bool { return strings.HasPrefix(c, "go test") }); got != want {
+		if got := shell.FindHiddenOutput(line, func(c string) bool { return strings.HasPrefix(c, "go test") }); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}

@@ -18,12 +18,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// TapeStart is the start time of tapes.
-func TapeStart() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+// TapeStartTime is the start time of tapes.
+func TapeStartTime() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // FormatEvent returns an event as a line of a tape.
 func FormatEvent(e nexus.Event) string {
-	return "@" + e.At.Sub(TapeStart()).String() + " " + FormatFact(e.Fact)
+	return "@" + e.At.Sub(TapeStartTime()).String() + " " + FormatFact(e.Fact)
 }
 
 // FormatFact returns a fact as a line of a tape, without a time.
@@ -84,7 +84,7 @@ func needsNoQuotes(v any) bool {
 // happens a second after the one before.
 func ReadTape(run nexus.RunID, text string) ([]nexus.Event, error) {
 	var events []nexus.Event
-	at := TapeStart()
+	at := TapeStartTime()
 	for n, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -96,7 +96,7 @@ func ReadTape(run nexus.RunID, text string) ([]nexus.Event, error) {
 			if err != nil {
 				return nil, fmt.Errorf("line %d: %w", n+1, err)
 			}
-			at, line = TapeStart().Add(d), rest
+			at, line = TapeStartTime().Add(d), rest
 		}
 		f, err := ParseFact(line)
 		if err != nil {

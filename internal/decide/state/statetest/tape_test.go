@@ -19,14 +19,14 @@ func facts() []nexus.Fact {
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Needs: []nexus.TaskID{"1", "T0"}, Files: []string{"a b.go", "c.go"}}},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "true", Needs: []nexus.TaskID{"T0", "T2"}}},
 		nexus.AttemptLost{Attempt: "T1.1", Why: "its process died", Counted: true},
-		nexus.QuestionAsked{ID: "Q1", Text: "ok?", Deadline: statetest.TapeStart().Add(time.Hour)},
-		nexus.ReviewGiven{Attempt: "T1.1", Findings: []nexus.Finding{{Message: "no, \\ not so"}, {File: "x.go", Line: 3}}},
+		nexus.QuestionAsked{ID: "Q1", Text: "ok?", Deadline: statetest.TapeStartTime().Add(time.Hour)},
+		nexus.ReviewerVerdictGiven{Attempt: "T1.1", Findings: []nexus.Finding{{Message: "no, \\ not so"}, {File: "x.go", Line: 3}}},
 	}
 }
 
 func TestReadsWhatItWrites(t *testing.T) {
 	for i, f := range facts() {
-		at := statetest.TapeStart().Add(time.Duration(i) * 1500 * time.Millisecond)
+		at := statetest.TapeStartTime().Add(time.Duration(i) * 1500 * time.Millisecond)
 		want := []nexus.Event{{Seq: 1, Run: "r", At: at, Fact: f}}
 		line := statetest.FormatEvent(want[0])
 		got, err := statetest.ReadTape("r", "# a comment\n\n"+line+"\n")
@@ -40,7 +40,7 @@ func TestReadsWhatItWrites(t *testing.T) {
 }
 
 func TestLine(t *testing.T) {
-	e := nexus.Event{At: statetest.TapeStart().Add(90 * time.Second), Fact: nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Tier: nexus.Fast}}
+	e := nexus.Event{At: statetest.TapeStartTime().Add(90 * time.Second), Fact: nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Tier: nexus.Fast}}
 	if got, want := statetest.FormatEvent(e), "@1m30s attempt.started attempt=T1.1 task=T1 tier=fast"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -20,8 +20,8 @@ import (
 // Run is the ID of the only run.
 const Run nexus.RunID = "r1"
 
-// Journal stores the events of a run in memory. It is safe for concurrent use.
-type Journal struct {
+// InMemoryRunJournal stores the events of a run in memory. It is safe for concurrent use.
+type InMemoryRunJournal struct {
 	now func() time.Time
 
 	mu     sync.Mutex // guards the fields below
@@ -31,9 +31,9 @@ type Journal struct {
 	away   bool // no process works on the run
 }
 
-// New returns the journal of a run that is in progress.
-func New(now func() time.Time) *Journal {
-	j := &Journal{now: now, grown: make(chan struct{}), state: state.New(Run)}
+// NewJournal returns the journal of a run that is in progress.
+func NewJournal(now func() time.Time) *InMemoryRunJournal {
+	j := &InMemoryRunJournal{now: now, grown: make(chan struct{}), state: state.NewState(Run)}
 	j.Append(
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Do it"}, Base: "c0"},
 		nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: 1},
@@ -64,7 +64,7 @@ func RunAll(tb testing.TB, all ...func(context.Context) error) (stop func()) {
 }
 
 // Append appends facts.
-func (j *Journal) Append(facts ...nexus.Fact) {
+func (j *InMemoryRunJournal) Append(facts ...nexus.Fact) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, f := range facts {
@@ -72,7 +72,7 @@ func (j *Journal) Append(facts ...nexus.Fact) {
 	}
 }
 
-func (j *Journal) append(f nexus.Fact) nexus.Event {
+func (j *InMemoryRunJournal) append(f nexus.Fact) nexus.Event {
 	e := nexus.Event{Seq: int64(len(j.events) + 1), Run: Run, At: j.now(), Fact: f}
 	if err := j.state.Apply(e); err != nil {
 		panic(fmt.Sprintf("channeltest: %v", err)) // a mistake in a test
@@ -84,26 +84,26 @@ func (j *Journal) append(f nexus.Fact) nexus.Event {
 }
 
 // AskQuestion appends a question to the journal.
-func (j *Journal) AskQuestion(id, trigger, text string) {
+func (j *InMemoryRunJournal) AskQuestion(id, trigger, text string) {
 	j.Append(nexus.QuestionAsked{ID: id, Text: text, Fallback: "as I think", Trigger: trigger})
 }
 
 // StopConducting removes the conductor from the run, so that requests wait.
-func (j *Journal) StopConducting() {
+func (j *InMemoryRunJournal) StopConducting() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.away = true
 }
 
 // IsConducted reports whether a process conducts the run.
-func (j *Journal) IsConducted(context.Context, nexus.RunID) bool {
+func (j *InMemoryRunJournal) IsConducted(context.Context, nexus.RunID) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return !j.away
 }
 
 // Ask appends a request, and settles it if the run has a conductor.
-func (j *Journal) Ask(_ context.Context, _ nexus.RunID, r nexus.Request) (nexus.Event, error) {
+func (j *InMemoryRunJournal) Ask(_ context.Context, _ nexus.RunID, r nexus.Request) (nexus.Event, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e := j.append(nexus.RequestMade{Request: r})
@@ -116,12 +116,12 @@ func (j *Journal) Ask(_ context.Context, _ nexus.RunID, r nexus.Request) (nexus.
 }
 
 // Answer answers a question as a person on another channel does.
-func (j *Journal) Answer(id, text, by string) {
+func (j *InMemoryRunJournal) Answer(id, text, by string) {
 	j.Append(nexus.QuestionAnswered{ID: id, Text: text, By: by})
 }
 
 // Answers returns the answers so far, as "ID by BY: TEXT".
-func (j *Journal) Answers() []string {
+func (j *InMemoryRunJournal) Answers() []string {
 	var all []string
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -134,14 +134,14 @@ func (j *Journal) Answers() []string {
 }
 
 // Head returns the number of the last event.
-func (j *Journal) Head(context.Context) (int64, error) {
+func (j *InMemoryRunJournal) Head(context.Context) (int64, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return int64(len(j.events)), nil
 }
 
 // Events returns the events so far.
-func (j *Journal) Events(_ context.Context, _ nexus.RunID, after int64) iter.Seq2[nexus.Event, error] {
+func (j *InMemoryRunJournal) Events(_ context.Context, _ nexus.RunID, after int64) iter.Seq2[nexus.Event, error] {
 	j.mu.Lock()
 	all := slices.Clone(j.events[after:])
 	j.mu.Unlock()
@@ -155,7 +155,7 @@ func (j *Journal) Events(_ context.Context, _ nexus.RunID, after int64) iter.Seq
 }
 
 // Follow returns the events so far, and then each new one.
-func (j *Journal) Follow(ctx context.Context, _ nexus.RunID, after int64) iter.Seq2[nexus.Event, error] {
+func (j *InMemoryRunJournal) Follow(ctx context.Context, _ nexus.RunID, after int64) iter.Seq2[nexus.Event, error] {
 	return func(yield func(nexus.Event, error) bool) {
 		for {
 			j.mu.Lock()

@@ -22,8 +22,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Inbox is the source of the open items and accepts their answers.
-type Inbox interface {
+// OpenQuestionInbox is the source of the open items and accepts their answers.
+type OpenQuestionInbox interface {
 	Next(ctx context.Context) ([]humaninput.WaitingItem, error)
 	Find(run nexus.RunID, id string) (humaninput.WaitingItem, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
@@ -52,21 +52,21 @@ const (
 // fileChannel is the running channel. One goroutine owns it.
 type fileChannel struct {
 	Options
-	inbox Inbox
+	inbox OpenQuestionInbox
 	root  *os.Root
 	items map[string]humaninput.WaitingItem // open items, by name of their file
 	known map[string]humaninput.WaitingItem // items that were open since this process began
-	seen  map[string]fileVersion            // files with an answer that is too recent to read
+	seen  map[string]answerFileStamp        // files with an answer that is too recent to read
 }
 
-// fileVersion is the state of a file at the last check.
-type fileVersion struct {
+// answerFileStamp is the state of a file at the last check.
+type answerFileStamp struct {
 	size int64
 	at   time.Time
 }
 
-// Check returns an error if the directory exists and cannot be used.
-func Check(dir string) error {
+// CheckDirectory returns an error if the directory exists and cannot be used.
+func CheckDirectory(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -88,20 +88,20 @@ func unusableDir(dir, why string) error {
 	}
 }
 
-// Serve keeps the directory up to date with the open items until the context ends. The files
+// ServeDirectory keeps the directory up to date with the open items until the context ends. The files
 // remain then, and so do answers that are written in the meantime.
-func Serve(ctx context.Context, inbox Inbox, o Options) error {
+func ServeDirectory(ctx context.Context, inbox OpenQuestionInbox, o Options) error {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return unusableDir(o.Dir, err.Error())
 	}
-	if err := Check(o.Dir); err != nil {
+	if err := CheckDirectory(o.Dir); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
 		return unusableDir(o.Dir, err.Error())
 	}
-	b := &fileChannel{Options: o, inbox: inbox, root: root, known: map[string]humaninput.WaitingItem{}, seen: map[string]fileVersion{}}
+	b := &fileChannel{Options: o, inbox: inbox, root: root, known: map[string]humaninput.WaitingItem{}, seen: map[string]answerFileStamp{}}
 	b.removeTempFiles()
 	b.Poll = cmp.Or(b.Poll, 500*time.Millisecond)
 	feed := make(chan []humaninput.WaitingItem)
@@ -262,7 +262,7 @@ func (b *fileChannel) readStable(file string) ([]byte, bool) {
 		delete(b.seen, file)
 		return nil, false
 	}
-	now := fileVersion{info.Size(), info.ModTime()}
+	now := answerFileStamp{info.Size(), info.ModTime()}
 	if was, ok := b.seen[file]; !ok || was != now {
 		b.seen[file] = now
 		return nil, false

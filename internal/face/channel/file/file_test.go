@@ -20,14 +20,14 @@ import (
 // mail is a directory with a channel at work.
 type mail struct {
 	t    *testing.T
-	j    *channeltest.Journal
+	j    *channeltest.InMemoryRunJournal
 	dir  string
 	stop func()
 }
 
 func open(t *testing.T) *mail {
 	t.Helper()
-	j := channeltest.New(time.Now)
+	j := channeltest.NewJournal(time.Now)
 	j.AskQuestion("q1", humaninput.SecurityTrigger, "may it run this?\nAnswer: yes\n<!-- nexus r1 q9 -->")
 	j.AskQuestion("q2", humaninput.AmbiguityTrigger, "which?")
 	m := &mail{t: t, j: j, dir: filepath.Join(t.TempDir(), "in")}
@@ -38,12 +38,12 @@ func open(t *testing.T) *mail {
 // serve lets a channel work, as a new process would.
 func (m *mail) serve() {
 	m.t.Helper()
-	d, err := channel.Open(m.t.Context(), m.j, m.j.IsConducted, time.Now)
+	d, err := channel.OpenInbox(m.t.Context(), m.j, m.j.IsConducted, time.Now)
 	if err != nil {
 		m.t.Fatal(err)
 	}
 	m.stop = channeltest.RunAll(m.t, d.Follow, func(ctx context.Context) error {
-		return Serve(ctx, d.Subscribe(0), Options{Dir: m.dir, Poll: 2 * time.Millisecond, Complain: func(err error) { m.t.Error(err) }})
+		return ServeDirectory(ctx, d.Subscribe(0), Options{Dir: m.dir, Poll: 2 * time.Millisecond, Complain: func(err error) { m.t.Error(err) }})
 	})
 }
 
@@ -178,14 +178,14 @@ func TestUnfit(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := Check(dir); err == nil || !strings.Contains(err.Error(), "others may write to it") {
+	if err := CheckDirectory(dir); err == nil || !strings.Contains(err.Error(), "others may write to it") {
 		t.Error(err)
 	}
 	file := filepath.Join(t.TempDir(), "x")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Check(file); err == nil || !strings.Contains(err.Error(), "not a directory") {
+	if err := CheckDirectory(file); err == nil || !strings.Contains(err.Error(), "not a directory") {
 		t.Error(err)
 	}
 }
@@ -220,9 +220,9 @@ func FuzzForm(f *testing.F) {
 	f.Add("Answer: yes", "Answer: no\n")
 	f.Add("a\r\nAnswer: yes\r\n", "x")
 	f.Fuzz(func(t *testing.T, text, fallback string) {
-		j := channeltest.New(time.Now)
+		j := channeltest.NewJournal(time.Now)
 		j.AskQuestion("q1", humaninput.AmbiguityTrigger, text)
-		d, err := channel.Open(t.Context(), j, j.IsConducted, time.Now)
+		d, err := channel.OpenInbox(t.Context(), j, j.IsConducted, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestSettle(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	b := &fileChannel{root: root, seen: map[string]fileVersion{}}
+	b := &fileChannel{root: root, seen: map[string]answerFileStamp{}}
 	write := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, "x"), []byte(text), 0o600); err != nil {

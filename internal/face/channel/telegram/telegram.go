@@ -23,15 +23,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// Inbox is the source of the open items and accepts their answers.
-type Inbox interface {
+// OpenQuestionInbox is the source of the open items and accepts their answers.
+type OpenQuestionInbox interface {
 	Next(ctx context.Context) ([]humaninput.WaitingItem, error)
 	Find(run nexus.RunID, id string) (humaninput.WaitingItem, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
-// SentStore remembers the questions that were sent, across restarts of the process.
-type SentStore interface {
+// SentQuestionStore remembers the questions that were sent, across restarts of the process.
+type SentQuestionStore interface {
 	Lookup(name string) (string, bool)
 	Names() []string
 	Record(name, what string) error
@@ -52,8 +52,8 @@ type Options struct {
 // maxText limits the text of a message, in bytes: Telegram accepts 4096 characters.
 const maxText = 3500
 
-// Check returns an error if the channel cannot be used.
-func Check(o Options) error {
+// CheckChannel returns an error if the channel cannot be used.
+func CheckChannel(o Options) error {
 	bad := func(what, hint string) error {
 		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channel telegram: " + what, Hint: hint}
 	}
@@ -93,27 +93,27 @@ func (n sentQuestion) String() string { return n.token + " " + strconv.FormatInt
 // telegramChannel is the running channel.
 type telegramChannel struct {
 	Options
-	inbox Inbox
+	inbox OpenQuestionInbox
 	api   *botapi.Client
 
 	asking chan struct{} // holds one value while a question is being sent
 
 	mu    sync.Mutex // guards the fields below
-	book  SentStore
+	book  SentQuestionStore
 	items []humaninput.WaitingItem // the open items
 	given map[string]string        // by mark: questions that could not be sent and are not tried again
 }
 
-// Serve sends questions and receives answers until the context ends, and then finishes within a
+// ServeChannel sends questions and receives answers until the context ends, and then finishes within a
 // moment.
-func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
-	if err := Check(o); err != nil {
+func ServeChannel(ctx context.Context, inbox OpenQuestionInbox, book SentQuestionStore, o Options) error {
+	if err := CheckChannel(o); err != nil {
 		return err
 	}
 	o.Wait, o.Poll = cmp.Or(o.Wait, time.Second), cmp.Or(o.Poll, 25*time.Second)
 	c := &telegramChannel{
 		Options: o, inbox: inbox, book: book, given: map[string]string{}, asking: make(chan struct{}, 1),
-		api: botapi.New(o.Base, o.Token, o.Poll+15*time.Second),
+		api: botapi.NewClient(o.Base, o.Token, o.Poll+15*time.Second),
 	}
 	c.items, _ = inbox.Next(ctx) // before any button can be pressed; an error means that ctx has ended
 	ctx, stop := context.WithCancelCause(ctx)
@@ -121,15 +121,15 @@ func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	feed := make(chan []humaninput.WaitingItem)
-	all.Go(func() { c.receiveItems(ctx, feed) })
-	all.Go(func() { c.sendLoop(ctx, feed) })
+	all.Go(func() { c.forwardOpenItems(ctx, feed) })
+	all.Go(func() { c.sendAndCloseQuestions(ctx, feed) })
 	err := c.receiveUpdates(ctx)
 	stop(nil)
 	return err
 }
 
-// receiveItems forwards the open items.
-func (c *telegramChannel) receiveItems(ctx context.Context, feed chan<- []humaninput.WaitingItem) {
+// forwardOpenItems forwards the open items.
+func (c *telegramChannel) forwardOpenItems(ctx context.Context, feed chan<- []humaninput.WaitingItem) {
 	for {
 		items, err := c.inbox.Next(ctx)
 		if err != nil {
@@ -143,8 +143,8 @@ func (c *telegramChannel) receiveItems(ctx context.Context, feed chan<- []humani
 	}
 }
 
-// sendLoop sends open items, and removes the buttons from items that are no longer open.
-func (c *telegramChannel) sendLoop(ctx context.Context, feed <-chan []humaninput.WaitingItem) {
+// sendAndCloseQuestions sends open items, and removes the buttons from items that are no longer open.
+func (c *telegramChannel) sendAndCloseQuestions(ctx context.Context, feed <-chan []humaninput.WaitingItem) {
 	b := webhookpost.Backoff{Unit: c.Wait}
 	for {
 		var again <-chan time.Time
@@ -265,7 +265,7 @@ func formatQuestion(i humaninput.WaitingItem, token string) (string, *botapi.But
 		return fmt.Sprintf("%s (%s), run %s, %s: a question that is too long for a message. nexus status has it, nexus answer answers it.", i.Trigger, i.Severity, i.Run, i.ID), nil
 	}
 	var rows [][]botapi.MessageButton
-	row := func(width int, all []humaninput.OfferedAnswer) {
+	row := func(width int, all []humaninput.AnswerChoice) {
 		for n, o := range all {
 			if n%width == 0 {
 				rows = append(rows, nil)
@@ -279,7 +279,7 @@ func formatQuestion(i humaninput.WaitingItem, token string) (string, *botapi.But
 		}
 	}
 	offers := buttonOffers(i)
-	commands := slices.IndexFunc(offers, func(o humaninput.OfferedAnswer) bool { return len(i.Choices) > 0 || o.Label == o.Answer })
+	commands := slices.IndexFunc(offers, func(o humaninput.AnswerChoice) bool { return len(i.Choices) > 0 || o.Label == o.Answer })
 	if commands < 0 {
 		return text + "\n\nReply to this message with the answer.", nil
 	}
@@ -292,13 +292,13 @@ func formatQuestion(i humaninput.WaitingItem, token string) (string, *botapi.But
 }
 
 // buttonOffers returns the answers that get a button.
-func buttonOffers(i humaninput.WaitingItem) []humaninput.OfferedAnswer {
+func buttonOffers(i humaninput.WaitingItem) []humaninput.AnswerChoice {
 	if len(i.Choices) == 0 {
 		return i.Offers
 	}
-	var all []humaninput.OfferedAnswer
+	var all []humaninput.AnswerChoice
 	for _, c := range i.Choices {
-		all = append(all, humaninput.OfferedAnswer{Label: c, Answer: c})
+		all = append(all, humaninput.AnswerChoice{Label: c, Answer: c})
 	}
 	return all
 }
@@ -427,7 +427,7 @@ func (c *telegramChannel) findQuestion(fits func(sentQuestion) bool) (humaninput
 func (c *telegramChannel) pressedAnswer(data string) receivedAnswer {
 	token, choice, _ := strings.Cut(data, ":")
 	i, ok := c.findQuestion(func(n sentQuestion) bool { return n.token == token && token != "" })
-	if !ok || !slices.ContainsFunc(buttonOffers(i), func(o humaninput.OfferedAnswer) bool { return o.Answer == choice }) {
+	if !ok || !slices.ContainsFunc(buttonOffers(i), func(o humaninput.AnswerChoice) bool { return o.Answer == choice }) {
 		return receivedAnswer{}
 	}
 	return receivedAnswer{i, choice, true}

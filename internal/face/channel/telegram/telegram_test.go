@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/botapi"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sentmessages"
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
@@ -30,7 +30,7 @@ const ada, eve = 7, 666
 // room is a chat with a bot at work.
 type room struct {
 	t    *testing.T
-	j    *channeltest.Journal
+	j    *channeltest.InMemoryRunJournal
 	s    *telegramtest.Server
 	book string
 	stop func()
@@ -41,7 +41,7 @@ type room struct {
 
 func enter(t *testing.T) *room {
 	t.Helper()
-	r := &room{t: t, j: channeltest.New(time.Now), s: telegramtest.Start(), book: filepath.Join(t.TempDir(), "book.json")}
+	r := &room{t: t, j: channeltest.NewJournal(time.Now), s: telegramtest.Start(), book: filepath.Join(t.TempDir(), "book.json")}
 	t.Cleanup(r.s.Close)
 	r.j.AskQuestion("q1", humaninput.SecurityTrigger, "may it run *this*?")
 	return r
@@ -49,16 +49,16 @@ func enter(t *testing.T) *room {
 
 func (r *room) serve() {
 	r.t.Helper()
-	book, err := sentlog.OpenLog(r.book)
+	book, err := sentmessages.OpenSentLog(r.book)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	d, err := channel.Open(r.t.Context(), r.j, r.j.IsConducted, time.Now)
+	d, err := channel.OpenInbox(r.t.Context(), r.j, r.j.IsConducted, time.Now)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.stop = channeltest.RunAll(r.t, d.Follow, func(ctx context.Context) error {
-		return Serve(ctx, d.Subscribe(0), book, Options{
+		return ServeChannel(ctx, d.Subscribe(0), book, Options{
 			Base: r.s.URL(), Token: telegramtest.Token, Chat: -100, Users: []int64{ada}, Wait: time.Millisecond, Poll: time.Second,
 			Complain: func(err error) {
 				r.mu.Lock()
@@ -146,7 +146,7 @@ func TestTakesOver(t *testing.T) {
 	r.serve()
 	one, _ := r.until("may it run"), r.until("and that?")
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) { // until that is remembered
-		book, err := sentlog.OpenLog(r.book)
+		book, err := sentmessages.OpenSentLog(r.book)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func TestTakesOver(t *testing.T) {
 // and never says the token.
 func TestFaults(t *testing.T) {
 	r := enter(t)
-	garbage := []telegramtest.ServerFault{
+	garbage := []telegramtest.TelegramServerFault{
 		{Status: 500},
 		{Status: 502, Body: "<html>bad gateway"},
 		{Status: 200, Body: "{\"ok\":true,\"result\":7"},
@@ -187,19 +187,19 @@ func TestFaults(t *testing.T) {
 		{Status: 409},
 		{Status: 200, Body: strings.Repeat(" ", botapi.MaxBody+2)},
 	}
-	r.s.Fail("getUpdates", garbage...)
-	r.s.Fail("sendMessage", garbage...)
+	r.s.FailNextCalls("getUpdates", garbage...)
+	r.s.FailNextCalls("sendMessage", garbage...)
 	r.serve()
 	m := r.until("may it run")
-	r.s.Fail("answerCallbackQuery", telegramtest.ServerFault{Status: 500})
-	r.s.Fail("editMessageText", telegramtest.ServerFault{Cut: true}, telegramtest.ServerFault{Status: 500})
+	r.s.FailNextCalls("answerCallbackQuery", telegramtest.TelegramServerFault{Status: 500})
+	r.s.FailNextCalls("editMessageText", telegramtest.TelegramServerFault{Cut: true}, telegramtest.TelegramServerFault{Status: 500})
 	r.s.PressButton(m, "no", ada)
 	r.until("already answered by telegram:7/ada7: no")
 	if n := len(r.s.Messages()); n != 1 {
 		t.Errorf("%d messages", n)
 	}
 	r.j.AskQuestion("q2", humaninput.SecurityTrigger, "which the server does not want")
-	r.s.Fail("sendMessage", telegramtest.ServerFault{Status: 400})
+	r.s.FailNextCalls("sendMessage", telegramtest.TelegramServerFault{Status: 400})
 	r.j.AskQuestion("q3", humaninput.SecurityTrigger, "that it wants")
 	r.until("that it wants")
 	r.stop()
@@ -241,15 +241,15 @@ func TestBackoff(t *testing.T) {
 // TestWrongToken ends, and says why without the token.
 func TestWrongToken(t *testing.T) {
 	r := enter(t)
-	d, err := channel.Open(t.Context(), r.j, r.j.IsConducted, time.Now)
+	d, err := channel.OpenInbox(t.Context(), r.j, r.j.IsConducted, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := sentlog.OpenLog(r.book)
+	book, err := sentmessages.OpenSentLog(r.book)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = Serve(t.Context(), d.Subscribe(0), book, Options{Base: r.s.URL(), Token: "1:wrong", Chat: 7, Complain: func(error) {}})
+	err = ServeChannel(t.Context(), d.Subscribe(0), book, Options{Base: r.s.URL(), Token: "1:wrong", Chat: 7, Complain: func(error) {}})
 	if err == nil || !strings.Contains(err.Error(), "401 Unauthorized") || strings.Contains(err.Error(), "wrong") {
 		t.Error(err)
 	}
@@ -324,7 +324,7 @@ func TestCheck(t *testing.T) {
 	} {
 		o := good
 		change(&o)
-		err := Check(o)
+		err := CheckChannel(o)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -381,7 +381,7 @@ var asked = humaninput.WaitingItem{Run: "r1", ID: "q1", Choices: []string{"yes",
 // httpless is a chat whose server is not there.
 func httpless(t *testing.T) *telegramChannel {
 	t.Helper()
-	book, err := sentlog.OpenLog(filepath.Join(t.TempDir(), "book"))
+	book, err := sentmessages.OpenSentLog(filepath.Join(t.TempDir(), "book"))
 	if err != nil {
 		t.Fatal(err)
 	}

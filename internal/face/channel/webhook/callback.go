@@ -14,14 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// callRefusalError is the reason why a call is refused, with its HTTP status.
-type callRefusalError struct {
+// callbackRefusalError is the reason why a call is refused, with its HTTP status.
+type callbackRefusalError struct {
 	status int
 	why    string
 }
 
 // Error returns the reason.
-func (r *callRefusalError) Error() string { return r.why }
+func (r *callbackRefusalError) Error() string { return r.why }
 
 // newHandler returns the HTTP handler that receives answers.
 func (h *webhookChannel) newHandler() http.Handler {
@@ -46,31 +46,31 @@ func (h *webhookChannel) receiveAnswer(w http.ResponseWriter, r *http.Request) (
 	now := h.Now()
 	if !h.calls.AllowN(now, 1) {
 		w.Header().Set("Retry-After", "1")
-		return "", &callRefusalError{http.StatusTooManyRequests, "too many calls"}
+		return "", &callbackRefusalError{http.StatusTooManyRequests, "too many calls"}
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return "", &callRefusalError{http.StatusUnsupportedMediaType, "the body must be application/json"}
+		return "", &callbackRefusalError{http.StatusUnsupportedMediaType, "the body must be application/json"}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return "", &callRefusalError{http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB"}
+		return "", &callbackRefusalError{http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB"}
 	}
 	if err != nil {
-		return "", &callRefusalError{http.StatusBadRequest, "the body cannot be read"}
+		return "", &callbackRefusalError{http.StatusBadRequest, "the body cannot be read"}
 	}
 	if err := webhookpost.VerifySignature(h.Secret, webhookpost.DirectionAnswer, r.Header, body, now); err != nil {
 		if !h.wrong.AllowN(now, 1) {
 			w.Header().Set("Retry-After", "1")
-			return "", &callRefusalError{http.StatusTooManyRequests, "too many calls with a wrong signature"}
+			return "", &callbackRefusalError{http.StatusTooManyRequests, "too many calls with a wrong signature"}
 		}
-		return "", &callRefusalError{http.StatusUnauthorized, err.Error()}
+		return "", &callbackRefusalError{http.StatusUnauthorized, err.Error()}
 	}
 	if !h.isNewSignature(strings.ToLower(r.Header.Get(webhookpost.SignatureHeader))) {
-		return "", &callRefusalError{http.StatusConflict, "this call was made before"}
+		return "", &callbackRefusalError{http.StatusConflict, "this call was made before"}
 	}
 	a, err := parseAnswer(body)
 	if err != nil {
-		return "", &callRefusalError{http.StatusBadRequest, "the body cannot be read: " + err.Error()}
+		return "", &callbackRefusalError{http.StatusBadRequest, "the body cannot be read: " + err.Error()}
 	}
 	return h.submitAnswer(r, a)
 }
@@ -103,7 +103,7 @@ func (h *webhookChannel) submitAnswer(r *http.Request, a callbackAnswer) (string
 	h.mu.Unlock()
 	token := strings.TrimSuffix(was, sentSuffix)
 	if token == "" || subtle.ConstantTimeCompare([]byte(token), []byte(a.Token)) != 1 {
-		return "", &callRefusalError{http.StatusForbidden, "the token is not the one that came with the question"}
+		return "", &callbackRefusalError{http.StatusForbidden, "the token is not the one that came with the question"}
 	}
 	by := "webhook"
 	if a.By != "" {
@@ -113,7 +113,7 @@ func (h *webhookChannel) submitAnswer(r *http.Request, a callbackAnswer) (string
 }
 
 func statusOf(err error) int {
-	refused, ours := errors.AsType[*callRefusalError](err)
+	refused, ours := errors.AsType[*callbackRefusalError](err)
 	switch {
 	case ours:
 		return refused.status

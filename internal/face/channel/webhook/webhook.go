@@ -27,15 +27,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// Inbox is the source of the open items and accepts their answers.
-type Inbox interface {
+// OpenQuestionInbox is the source of the open items and accepts their answers.
+type OpenQuestionInbox interface {
 	Next(ctx context.Context) ([]humaninput.WaitingItem, error)
 	Find(run nexus.RunID, id string) (humaninput.WaitingItem, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
-// SentStore remembers the questions that were sent, across restarts of the process.
-type SentStore interface {
+// SentQuestionStore remembers the questions that were sent, across restarts of the process.
+type SentQuestionStore interface {
 	Lookup(name string) (string, bool)
 	Names() []string
 	Record(name, what string) error
@@ -57,8 +57,8 @@ type Options struct {
 // maxBody limits an answer, in bytes.
 const maxBody = 1 << 20
 
-// deliveryState is the delivery state of one question.
-type deliveryState struct {
+// questionDeliveryState is the delivery state of one question.
+type questionDeliveryState struct {
 	webhookpost.Backoff
 
 	at   time.Time // time of the next try
@@ -68,20 +68,20 @@ type deliveryState struct {
 // webhookChannel is the running channel.
 type webhookChannel struct {
 	Options
-	inbox  Inbox
+	inbox  OpenQuestionInbox
 	client *http.Client
 
 	mu   sync.Mutex // guards the fields below
-	book SentStore
+	book SentQuestionStore
 	seen map[string]time.Time // signatures received within the time window
 
 	calls, wrong *rate.Limiter
-	items        []humaninput.WaitingItem // the open items; owned by deliver
-	tries        map[string]deliveryState // by mark; owned by deliver
+	items        []humaninput.WaitingItem         // the open items; owned by deliver
+	tries        map[string]questionDeliveryState // by mark; owned by deliver
 }
 
-// Check returns an error if the channel cannot be used.
-func Check(o Options) error {
+// CheckChannel returns an error if the channel cannot be used.
+func CheckChannel(o Options) error {
 	bad := func(what, hint string) error {
 		return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "channel webhook: " + what, Hint: hint}
 	}
@@ -109,9 +109,9 @@ func Check(o Options) error {
 	return nil
 }
 
-// Serve sends questions and receives answers until the context ends.
-func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
-	if err := Check(o); err != nil {
+// ServeChannel sends questions and receives answers until the context ends.
+func ServeChannel(ctx context.Context, inbox OpenQuestionInbox, book SentQuestionStore, o Options) error {
+	if err := CheckChannel(o); err != nil {
 		return err
 	}
 	h := newHook(inbox, book, o)
@@ -147,10 +147,10 @@ func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 	return nil
 }
 
-func newHook(inbox Inbox, book SentStore, o Options) *webhookChannel {
+func newHook(inbox OpenQuestionInbox, book SentQuestionStore, o Options) *webhookChannel {
 	o.Wait = cmp.Or(o.Wait, time.Second)
 	return &webhookChannel{
-		Options: o, inbox: inbox, book: book, seen: map[string]time.Time{}, tries: map[string]deliveryState{},
+		Options: o, inbox: inbox, book: book, seen: map[string]time.Time{}, tries: map[string]questionDeliveryState{},
 		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(1, 10),
 		client: webhookpost.NewClient(10 * time.Second),
 	}
@@ -174,7 +174,7 @@ func (h *webhookChannel) deliverQuestions(ctx context.Context) {
 			}
 		}
 	})
-	for h.waitForNews(ctx, feed, h.sendDue(ctx)) {
+	for h.waitForNews(ctx, feed, h.deliverDueQuestions(ctx)) {
 	}
 }
 
@@ -188,7 +188,7 @@ func (h *webhookChannel) waitForNews(ctx context.Context, feed <-chan []humaninp
 	}
 	select {
 	case h.items = <-feed:
-		h.forgetSettled()
+		h.forgetClosedItems()
 	case <-again:
 	case <-ctx.Done():
 		return false
@@ -196,8 +196,8 @@ func (h *webhookChannel) waitForNews(ctx context.Context, feed <-chan []humaninp
 	return true
 }
 
-// forgetSettled forgets items that are no longer open.
-func (h *webhookChannel) forgetSettled() {
+// forgetClosedItems forgets items that are no longer open.
+func (h *webhookChannel) forgetClosedItems() {
 	waits := map[string]bool{}
 	for _, i := range h.items {
 		waits[i.UniqueKey()] = true
@@ -228,8 +228,8 @@ func (h *webhookChannel) questionToken(i humaninput.WaitingItem) (token string, 
 	return token, false, h.book.Record(i.UniqueKey(), token)
 }
 
-// sendDue delivers the due questions, and returns the time of the next try.
-func (h *webhookChannel) sendDue(ctx context.Context) time.Time {
+// deliverDueQuestions delivers the due questions, and returns the time of the next try.
+func (h *webhookChannel) deliverDueQuestions(ctx context.Context) time.Time {
 	var next time.Time
 	for _, i := range h.items {
 		token, done, err := h.questionToken(i)
@@ -248,15 +248,15 @@ func (h *webhookChannel) sendDue(ctx context.Context) time.Time {
 }
 
 // deliverQuestion delivers one question, and returns its new delivery state.
-func (h *webhookChannel) deliverQuestion(ctx context.Context, i humaninput.WaitingItem, token string, t deliveryState) deliveryState {
+func (h *webhookChannel) deliverQuestion(ctx context.Context, i humaninput.WaitingItem, token string, t questionDeliveryState) questionDeliveryState {
 	err := h.postQuestion(ctx, i, token)
 	if err == nil {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.reportError(h.book.Record(i.UniqueKey(), token+sentSuffix))
-		return deliveryState{over: true}
+		return questionDeliveryState{over: true}
 	}
-	failed, _ := errors.AsType[*webhookpost.Error](err)
+	failed, _ := errors.AsType[*webhookpost.PostError](err)
 	switch {
 	case ctx.Err() != nil:
 	case failed.Final:
@@ -276,7 +276,7 @@ func (h *webhookChannel) postQuestion(ctx context.Context, i humaninput.WaitingI
 	e := json.NewEncoder(&body)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(questionMessage{Version: 1, Pending: i, Token: token, AnswerTo: h.Answers}); err != nil {
-		return &webhookpost.Error{Text: err.Error(), Final: true}
+		return &webhookpost.PostError{Text: err.Error(), Final: true}
 	}
 	id := sha256.Sum256([]byte(i.UniqueKey()))
 	header := webhookpost.SignedHeaders(h.Secret, webhookpost.DirectionQuestion, h.Now(), body.Bytes(), hex.EncodeToString(id[:12]))

@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel"
 	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sentmessages"
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
@@ -64,7 +64,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 // line is a webhook at work.
 type line struct {
 	t    *testing.T
-	j    *channeltest.Journal
+	j    *channeltest.InMemoryRunJournal
 	in   *receiver
 	to   string // where answers go
 	book string
@@ -75,7 +75,7 @@ type line struct {
 
 func open(t *testing.T, faults ...int) *line {
 	t.Helper()
-	j := channeltest.New(time.Now)
+	j := channeltest.NewJournal(time.Now)
 	j.AskQuestion("q1", humaninput.SecurityTrigger, "may it run this?")
 	l := &line{t: t, j: j, in: &receiver{faults: faults}, book: filepath.Join(t.TempDir(), "book.json")}
 	l.in.web = httptest.NewServer(l.in)
@@ -86,16 +86,16 @@ func open(t *testing.T, faults ...int) *line {
 
 func (l *line) serve() {
 	l.t.Helper()
-	book, err := sentlog.OpenLog(l.book)
+	book, err := sentmessages.OpenSentLog(l.book)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	d, err := channel.Open(l.t.Context(), l.j, l.j.IsConducted, time.Now)
+	d, err := channel.OpenInbox(l.t.Context(), l.j, l.j.IsConducted, time.Now)
 	if err != nil {
 		l.t.Fatal(err)
 	}
 	l.stop = channeltest.RunAll(l.t, d.Follow, func(ctx context.Context) error {
-		return Serve(ctx, d.Subscribe(0), book, Options{
+		return ServeChannel(ctx, d.Subscribe(0), book, Options{
 			URL: l.in.web.URL + "/in", Secret: secret, Listen: "127.0.0.1:0", Now: time.Now, Wait: time.Millisecond,
 			Complain: func(err error) {
 				l.mu.Lock()
@@ -132,7 +132,7 @@ func (l *line) post(a callbackAnswer, change func(h http.Header, body *[]byte)) 
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	stamp, signature := webhookpost.Sign(secret, webhookpost.DirectionAnswer, time.Now(), body)
+	stamp, signature := webhookpost.SignBody(secret, webhookpost.DirectionAnswer, time.Now(), body)
 	h := http.Header{"Content-Type": {"application/json"}, webhookpost.TimestampHeader: {stamp}, webhookpost.SignatureHeader: {signature}}
 	if change != nil {
 		change(h, &body)
@@ -166,9 +166,9 @@ func TestAnswer(t *testing.T) {
 	}
 	good := callbackAnswer{Run: "r1", ID: "q1", Answer: "yes", Token: gjson.Get(q, "token").String(), By: "ada"}
 	with := func(change func(*callbackAnswer)) callbackAnswer { a := good; change(&a); return a }
-	sign := func(d webhookpost.MessageDirection, key string, at time.Time) func(http.Header, *[]byte) {
+	sign := func(d webhookpost.SignedDirection, key string, at time.Time) func(http.Header, *[]byte) {
 		return func(h http.Header, body *[]byte) {
-			stamp, signature := webhookpost.Sign(key, d, at, *body)
+			stamp, signature := webhookpost.SignBody(key, d, at, *body)
 			h.Set(webhookpost.TimestampHeader, stamp)
 			h.Set(webhookpost.SignatureHeader, signature)
 		}
@@ -227,7 +227,7 @@ func TestTakesOver(t *testing.T) {
 	l := open(t)
 	token := gjson.Get(l.until(1), "token").String()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) { // until that is remembered
-		if book, err := sentlog.OpenLog(l.book); err == nil {
+		if book, err := sentmessages.OpenSentLog(l.book); err == nil {
 			if names := book.Names(); len(names) == 1 {
 				if what, _ := book.Lookup(names[0]); strings.HasSuffix(what, sentSuffix) {
 					break
@@ -317,16 +317,16 @@ func TestCheck(t *testing.T) {
 	} {
 		o := good
 		change(&o)
-		err := Check(o)
+		err := CheckChannel(o)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}
-		if want != "" && Serve(t.Context(), nil, nil, o) == nil {
+		if want != "" && ServeChannel(t.Context(), nil, nil, o) == nil {
 			t.Errorf("%s: it starts", want)
 		}
 	}
 	good.Listen, good.Answers = "0.0.0.0:1", "https://answers.example.org/answer"
-	if err := Check(good); err != nil {
+	if err := CheckChannel(good); err != nil {
 		t.Error(err)
 	}
 }

@@ -65,7 +65,7 @@ func serveClient(ctx context.Context, h host.Host) {
 		h.Console.Say("waiting for a client of the Agent Client Protocol on standard input; docs/integrate.md shows how to set one up")
 	}
 	s := acpserver.Server{Login: login, Gone: func(prompts int) {
-		h.Console.Say("the client has disconnected; its work stops (%s), and nexus resume continues it", view.Count(prompts, "prompt"))
+		h.Console.Say("the client has disconnected; its work stops (%s), and nexus resume continues it", view.CountWithNoun(prompts, "prompt"))
 	}}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
 		s.Version = info.Main.Version
@@ -105,15 +105,15 @@ func (g *editorAgent) checkModels() error {
 }
 
 // Open implements [acpserver.ServedAgent].
-func (g *editorAgent) Open(ctx context.Context, c *acpserver.Client, o acpserver.SessionParams) (acpserver.AgentSession, error) {
+func (g *editorAgent) Open(ctx context.Context, c *acpserver.Client, o acpserver.SessionOpenParams) (acpserver.ServedSession, error) {
 	s, err := g.open(ctx, c, o)
 	return s, g.maskError(err)
 }
 
-func (g *editorAgent) open(ctx context.Context, c *acpserver.Client, o acpserver.SessionParams) (acpserver.AgentSession, error) {
+func (g *editorAgent) open(ctx context.Context, c *acpserver.Client, o acpserver.SessionOpenParams) (acpserver.ServedSession, error) {
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
 		return nil, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "there is no directory " + view.Quote(o.Dir), Hint: "Open a directory of a git repository.",
+			Code: nexus.CodeInvalidInput, Message: "there is no directory " + view.QuoteForTerminal(o.Dir), Hint: "Open a directory of a git repository.",
 		}
 	}
 	at := g.appIn(o.Dir)
@@ -142,12 +142,12 @@ func (g *editorAgent) open(ctx context.Context, c *acpserver.Client, o acpserver
 }
 
 // Sessions implements [acpserver.ServedAgent].
-func (g *editorAgent) Sessions(ctx context.Context, dir string) ([]acpserver.SessionInfo, error) {
+func (g *editorAgent) Sessions(ctx context.Context, dir string) ([]acpserver.SessionListEntry, error) {
 	all, err := g.listSessions(ctx, dir)
 	return all, g.maskError(err)
 }
 
-func (g *editorAgent) listSessions(ctx context.Context, dir string) ([]acpserver.SessionInfo, error) {
+func (g *editorAgent) listSessions(ctx context.Context, dir string) ([]acpserver.SessionListEntry, error) {
 	at := g.appIn(dir)
 	p, err := at.OpenRepository(ctx, app.ReadAccess)
 	if dir == "" && errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
@@ -161,7 +161,7 @@ func (g *editorAgent) listSessions(ctx context.Context, dir string) ([]acpserver
 	if err != nil {
 		return nil, err
 	}
-	var all []acpserver.SessionInfo
+	var all []acpserver.SessionListEntry
 	known := map[string]int{}
 	for _, r := range slices.Backward(runs) { // the latest first
 		goal, ok := goalOf(ctx, p, r.ID)
@@ -175,14 +175,14 @@ func (g *editorAgent) listSessions(ctx context.Context, dir string) ([]acpserver
 			continue
 		}
 		known[id] = len(all)
-		all = append(all, acpserver.SessionInfo{ID: id, Dir: p.Repo.Work, Title: first, Updated: r.Last.UTC().Format(time.RFC3339)})
+		all = append(all, acpserver.SessionListEntry{ID: id, Dir: p.Repo.Work, Title: first, Updated: r.Last.UTC().Format(time.RFC3339)})
 	}
 	return all, nil
 }
 
 // goalTitle shortens a goal to a few words.
 func goalTitle(goal string) string {
-	return sanitize.TruncateText(view.FirstLine(cmp.Or(spec.TitleOf(goal), goal)), 100)
+	return sanitize.TruncateText(view.FirstLine(cmp.Or(spec.GoalTitle(goal), goal)), 100)
 }
 
 // runsOf returns the runs of a session, the latest last: the runs that it started, or the run

@@ -15,7 +15,7 @@ import (
 )
 
 // landRun moves a branch to the landed result of the session's run, once a person agrees to it.
-func (s *editorSession) landRun(ctx context.Context, name string) (acpserver.PromptStop, error) {
+func (s *editorSession) landRun(ctx context.Context, name string) (acpserver.PromptStopReason, error) {
 	args, err := s.fillCommandLine("land", "run", "land --json -- RUN", name)
 	if err != nil {
 		return "", err
@@ -35,7 +35,7 @@ func (s *editorSession) landRun(ctx context.Context, name string) (acpserver.Pro
 		target := s.escapeText(cmp.Or(v.Target, "your branch"))
 		what := fmt.Sprintf("Move %s to the result of run %s:\n\n%s\n\n%s landed, at %s. "+
 			"New commits are merged and checked again; a model resolves conflicts. %s",
-			target, v.ID, s.goalText(v.Goal), view.Count(v.Counts.Landed, "task"), view.ShortHash(v.Commit), s.escapeText(price.String()))
+			target, v.ID, s.goalText(v.Goal), view.CountWithNoun(v.Counts.Landed, "task"), view.ShortHash(v.Commit), s.escapeText(price.String()))
 		answer, err := s.askConsent(ctx, "Move "+target+" to the result", what, allowOnce("Land"))
 		if answer == "" || err != nil {
 			return acpserver.PromptDone, err
@@ -63,7 +63,7 @@ func (s *editorSession) landRun(ctx context.Context, name string) (acpserver.Pro
 }
 
 // landableRun returns a run that has ended and has landed changes.
-func (s *editorSession) landableRun(ctx context.Context, name string) (view.Run, *state.State, error) {
+func (s *editorSession) landableRun(ctx context.Context, name string) (view.RunView, *state.State, error) {
 	v, st, err := s.readRun(ctx, name)
 	if err == nil && v.Counts.Landed == 0 {
 		err = &nexus.Error{Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " has landed nothing", Hint: "/tasks says why."}

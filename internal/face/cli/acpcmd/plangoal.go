@@ -110,7 +110,7 @@ func allowOnce(name string) acpserver.PermissionOption {
 }
 
 // planAndRunGoal makes a plan for a goal, and works on it once a person agrees to it.
-func (s *editorSession) planAndRunGoal(ctx context.Context, text string) (acpserver.PromptStop, error) {
+func (s *editorSession) planAndRunGoal(ctx context.Context, text string) (acpserver.PromptStopReason, error) {
 	c, err := s.checkStart(app.RunOptions{})
 	if err != nil {
 		return "", err
@@ -132,7 +132,7 @@ func (s *editorSession) planAndRunGoal(ctx context.Context, text string) (acpser
 }
 
 // makeAndShowPlan makes a plan and shows it.
-func (s *editorSession) makeAndShowPlan(ctx context.Context, text string) (acpserver.PromptStop, error) {
+func (s *editorSession) makeAndShowPlan(ctx context.Context, text string) (acpserver.PromptStopReason, error) {
 	c, err := s.checkStart(app.RunOptions{})
 	if err != nil {
 		return "", err
@@ -156,7 +156,7 @@ type proposedPlan struct {
 
 // makePlan makes a plan for a goal, once a person agrees to that. It returns nil if there is no
 // plan.
-func (s *editorSession) makePlan(ctx context.Context, c config.Config, text string) (*proposedPlan, acpserver.PromptStop, error) {
+func (s *editorSession) makePlan(ctx context.Context, c config.Config, text string) (*proposedPlan, acpserver.PromptStopReason, error) {
 	with := s.chosenOptions(c)
 	s.mu.Lock()
 	agreed := s.planning && !with.approval.NeedsApproval(nexus.ApproveAll)
@@ -180,7 +180,7 @@ func (s *editorSession) makePlan(ctx context.Context, c config.Config, text stri
 }
 
 // runPlanner makes a plan by running a command line.
-func (s *editorSession) runPlanner(ctx context.Context, o host.Invocation) (*proposedPlan, acpserver.PromptStop, error) {
+func (s *editorSession) runPlanner(ctx context.Context, o host.Invocation) (*proposedPlan, acpserver.PromptStopReason, error) {
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
 	t := s.newTracker(work)
@@ -226,7 +226,7 @@ func (s *editorSession) drawPlan(ctx context.Context, p *proposedPlan) error {
 
 // showPlan shows the plan of a run that was continued or recalled.
 func (s *editorSession) showPlan(ctx context.Context, of *state.State) error {
-	p := &proposedPlan{run: of.Run, spent: app.PlanCost(of)}
+	p := &proposedPlan{run: of.Run, spent: app.PlanningCost(of)}
 	if err := s.drawPlan(ctx, p); err != nil {
 		return err
 	}
@@ -238,16 +238,16 @@ func (s *editorSession) showPlan(ctx context.Context, of *state.State) error {
 }
 
 // pendingEntries returns the tasks of a plan that has not been started.
-func (s *editorSession) pendingEntries(tasks []nexus.Task) []acpserver.PlanEntry {
+func (s *editorSession) pendingEntries(tasks []nexus.Task) []acpserver.AgentPlanEntry {
 	needed := map[nexus.TaskID]bool{}
 	for _, t := range tasks {
 		for _, id := range t.Needs {
 			needed[id] = true
 		}
 	}
-	all := []acpserver.PlanEntry{}
+	all := []acpserver.AgentPlanEntry{}
 	for _, t := range tasks {
-		all = append(all, acpserver.PlanEntry{Content: s.escapeText(string(t.ID) + ": " + t.Title), Priority: entryPriority(needed[t.ID]), Status: "pending"})
+		all = append(all, acpserver.AgentPlanEntry{Content: s.escapeText(string(t.ID) + ": " + t.Title), Priority: entryPriority(needed[t.ID]), Status: "pending"})
 	}
 	return all
 }
@@ -261,7 +261,7 @@ func entryPriority(needed bool) string {
 }
 
 // startPlan works on a plan once a person agrees to it.
-func (s *editorSession) startPlan(ctx context.Context, p proposedPlan) (acpserver.PromptStop, error) {
+func (s *editorSession) startPlan(ctx context.Context, p proposedPlan) (acpserver.PromptStopReason, error) {
 	if p.drawn == "" {
 		if err := s.drawPlan(ctx, &p); err != nil {
 			return "", err
@@ -318,12 +318,12 @@ func (s *editorSession) agreeToStart(ctx context.Context, p proposedPlan, with a
 	target := s.targetBranch(ctx)
 	answers := []acpserver.PermissionOption{allowOnce("Start")}
 	if target != "" {
-		name := "Start, and move " + view.Clean(target) + " to the result at the end"
+		name := "Start, and move " + view.EscapeForTerminal(target) + " to the result at the end"
 		answers = append(answers, acpserver.PermissionOption{ID: andLand, Name: name, Kind: "allow_once"})
 	}
 	anew := fmt.Sprintf("Make another plan, for at most %s; I type what should be different", most)
 	answers = append(answers, acpserver.PermissionOption{ID: other, Name: anew, Kind: "reject_once"})
-	title := fmt.Sprintf("Start this plan: %s, at most %s", view.Count(len(p.Tasks), "task"), most)
+	title := fmt.Sprintf("Start this plan: %s, at most %s", view.CountWithNoun(len(p.Tasks), "task"), most)
 	answer, err := s.askConsent(ctx, title, what, answers...)
 	switch {
 	case err != nil:
@@ -351,7 +351,7 @@ var errOther = errors.New("a new plan was requested")
 
 // askReplan asks a person for the changes to a plan, and makes another one. If the client has no
 // forms, or the person sends none, the next message counts as the reason.
-func (s *editorSession) askReplan(ctx context.Context, p proposedPlan) (acpserver.PromptStop, error) {
+func (s *editorSession) askReplan(ctx context.Context, p proposedPlan) (acpserver.PromptStopReason, error) {
 	if s.c.SupportsForms() {
 		wait, end := s.withAnswerTimeout(ctx)
 		why, err := s.c.AskText(wait, "What should be different in the plan?", nil)
@@ -372,7 +372,7 @@ func (s *editorSession) askReplan(ctx context.Context, p proposedPlan) (acpserve
 
 // replan replaces a plan that a person refused with a new one, and asks about that. The refusal
 // was the agreement to make it.
-func (s *editorSession) replan(ctx context.Context, run nexus.RunID, why string) (acpserver.PromptStop, error) {
+func (s *editorSession) replan(ctx context.Context, run nexus.RunID, why string) (acpserver.PromptStopReason, error) {
 	c, err := s.checkStart(app.RunOptions{})
 	if err != nil {
 		return "", err
@@ -402,7 +402,7 @@ func (s *editorSession) targetBranch(ctx context.Context) string {
 }
 
 // runQuickTask does one task, once a person agrees to it.
-func (s *editorSession) runQuickTask(ctx context.Context, text string) (acpserver.PromptStop, error) {
+func (s *editorSession) runQuickTask(ctx context.Context, text string) (acpserver.PromptStopReason, error) {
 	c, err := s.checkStart(app.RunOptions{Plan: &nexus.Plan{}})
 	if err != nil {
 		return "", err
@@ -434,5 +434,5 @@ func (s *editorSession) goalText(text string) string {
 
 // budgetFlag returns the flag with the agreed amount.
 func budgetFlag(most nexus.Money) string {
-	return "--budget=" + strconv.FormatFloat(most.Float(), 'f', -1, 64)
+	return "--budget=" + strconv.FormatFloat(most.Dollars(), 'f', -1, 64)
 }

@@ -27,7 +27,7 @@ const laterID = "nexus-later"
 
 // updateQuestions asks a person the run's open questions, and cancels the ones that no longer need an
 // answer.
-func (t *runTracker) updateQuestions(v view.Run) {
+func (t *runTracker) updateQuestions(v view.RunView) {
 	for id, end := range t.asked {
 		if !slices.ContainsFunc(v.Asks, func(q view.OpenQuestion) bool { return q.ID == id }) {
 			end(errSettled)
@@ -59,9 +59,9 @@ func (t *runTracker) updateQuestions(v view.Run) {
 // the client, gives none before ctx ends. Price is the possible cost of a yes that was not agreed
 // to yet.
 func (s *editorSession) askQuestion(ctx context.Context, run nexus.RunID, q view.OpenQuestion, price string) string {
-	permission := humaninput.StaysOpen(q.Trigger) && slices.Contains(q.Choices, "yes")
+	permission := humaninput.StaysOpenAfterDeadline(q.Trigger) && slices.Contains(q.Choices, "yes")
 	if s.c.SupportsForms() && !permission {
-		text, err := s.c.AskText(ctx, s.agent.Console.Mask.MaskText(q.ID+": "+view.Clean(q.Text)), q.Choices)
+		text, err := s.c.AskText(ctx, s.agent.Console.Mask.MaskText(q.ID+": "+view.EscapeForTerminal(q.Text)), q.Choices)
 		if err != nil {
 			return ""
 		}
@@ -98,10 +98,10 @@ func (s *editorSession) confirmAnswer(ctx context.Context, run, id, text string)
 		return false, false, app.NotFoundError("open question", id, "/status shows those that wait for you.")
 	}
 	q := v.Asks[i]
-	if !humaninput.StaysOpen(q.Trigger) || host.IsRefusal(text) {
+	if !humaninput.StaysOpenAfterDeadline(q.Trigger) || host.IsRefusal(text) {
 		return true, false, nil
 	}
-	title := s.escapeText(fmt.Sprintf("Answer %s%s with %s", q.ID, ofTask(q.Task), view.Quote(view.Clean(text))))
+	title := s.escapeText(fmt.Sprintf("Answer %s%s with %s", q.ID, ofTask(q.Task), view.QuoteForTerminal(view.EscapeForTerminal(text))))
 	answer, err := s.askConsent(ctx, title, fenceText(q.Text)+"\n\n"+s.escapeText(host.YesEffect(st, v.Held != nil)), allowOnce("Yes"))
 	return answer == yes, true, err
 }
@@ -133,7 +133,7 @@ func answersTo(q view.OpenQuestion) []acpserver.PermissionOption {
 		return all
 	}
 	if q.Fallback != "" {
-		all = append(all, acpserver.PermissionOption{ID: q.Fallback, Name: "Continue with: " + view.Clean(q.Fallback), Kind: "allow_once"})
+		all = append(all, acpserver.PermissionOption{ID: q.Fallback, Name: "Continue with: " + view.EscapeForTerminal(q.Fallback), Kind: "allow_once"})
 	}
 	return append(all, acpserver.PermissionOption{ID: laterID, Name: "Stop here; I answer in my next message", Kind: "reject_once"})
 }

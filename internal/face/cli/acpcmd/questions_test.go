@@ -25,21 +25,23 @@ import (
 type asking struct {
 	editorSession
 
-	stop acpserver.PromptStop
+	stop acpserver.PromptStopReason
 	err  error
 }
 
-func (a *asking) Ready(context.Context) error                                       { return nil }
-func (a *asking) Sessions(context.Context, string) ([]acpserver.SessionInfo, error) { return nil, nil }
+func (a *asking) Ready(context.Context) error { return nil }
+func (a *asking) Sessions(context.Context, string) ([]acpserver.SessionListEntry, error) {
+	return nil, nil
+}
 
-func (a *asking) Open(_ context.Context, c *acpserver.Client, _ acpserver.SessionParams) (acpserver.AgentSession, error) {
+func (a *asking) Open(_ context.Context, c *acpserver.Client, _ acpserver.SessionOpenParams) (acpserver.ServedSession, error) {
 	a.c = c
 	return a, nil
 }
 
-func (a *asking) Prompt(ctx context.Context, _ string) (acpserver.PromptStop, error) {
-	v := view.Run{ID: "r", Asks: []view.OpenQuestion{{ID: "q1", Text: "Which?", Trigger: humaninput.AmbiguityTrigger, Fallback: "grey"}}}
-	a.stop, a.err = a.askOpenQuestions(ctx, v, state.New("r"))
+func (a *asking) Prompt(ctx context.Context, _ string) (acpserver.PromptStopReason, error) {
+	v := view.RunView{ID: "r", Asks: []view.OpenQuestion{{ID: "q1", Text: "Which?", Trigger: humaninput.AmbiguityTrigger, Fallback: "grey"}}}
+	a.stop, a.err = a.askOpenQuestions(ctx, v, state.NewState("r"))
 	return acpserver.PromptDone, nil
 }
 
@@ -49,7 +51,7 @@ func TestLastMoment(t *testing.T) {
 	const patience = 10 * time.Minute // as configured by default
 	for name, c := range map[string]struct {
 		after time.Duration // that a person answers
-		stop  acpserver.PromptStop
+		stop  acpserver.PromptStopReason
 		said  string
 	}{
 		"at the last moment": {patience - time.Second, "", "is recorded"},
@@ -62,7 +64,7 @@ func TestLastMoment(t *testing.T) {
 				a := &asking{}
 				a.dir = dir
 				a.agent = &editorAgent{host.Host{
-					Console: &console.Console{App: app.App{Mask: secret.New(nil), Env: func(string) string { return "" }, Dir: dir}},
+					Console: &console.Console{App: app.App{Mask: secret.NewMasker(nil), Env: func(string) string { return "" }, Dir: dir}},
 					Execute: func(ctx context.Context, _ *console.Console, args []string) error { // the journal is busy
 						select {
 						case <-time.After(2 * time.Second):

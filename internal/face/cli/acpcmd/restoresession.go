@@ -16,7 +16,7 @@ func (s *editorSession) restoreSession(ctx context.Context, p *app.Repository, r
 	said := ""
 	for i, r := range runs {
 		t := s.newTracker(ctx)
-		t.place, t.state = p, state.New(r.ID).ReadPastFrom(p.Journal.Events(ctx, r.ID, 0))
+		t.place, t.state = p, state.NewState(r.ID).ReadPastFrom(p.Journal.Events(ctx, r.ID, 0))
 		if err := t.replayPast(ctx); err != nil {
 			return err
 		}
@@ -57,10 +57,10 @@ func (s *editorSession) goalMarkdown(of *state.State) string {
 }
 
 // rememberRun records the next step after a run: a plan that was not started, or the run itself.
-func (s *editorSession) rememberRun(v view.Run, of *state.State) {
+func (s *editorSession) rememberRun(v view.RunView, of *state.State) {
 	s.run, s.plan = v.ID, nil
-	if plan := app.PlanOf(of); v.Mode == nexus.Draft && len(plan.Tasks) > 0 {
-		s.plan = &proposedPlan{Plan: plan, run: v.ID, spent: app.PlanCost(of)}
+	if plan := app.PlanOfRun(of); v.Mode == nexus.Draft && len(plan.Tasks) > 0 {
+		s.plan = &proposedPlan{Plan: plan, run: v.ID, spent: app.PlanningCost(of)}
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // resumeRun continues a run of the session, once a person agrees to it.
-func (s *editorSession) resumeRun(ctx context.Context, name string) (acpserver.PromptStop, error) {
+func (s *editorSession) resumeRun(ctx context.Context, name string) (acpserver.PromptStopReason, error) {
 	if s.resumesPausedRun(name) {
 		return s.resumePausedRun(ctx)
 	}
@@ -82,7 +82,7 @@ func (s *editorSession) resumeRun(ctx context.Context, name string) (acpserver.P
 
 // askOpenQuestions asks the open questions of a run, which would stop it again. It returns the reason why
 // the run is not continued: empty if every question was answered.
-func (s *editorSession) askOpenQuestions(ctx context.Context, v view.Run, st *state.State) (acpserver.PromptStop, error) {
+func (s *editorSession) askOpenQuestions(ctx context.Context, v view.RunView, st *state.State) (acpserver.PromptStopReason, error) {
 	for _, q := range v.Asks {
 		wait, end := s.withAnswerTimeout(ctx)
 		text := s.askQuestion(wait, v.ID, q, host.YesEffect(st, v.Held != nil))
@@ -154,7 +154,7 @@ func (l raisedLimits) String() (text string) {
 
 // resumePausedRun continues the paused run that a prompt of the session conducts. Its spending and
 // landing were agreed to when it began. After an alert, a person must agree again.
-func (s *editorSession) resumePausedRun(ctx context.Context) (acpserver.PromptStop, error) {
+func (s *editorSession) resumePausedRun(ctx context.Context) (acpserver.PromptStopReason, error) {
 	c, err := s.readSettings()
 	if err != nil {
 		return "", err
@@ -209,20 +209,20 @@ func (s *editorSession) pauseChangedError(run nexus.RunID, alarm string) error {
 }
 
 // readRun returns the view and the state of a run.
-func (s *editorSession) readRun(ctx context.Context, name string) (view.Run, *state.State, error) {
+func (s *editorSession) readRun(ctx context.Context, name string) (view.RunView, *state.State, error) {
 	at := s.agent.appIn(s.dir)
 	p, err := at.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
-		return view.Run{}, nil, err
+		return view.RunView{}, nil, err
 	}
 	defer p.Close()
-	r, err := p.Run(ctx, name)
+	r, err := p.FindRun(ctx, name)
 	if err != nil {
-		return view.Run{}, nil, err
+		return view.RunView{}, nil, err
 	}
 	st, err := p.Replay(ctx, r.ID)
 	if err != nil {
-		return view.Run{}, nil, err
+		return view.RunView{}, nil, err
 	}
 	return s.agent.Console.RunView(r, st), st, nil
 }

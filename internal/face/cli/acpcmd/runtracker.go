@@ -39,7 +39,7 @@ type runTracker struct {
 
 	state   *state.State
 	process nexus.RunProcess // the present or last conductor
-	lines   view.EventLines
+	lines   view.EventLineDrawer
 	calls   map[nexus.TaskID]*taskCall
 	plan    []byte                             // as shown
 	paid    nexus.Money                        // as shown
@@ -56,7 +56,7 @@ func (s *editorSession) newTracker(ctx context.Context) *runTracker {
 	t := &runTracker{s: s, ctx: ctx, calls: map[nexus.TaskID]*taskCall{}, models: map[string]string{}, asked: map[string]context.CancelCauseFunc{}}
 	if c, err := s.readSettings(); err == nil {
 		// Without prices, the usual context window is assumed.
-		t.prices, _ = provider.NewModels(c, s.agent.Console.Env, s.agent.Console.Now)
+		t.prices, _ = provider.NewModelPicker(c, s.agent.Console.Env, s.agent.Console.Now)
 	}
 	return t
 }
@@ -74,7 +74,7 @@ func (t *runTracker) startFollowing(id nexus.RunID) {
 	}
 	var follow context.Context
 	follow, t.end = context.WithCancelCause(context.WithoutCancel(t.ctx))
-	t.place, t.state = p, state.New(id).ReadPastFrom(p.Journal.Events(context.WithoutCancel(t.ctx), id, 0))
+	t.place, t.state = p, state.NewState(id).ReadPastFrom(p.Journal.Events(context.WithoutCancel(t.ctx), id, 0))
 	if err := t.replayPast(follow); err != nil {
 		t.stopUnshownRun(err)
 		return
@@ -148,7 +148,7 @@ func (t *runTracker) showRemaining(ctx context.Context) {
 }
 
 // runView returns the current view of the run.
-func (t *runTracker) runView() view.Run {
+func (t *runTracker) runView() view.RunView {
 	return t.s.agent.Console.RunView(journal.RecordedRun{ID: t.state.Run, Holder: t.conductorProcess()}, t.state)
 }
 
@@ -165,11 +165,11 @@ func (t *runTracker) planCost() nexus.Money {
 	if t.state == nil {
 		return 0
 	}
-	return app.PlanCost(t.state)
+	return app.PlanningCost(t.state)
 }
 
 // stopWithoutResult returns the reason why a prompt ends without a result.
-func (t *runTracker) stopWithoutResult(ctx context.Context, r host.Result) (acpserver.PromptStop, error) {
+func (t *runTracker) stopWithoutResult(ctx context.Context, r host.Result) (acpserver.PromptStopReason, error) {
 	switch {
 	case ctx.Err() != nil:
 		return acpserver.PromptCancelled, nil //nolint:nilerr // that it was cancelled is the answer
@@ -183,7 +183,7 @@ func (t *runTracker) stopWithoutResult(ctx context.Context, r host.Result) (acps
 }
 
 // runAndReport runs a command that conducts a run, shows the run, and reports the result.
-func (s *editorSession) runAndReport(ctx context.Context, o host.Invocation) (acpserver.PromptStop, error) {
+func (s *editorSession) runAndReport(ctx context.Context, o host.Invocation) (acpserver.PromptStopReason, error) {
 	work, drain := context.WithCancelCause(ctx)
 	defer drain(nil)
 	t := s.newTracker(work)
@@ -227,8 +227,8 @@ func (s *editorSession) runAndReport(ctx context.Context, o host.Invocation) (ac
 
 // reportRun shows the result of a run: the landed tasks, the others with their reasons, and the next
 // steps.
-func (s *editorSession) reportRun(v view.Run) {
-	text := fenceText(view.DrawReport(view.Style{}, v, false))
+func (s *editorSession) reportRun(v view.RunView) {
+	text := fenceText(view.DrawReport(view.OutputStyle{}, v, false))
 	free := false
 	for _, q := range v.Asks {
 		text += "\n\n**" + q.ID + "** " + s.escapeText(q.Text)
@@ -249,7 +249,7 @@ func (s *editorSession) reportRun(v view.Run) {
 }
 
 // continuationHint returns how a run goes on; empty if it does not, or waits for an answer.
-func continuationHint(v view.Run) string {
+func continuationHint(v view.RunView) string {
 	const resume = "\n\n`/resume` continues the run."
 	switch {
 	case v.Held != nil && v.Status == nexus.StatusPaused:
@@ -328,7 +328,7 @@ func (t *runTracker) alertReason() string {
 // changesView reports whether a fact may change the display.
 func changesView(f nexus.Fact) bool {
 	switch f.(type) {
-	case nexus.TurnTaken, nexus.ToolCalled, nexus.ToolAnswered, nexus.ToolsAnswered, nexus.PromptSent, nexus.BudgetReserved, nexus.GateStarted:
+	case nexus.ModelTurnRecorded, nexus.ToolCallStarted, nexus.ToolCallEnded, nexus.ToolResultsSent, nexus.PromptSent, nexus.BudgetReserved, nexus.GateStarted:
 		return false
 	default:
 		return true
@@ -342,23 +342,23 @@ func (t *runTracker) noteEvent(ctx context.Context, e nexus.Event) {
 		t.seen = len(t.state.Alerts.Raised)
 	case nexus.BudgetReserved:
 		t.models[f.ID] = f.Model
-	case nexus.BudgetSpent:
+	case nexus.BudgetSettled:
 		t.updateContextUsage(t.models[f.ID], f.Usage)
 		delete(t.models, f.ID)
-	case nexus.VerdictGiven, nexus.TrainLanded, nexus.AttemptEnded, nexus.TaskParked:
+	case nexus.GatesVerdictGiven, nexus.LandingCompleted, nexus.AttemptEnded, nexus.TaskParked:
 		for _, task := range t.state.Tasks {
-			if !t.silent && view.IsAbout(f, task.ID) {
+			if !t.silent && view.IsAboutTask(f, task.ID) {
 				t.readTaskDiffs(context.WithoutCancel(ctx), task) // it is shown even if the run ends in the meantime
 			}
 		}
 	default:
 	}
-	text := t.lines.Draw(view.Style{}, e)
+	text := t.lines.Draw(view.OutputStyle{}, e)
 	if text == "" || isShownElsewhere(e.Fact) {
 		return
 	}
 	for _, task := range t.state.Tasks {
-		if view.IsAbout(e.Fact, task.ID) {
+		if view.IsAboutTask(e.Fact, task.ID) {
 			c := t.taskCall(task.ID)
 			c.said = append(c.said, text)
 			c.said = c.said[max(0, len(c.said)-maxSaid):]
@@ -374,7 +374,7 @@ func (t *runTracker) noteEvent(ctx context.Context, e nexus.Event) {
 func isShownElsewhere(f nexus.Fact) bool {
 	switch f.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.PlanProposed, nexus.TaskPlanned, nexus.QuestionAsked, nexus.QuestionAnswered,
-		nexus.QuestionLeft, nexus.RequestMade, nexus.RequestSettled, nexus.RunEnded, nexus.ResultPublished, nexus.RunReopened, nexus.RunRecovered:
+		nexus.QuestionExpired, nexus.RequestMade, nexus.RequestSettled, nexus.RunEnded, nexus.ResultPublished, nexus.RunReopened, nexus.RunRecovered:
 		return true
 	default:
 		return false
@@ -387,14 +387,14 @@ func (t *runTracker) mask(text string) string { return t.s.agent.Console.Mask.Ma
 func (t *runTracker) updateContextUsage(model string, u nexus.Usage) {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
-	t.s.filled, t.s.window = u.Prompt(), usualWindow
+	t.s.filled, t.s.window = u.PromptTokens(), usualWindow
 	if t.prices != nil && t.prices.ContextSize(model) > 0 {
 		t.s.window = t.prices.ContextSize(model)
 	}
 }
 
 // showChanges shows the differences from the last display.
-func (t *runTracker) showChanges(v view.Run) {
+func (t *runTracker) showChanges(v view.RunView) {
 	t.updateCost(v)
 	if len(v.Tasks) == 0 || len(v.Tasks) < t.state.Proposed {
 		return // no plan yet
@@ -405,7 +405,7 @@ func (t *runTracker) showChanges(v view.Run) {
 			needed[id] = true
 		}
 	}
-	var all []acpserver.PlanEntry
+	var all []acpserver.AgentPlanEntry
 	for _, task := range v.Tasks {
 		if e, ok := t.planEntry(task, needed[task.ID]); ok {
 			all = append(all, e)
@@ -424,7 +424,7 @@ func (t *runTracker) showChanges(v view.Run) {
 }
 
 // updateCost shows the cost of the session.
-func (t *runTracker) updateCost(v view.Run) {
+func (t *runTracker) updateCost(v view.RunView) {
 	if v.Money.Spent == t.paid {
 		return
 	}
@@ -444,5 +444,5 @@ func (s *editorSession) showCost(run nexus.RunID, spent nexus.Money) {
 	for _, one := range s.spent {
 		all += one
 	}
-	s.c.ShowUsage(min(s.filled, cmp.Or(s.window, usualWindow)), cmp.Or(s.window, usualWindow), all.Float())
+	s.c.ShowUsage(min(s.filled, cmp.Or(s.window, usualWindow)), cmp.Or(s.window, usualWindow), all.Dollars())
 }

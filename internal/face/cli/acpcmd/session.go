@@ -31,13 +31,13 @@ const anyTier = "auto"
 type editorSession struct {
 	agent *editorAgent
 	c     *acpserver.Client
-	dir   string         // directory of the client
-	top   string         // root of its repository
-	least nexus.Approval // approval level that the configuration requires
+	dir   string             // directory of the client
+	top   string             // root of its repository
+	least nexus.ApprovalMode // approval level that the configuration requires
 
 	mu             sync.Mutex // guards the fields below
 	mode, tier     string
-	approval       nexus.Approval
+	approval       nexus.ApprovalMode
 	planning       bool                        // a person agreed to all plans of the session
 	plan           *proposedPlan               // the last plan that was not started
 	refused        nexus.RunID                 // run of the refused plan that the next message replaces
@@ -50,7 +50,7 @@ type editorSession struct {
 	shown          map[string]bool             // IDs of the tool calls that the client knows
 }
 
-// Opened implements [acpserver.AgentSession].
+// Opened implements [acpserver.ServedSession].
 func (s *editorSession) Opened() {
 	var all []acpserver.SlashCommand
 	for _, c := range slashCommands() {
@@ -59,30 +59,30 @@ func (s *editorSession) Opened() {
 	s.c.SendCommands(all)
 }
 
-// Options implements [acpserver.AgentSession].
+// Options implements [acpserver.ServedSession].
 func (s *editorSession) Options() []acpserver.SessionOption {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	const waits = "actions that need your approval"
 	approval := acpserver.SessionOption{ID: "approval", Name: "Approval", About: waits, Value: string(s.approval)}
-	for _, a := range []acpserver.OptionValue{
+	for _, a := range []acpserver.SessionOptionValue{
 		{Value: string(nexus.ApproveNone), Name: "Nothing", About: "commands that the policy asks about are refused"},
 		{Value: string(nexus.ApproveDestructive), Name: "Commands that may destroy", About: "commands of agents that the policy asks about"},
 		{Value: string(nexus.ApproveCommits), Name: "Commits, too", About: "and publishing landed work"},
 		{Value: string(nexus.ApproveAll), Name: "Everything", About: "and every command of an agent"},
 	} {
-		if nexus.Approval(a.Value).NeedsApproval(s.least) { // not below the level that the configuration requires
+		if nexus.ApprovalMode(a.Value).NeedsApproval(s.least) { // not below the level that the configuration requires
 			approval.Choices = append(approval.Choices, a)
 		}
 	}
 	return []acpserver.SessionOption{
-		{ID: acpserver.ModeOption, Name: "Mode", Category: "mode", Value: s.mode, Choices: []acpserver.OptionValue{
+		{ID: acpserver.ModeOption, Name: "Mode", Category: "mode", Value: s.mode, Choices: []acpserver.SessionOptionValue{
 			{Value: runMode, Name: "Run", About: "plan, show you the plan and its price, then code, check and review"},
 			{Value: planMode, Name: "Plan only", About: "make a plan with an estimate; /run starts it"},
 			{Value: quickMode, Name: "Quick", About: "one small task without a plan, with the same checks and review"},
 		}},
 		approval,
-		{ID: "tier", Name: "Tier", About: "tier that tasks start at", Category: "thought_level", Value: s.tier, Choices: []acpserver.OptionValue{
+		{ID: "tier", Name: "Tier", About: "tier that tasks start at", Category: "thought_level", Value: s.tier, Choices: []acpserver.SessionOptionValue{
 			{Value: anyTier, Name: "Auto", About: "by how hard a task looks"},
 			{Value: string(nexus.Fast), Name: "Fast"},
 			{Value: string(nexus.Balanced), Name: "Balanced"},
@@ -91,7 +91,7 @@ func (s *editorSession) Options() []acpserver.SessionOption {
 	}
 }
 
-// Set implements [acpserver.AgentSession].
+// Set implements [acpserver.ServedSession].
 func (s *editorSession) Set(option, value string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *editorSession) Set(option, value string) error {
 	case acpserver.ModeOption:
 		s.mode = value
 	case "approval":
-		s.approval = nexus.Approval(value)
+		s.approval = nexus.ApprovalMode(value)
 	case "tier":
 		s.tier = value
 	}
@@ -109,13 +109,13 @@ func (s *editorSession) Set(option, value string) error {
 // agreedOptions are the session's options at the time when a person is asked to agree. The work
 // uses these even if the client changes the options in the meantime.
 type agreedOptions struct {
-	tier     string         // empty: the router chooses
-	approval nexus.Approval // the strictest of all that apply
-	own      nexus.Approval // level of the run, which applies without a flag; empty: no run
+	tier     string             // empty: the router chooses
+	approval nexus.ApprovalMode // the strictest of all that apply
+	own      nexus.ApprovalMode // level of the run, which applies without a flag; empty: no run
 }
 
 // chosenOptions returns the current options, for a new run or for a run with its own approval level.
-func (s *editorSession) chosenOptions(c config.Config, run ...nexus.Approval) agreedOptions {
+func (s *editorSession) chosenOptions(c config.Config, run ...nexus.ApprovalMode) agreedOptions {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := agreedOptions{approval: strictestApproval(append(run, s.approval, c.Limits.Approval)...)}
@@ -129,10 +129,10 @@ func (s *editorSession) chosenOptions(c config.Config, run ...nexus.Approval) ag
 }
 
 // strictestApproval returns the level that includes all the given levels.
-func strictestApproval(all ...nexus.Approval) nexus.Approval {
+func strictestApproval(all ...nexus.ApprovalMode) nexus.ApprovalMode {
 	most := nexus.ApproveNone
-	for _, level := range nexus.Approvals() {
-		if slices.ContainsFunc(all, func(a nexus.Approval) bool { return a.NeedsApproval(level) }) {
+	for _, level := range nexus.ApprovalModes() {
+		if slices.ContainsFunc(all, func(a nexus.ApprovalMode) bool { return a.NeedsApproval(level) }) {
 			most = level
 		}
 	}
@@ -173,13 +173,13 @@ func (o agreedOptions) String() string {
 	return text
 }
 
-// Prompt implements [acpserver.AgentSession].
-func (s *editorSession) Prompt(ctx context.Context, text string) (acpserver.PromptStop, error) {
+// Prompt implements [acpserver.ServedSession].
+func (s *editorSession) Prompt(ctx context.Context, text string) (acpserver.PromptStopReason, error) {
 	stop, err := s.prompt(ctx, text)
 	return stop, s.agent.maskError(err)
 }
 
-func (s *editorSession) prompt(ctx context.Context, text string) (acpserver.PromptStop, error) {
+func (s *editorSession) prompt(ctx context.Context, text string) (acpserver.PromptStopReason, error) {
 	if strings.TrimSpace(text) == "" {
 		const hint = "Describe what you want in one or more sentences."
 		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the prompt is empty", Hint: hint}
@@ -213,7 +213,7 @@ func (s *editorSession) prompt(ctx context.Context, text string) (acpserver.Prom
 	}
 }
 
-// Beside implements [acpserver.AgentSession].
+// Beside implements [acpserver.ServedSession].
 func (s *editorSession) Beside(text string) bool {
 	c, rest, ok := parseSlashCommand(text)
 	return ok && (c.beside || c.name == "resume" && s.resumesPausedRun(rest))
@@ -258,7 +258,7 @@ func (s *editorSession) openQuestion(ctx context.Context) (id string, ok bool) {
 
 // answerQuestion answers a question of the last run, and continues the run. The client did not show the
 // person that this text is the answer, so it counts as an answer of the client.
-func (s *editorSession) answerQuestion(ctx context.Context, id, text string) (acpserver.PromptStop, error) {
+func (s *editorSession) answerQuestion(ctx context.Context, id, text string) (acpserver.PromptStopReason, error) {
 	s.mu.Lock()
 	run := s.run
 	s.mu.Unlock()
@@ -294,7 +294,7 @@ func (s *editorSession) showCall(call acpserver.ToolCallView) {
 	if s.shown == nil {
 		s.shown = map[string]bool{}
 	}
-	s.c.SendToolCall(call, s.shown[call.ID])
+	s.c.SendToolCallState(call, s.shown[call.ID])
 	s.shown[call.ID] = true
 }
 
@@ -325,7 +325,7 @@ func (s *editorSession) escapeText(text string) string {
 
 // escapeMarkdown turns a text into one line that an editor does not render as markup, link or picture.
 func escapeMarkdown(text string) string {
-	text = view.Clean(text)
+	text = view.EscapeForTerminal(text)
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
 	word := func(i int) bool { // reports whether a letter, a digit or a character of another script is at i
 		if i < 0 || i >= len(text) {
@@ -362,5 +362,5 @@ func fenceText(text string) string { return fenceLanguage("text", text) }
 
 // fenceLanguage returns a text in a code fence with a language.
 func fenceLanguage(language, text string) string {
-	return sanitize.FenceText(language, view.CleanText(strings.Trim(text, "\n")))
+	return sanitize.FenceUntrustedText(language, view.EscapeLinesForTerminal(strings.Trim(text, "\n")))
 }

@@ -25,7 +25,7 @@ type slashCommand struct {
 }
 
 // commandFunc runs a command with the text that follows its name.
-type commandFunc func(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStop, error)
+type commandFunc func(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStopReason, error)
 
 // slashCommands returns all slash commands.
 func slashCommands() []slashCommand {
@@ -68,30 +68,30 @@ func parseSlashCommand(text string) (c slashCommand, rest string, ok bool) {
 	return slashCommand{}, "", false
 }
 
-func runPlanCommand(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStop, error) {
+func runPlanCommand(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStopReason, error) {
 	if rest == "" {
 		return "", missingArgumentError("plan", "goal")
 	}
 	return s.makeAndShowPlan(ctx, rest)
 }
 
-func runQuickCommand(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStop, error) {
+func runQuickCommand(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStopReason, error) {
 	if rest == "" {
 		return "", missingArgumentError("quick", "task")
 	}
 	return s.runQuickTask(ctx, rest)
 }
 
-func runResumeCommand(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStop, error) {
+func runResumeCommand(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStopReason, error) {
 	return s.resumeRun(ctx, rest)
 }
 
-func runLandCommand(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStop, error) {
+func runLandCommand(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStopReason, error) {
 	return s.landRun(ctx, rest)
 }
 
 // runPauseCommand pauses a run or a task.
-func runPauseCommand(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStop, error) {
+func runPauseCommand(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStopReason, error) {
 	hint, line := "run", "stop --pause --json --run=RUN"
 	if rest != "" && !beginsLikeRunID(rest) {
 		hint, line = "task", line+" -- WORD"
@@ -114,7 +114,7 @@ func missingArgumentError(name, hint string) error {
 }
 
 // runRunCommand works on a goal, or on the last plan.
-func runRunCommand(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStop, error) {
+func runRunCommand(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStopReason, error) {
 	if rest != "" {
 		return s.planAndRunGoal(ctx, rest)
 	}
@@ -131,7 +131,7 @@ func runRunCommand(ctx context.Context, s *editorSession, rest string) (acpserve
 // by the session's run, WORD by the first typed word, and REST by all text after it.
 func outputCommand(name, about, hint, line string) slashCommand {
 	c := slashCommand{name: name, about: about, hint: hint, beside: true}
-	c.do = func(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStop, error) {
+	c.do = func(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStopReason, error) {
 		args, err := s.fillCommandLine(name, hint, line, rest)
 		if err != nil {
 			return "", err
@@ -146,7 +146,7 @@ func outputCommand(name, about, hint, line string) slashCommand {
 // model.
 func answerCommand(name, about, hint, line string) slashCommand {
 	c := slashCommand{name: name, about: about, hint: hint, beside: true}
-	c.do = func(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStop, error) {
+	c.do = func(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStopReason, error) {
 		args, err := s.fillCommandLine(name, hint, line, rest)
 		if err != nil {
 			return "", err
@@ -163,7 +163,7 @@ func answerCommand(name, about, hint, line string) slashCommand {
 }
 
 // showCommandOutput runs a command line and shows its output.
-func (s *editorSession) showCommandOutput(ctx context.Context, o host.Invocation) (acpserver.PromptStop, error) {
+func (s *editorSession) showCommandOutput(ctx context.Context, o host.Invocation) (acpserver.PromptStopReason, error) {
 	r := s.agent.Run(ctx, o)
 	if r.Failure != nil {
 		return "", failureError(r)
@@ -204,7 +204,7 @@ func (s *editorSession) fillCommandLine(name, hint, line, typed string) ([]strin
 		return nil, missingArgumentError(name, hint)
 	case !strings.Contains(line, "REST") && rest != "":
 		return nil, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "/" + name + " takes no " + view.Quote(rest),
+			Code: nexus.CodeInvalidInput, Message: "/" + name + " takes no " + view.QuoteForTerminal(rest),
 			Hint: strings.TrimSpace("Type /"+name+" "+strings.ToUpper(hint)) + ".",
 		}
 	}

@@ -44,7 +44,7 @@ func TestDated(t *testing.T) {
 // TestBeside holds that what spends or lands does not go on beside a prompt.
 func TestBeside(t *testing.T) {
 	for _, c := range slashCommands() {
-		if c.beside == slices.Contains(append(config.EditorConsents(), "resume"), c.name) {
+		if c.beside == slices.Contains(append(config.EditorConsentNames(), "resume"), c.name) {
 			t.Errorf("%s: %t", c.name, c.beside)
 		}
 	}
@@ -52,7 +52,7 @@ func TestBeside(t *testing.T) {
 
 // TestApproval offers no level that is laxer than the configured one.
 func TestApproval(t *testing.T) {
-	for least, want := range map[nexus.Approval]string{"none": "none destructive commits all", "commits": "commits all", "all": "all"} {
+	for least, want := range map[nexus.ApprovalMode]string{"none": "none destructive commits all", "commits": "commits all", "all": "all"} {
 		s := &editorSession{least: least, approval: least}
 		var got []string
 		for _, c := range s.Options()[1].Choices {
@@ -66,7 +66,7 @@ func TestApproval(t *testing.T) {
 
 // TestChosen holds that nothing makes a run laxer than it is, or than is configured now.
 func TestChosen(t *testing.T) {
-	for in, want := range map[[3]nexus.Approval]string{ // the session's, the configured one, the run's
+	for in, want := range map[[3]nexus.ApprovalMode]string{ // the session's, the configured one, the run's
 		{"none", "", "commits"}: "commits ", {"none", "commits", "none"}: "commits --approval=commits", {"all", "commits", ""}: "all --approval=all",
 		{"none", "none", "none"}: "none ", {"none", "", ""}: "none ", {"destructive", "none", "from a later version"}: "all --approval=all",
 	} {
@@ -95,16 +95,16 @@ func TestChosen(t *testing.T) {
 func TestContinues(t *testing.T) {
 	here := &nexus.RunProcess{}
 	for _, c := range []struct {
-		v    view.Run
+		v    view.RunView
 		want string
 	}{
-		{view.Run{Status: nexus.StatusExecuting, Held: here}, "The run is in progress outside"},
-		{view.Run{Status: nexus.StatusPaused, Held: here}, "`/resume`"},
-		{view.Run{Status: nexus.StatusInterrupted}, "Nothing is lost. `/resume`"},
-		{view.Run{Status: nexus.StatusLimit}, "`/resume` continues the run. Raise"},
-		{view.Run{Status: nexus.StatusStopped, Counts: view.Counts{Pending: 1}}, "`/resume`"},
-		{view.Run{Status: nexus.StatusWaiting, Asks: []view.OpenQuestion{{ID: "q1"}}}, ""},
-		{view.Run{Status: nexus.StatusDone}, ""},
+		{view.RunView{Status: nexus.StatusExecuting, Held: here}, "The run is in progress outside"},
+		{view.RunView{Status: nexus.StatusPaused, Held: here}, "`/resume`"},
+		{view.RunView{Status: nexus.StatusInterrupted}, "Nothing is lost. `/resume`"},
+		{view.RunView{Status: nexus.StatusLimit}, "`/resume` continues the run. Raise"},
+		{view.RunView{Status: nexus.StatusStopped, Counts: view.TaskCounts{Pending: 1}}, "`/resume`"},
+		{view.RunView{Status: nexus.StatusWaiting, Asks: []view.OpenQuestion{{ID: "q1"}}}, ""},
+		{view.RunView{Status: nexus.StatusDone}, ""},
 	} {
 		if got := strings.TrimSpace(continuationHint(c.v)); c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %s", c.v.Status, got)
@@ -145,7 +145,7 @@ func TestRaised(t *testing.T) {
 		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.MoneyFromDollars(0.75)}, nexus.Limits{RunMoney: nexus.MoneyFromDollars(1)}, "", "", nexus.MoneyFromDollars(0.25)}, // what its plan cost
 		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.MoneyFromDollars(0.75)}, nexus.Limits{RunMoney: nexus.MoneyFromDollars(2)}, "--budget=2", "raised to $2.00", nexus.MoneyFromDollars(0.25)},
 	} {
-		st := state.New("r")
+		st := state.NewState("r")
 		for i, f := range []nexus.Fact{nexus.GoalAccepted{Limits: c.run, Planning: c.planning}, nexus.RunEnded{Status: c.status}} {
 			if err := st.Apply(nexus.Event{Seq: int64(i) + 1, Fact: f}); err != nil {
 				t.Fatal(err)
@@ -176,7 +176,7 @@ func TestEscaped(t *testing.T) {
 			t.Errorf("%q: %s, want %s", in, got, want)
 		}
 	}
-	m := secret.New([]string{"DEPLOY_TOKEN=orange_*_banana-7"})
+	m := secret.NewMasker([]string{"DEPLOY_TOKEN=orange_*_banana-7"})
 	s := &editorSession{agent: &editorAgent{host.Host{Console: &console.Console{App: app.App{Mask: m}}}}}
 	if got := s.escapeText("it is orange_*_banana-7"); strings.Contains(got, "banana") {
 		t.Errorf("a key is shown: %s", got)

@@ -44,8 +44,8 @@ func (t *runTracker) taskCall(id nexus.TaskID) *taskCall {
 
 // planEntry returns a task as an entry of the plan. A task that was split has no entry: its parts
 // have.
-func (t *runTracker) planEntry(task view.Task, needed bool) (acpserver.PlanEntry, bool) {
-	e := acpserver.PlanEntry{Content: t.s.escapeText(string(task.ID) + ": " + task.Title), Priority: entryPriority(needed), Status: "pending"}
+func (t *runTracker) planEntry(task view.TaskView, needed bool) (acpserver.AgentPlanEntry, bool) {
+	e := acpserver.AgentPlanEntry{Content: t.s.escapeText(string(task.ID) + ": " + task.Title), Priority: entryPriority(needed), Status: "pending"}
 	switch task.Status {
 	case nexus.Landed:
 		e.Status = "completed"
@@ -61,7 +61,7 @@ func (t *runTracker) planEntry(task view.Task, needed bool) (acpserver.PlanEntry
 }
 
 // showTask shows a task as a tool call if it differs from the shown one.
-func (t *runTracker) showTask(v view.Run, task view.Task) {
+func (t *runTracker) showTask(v view.RunView, task view.TaskView) {
 	if one, changed := t.updateCall(v, task); changed {
 		t.s.showCall(one)
 	}
@@ -69,13 +69,13 @@ func (t *runTracker) showTask(v view.Run, task view.Task) {
 
 // updateCall renders a task as a tool call, and records it as shown. The diffs are always sent
 // together with the text, because an editor replaces both.
-func (t *runTracker) updateCall(v view.Run, task view.Task) (one acpserver.ToolCallView, changed bool) {
+func (t *runTracker) updateCall(v view.RunView, task view.TaskView) (one acpserver.ToolCallView, changed bool) {
 	c := t.taskCall(task.ID)
 	now := shownTask{title: t.s.escapeText(string(task.ID) + ": " + task.Title), status: callStatus(v, task), version: c.version}
 	now.files = strings.Join(t.plannedFiles(task.ID), "\n")
 	now.text = strings.Join(c.said, "\n")
-	if task.Why != "" && !strings.Contains(now.text, view.Clean(task.Why)) {
-		now.text += fmt.Sprintf("\n%s: %s", task.Status, view.Clean(task.Why))
+	if task.Why != "" && !strings.Contains(now.text, view.EscapeForTerminal(task.Why)) {
+		now.text += fmt.Sprintf("\n%s: %s", task.Status, view.EscapeForTerminal(task.Why))
 	}
 	now.text += c.left
 	before := c.shown
@@ -104,7 +104,7 @@ func (t *runTracker) updateCall(v view.Run, task view.Task) (one acpserver.ToolC
 }
 
 // callStatus returns the status of a task as a tool call.
-func callStatus(v view.Run, task view.Task) string {
+func callStatus(v view.RunView, task view.TaskView) string {
 	switch task.Status {
 	case nexus.Running, nexus.Reviewing, nexus.Boarding:
 		if v.Held != nil { // else it is not running and can be continued

@@ -20,8 +20,8 @@ import (
 
 // aTracker returns one that shows a run in a session that has no client.
 func aTracker() *runTracker {
-	g := &editorAgent{host.Host{Console: &console.Console{App: app.App{Mask: secret.New(nil)}}}}
-	return &runTracker{s: &editorSession{agent: g, top: "/w"}, calls: map[nexus.TaskID]*taskCall{}, state: state.New("r")}
+	g := &editorAgent{host.Host{Console: &console.Console{App: app.App{Mask: secret.NewMasker(nil)}}}}
+	return &runTracker{s: &editorSession{agent: g, top: "/w"}, calls: map[nexus.TaskID]*taskCall{}, state: state.NewState("r")}
 }
 
 // TestDrawn holds that diffs are sent when they change, or what is said about them, and
@@ -29,9 +29,9 @@ func aTracker() *runTracker {
 func TestDrawn(t *testing.T) {
 	for _, size := range []int{100, maxAgain + 1} {
 		k := aTracker()
-		v, task := view.Run{ID: "r", Held: &nexus.RunProcess{}}, view.Task{ID: "T1", Title: "Do it", Status: nexus.Running}
+		v, task := view.RunView{ID: "r", Held: &nexus.RunProcess{}}, view.TaskView{ID: "T1", Title: "Do it", Status: nexus.Running}
 		c := k.taskCall("T1")
-		c.said, c.diffs, c.size, c.version = []string{"one"}, []acpserver.FileDiff{acpserver.NewDiff("/w/a", nil, "a")}, size, 1
+		c.said, c.diffs, c.size, c.version = []string{"one"}, []acpserver.FileDiff{acpserver.NewFileDiff("/w/a", nil, "a")}, size, 1
 		seen := func() string {
 			one, changed := k.updateCall(v, task)
 			if !changed {
@@ -106,19 +106,19 @@ func TestLost(t *testing.T) {
 // TestSame holds that a diff that is another one is sent.
 func TestSame(t *testing.T) {
 	a, b := "a", "b"
-	d := acpserver.NewDiff("p", &a, "now")
+	d := acpserver.NewFileDiff("p", &a, "now")
 	for _, other := range []acpserver.FileDiff{
-		acpserver.NewDiff("q", &a, "now"), acpserver.NewDiff("p", &b, "now"), acpserver.NewDiff("p", nil, "now"), acpserver.NewDiff("p", &a, "then"),
+		acpserver.NewFileDiff("q", &a, "now"), acpserver.NewFileDiff("p", &b, "now"), acpserver.NewFileDiff("p", nil, "now"), acpserver.NewFileDiff("p", &a, "then"),
 	} {
 		if equalDiffs(d, other) || equalDiffs(other, d) {
 			t.Errorf("%+v", other)
 		}
 	}
 	again := "a"
-	if !equalDiffs(d, acpserver.NewDiff("p", &again, "now")) {
+	if !equalDiffs(d, acpserver.NewFileDiff("p", &again, "now")) {
 		t.Error("the same diff")
 	}
-	if diffSize(d) != 4 || diffSize(acpserver.NewDiff("p", nil, "now")) != 3 {
+	if diffSize(d) != 4 || diffSize(acpserver.NewFileDiff("p", nil, "now")) != 3 {
 		t.Error("what was there before counts")
 	}
 }
@@ -136,7 +136,7 @@ func TestAlarm(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		hear(nexus.GoalAccepted{Goal: nexus.Goal{Text: "Write."}, Limits: nexus.Limits{Alerts: nexus.AlertLimits{Denied: reaction}}})
+		hear(nexus.GoalAccepted{Goal: nexus.Goal{Text: "Write."}, Limits: nexus.Limits{Alerts: nexus.AlertThresholds{Denied: reaction}}})
 		hear(nexus.RunStarted{})
 		hear(nexus.RunPaused{Why: "asked by ada"})
 		if k.alertReason() != "" {

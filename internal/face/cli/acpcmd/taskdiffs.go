@@ -24,7 +24,7 @@ const (
 )
 
 // readTaskDiffs reads a task's change, as far as it can be shown.
-func (t *runTracker) readTaskDiffs(ctx context.Context, task *state.Task) {
+func (t *runTracker) readTaskDiffs(ctx context.Context, task *state.TaskState) {
 	from, to := task.ChangedCommits()
 	if to == "" {
 		return
@@ -44,7 +44,7 @@ func (t *runTracker) readTaskDiffs(ctx context.Context, task *state.Task) {
 			d, ok = t.readFileDiff(ctx, repo, from, to, f)
 		}
 		if !ok {
-			left = append(left, view.Clean(f.Path))
+			left = append(left, view.EscapeForTerminal(f.Path))
 			continue
 		}
 		c.diffs, c.size = append(c.diffs, d), c.size+diffSize(d)
@@ -55,7 +55,7 @@ func (t *runTracker) readTaskDiffs(ctx context.Context, task *state.Task) {
 	if len(left) > 0 {
 		c.left = fmt.Sprintf("\nalso changed: %s", strings.Join(left[:min(len(left), maxFiles)], ", "))
 		if len(left) > maxFiles {
-			c.left += " and " + view.Count(len(left)-maxFiles, "more file")
+			c.left += " and " + view.CountWithNoun(len(left)-maxFiles, "more file")
 		}
 	}
 }
@@ -76,7 +76,7 @@ func equalDiffs(a, b acpserver.FileDiff) bool {
 }
 
 // readFileDiff returns the change of a file, unless it is not text that can be shown.
-func (t *runTracker) readFileDiff(ctx context.Context, repo git.Repo, from, to string, f git.TreeChange) (acpserver.FileDiff, bool) {
+func (t *runTracker) readFileDiff(ctx context.Context, repo git.Repo, from, to string, f git.ChangedTreeFile) (acpserver.FileDiff, bool) {
 	read := func(commit string) (string, bool) {
 		text, cut, err := repo.ReadFile(ctx, commit, f.Path, maxFile)
 		return t.mask(text), err == nil && !cut && utf8.ValidString(text) && !strings.Contains(text, "\x00")
@@ -92,7 +92,7 @@ func (t *runTracker) readFileDiff(ctx context.Context, repo git.Repo, from, to s
 	if f.Status == "A" {
 		before = nil
 	}
-	return acpserver.NewDiff(filepath.Join(t.s.top, filepath.FromSlash(f.Path)), before, now), ok
+	return acpserver.NewFileDiff(filepath.Join(t.s.top, filepath.FromSlash(f.Path)), before, now), ok
 }
 
 // firstLine returns the number of the first changed line, counted from 1.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runrequest"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
@@ -99,7 +99,7 @@ func runToExtend(ctx context.Context, p *app.Repository, name string) (journal.R
 	if name == "" {
 		return p.ActiveRun(ctx)
 	}
-	r, err := p.Run(ctx, name)
+	r, err := p.FindRun(ctx, name)
 	return r, err == nil, err
 }
 
@@ -140,7 +140,7 @@ func AddToRun(ctx context.Context, a *console.Console, p *app.Repository, r jour
 // WithdrawItem asks a run to return an item of the backlog, and waits a while for that. The error
 // explains why it was refused. A run without a conductor does it when it continues.
 func WithdrawItem(ctx context.Context, a *console.Console, p *app.Repository, run nexus.RunID, item string) error {
-	r, err := p.Run(ctx, string(run))
+	r, err := p.FindRun(ctx, string(run))
 	if err != nil {
 		return err
 	}
@@ -224,8 +224,8 @@ func keepForLater(ctx context.Context, a *console.Console, p *app.Repository, w 
 		return err
 	}
 	got := AdditionResult{Item: item.ID, Why: why}
-	return a.Answer(got, func(view.Style) string {
-		return fmt.Sprintf("%s, so it is in the backlog: %s\nstart it with: nexus backlog start %s\n", why, workitem.FilePath(item.ID), item.ID)
+	return a.Answer(got, func(view.OutputStyle) string {
+		return fmt.Sprintf("%s, so it is in the backlog: %s\nstart it with: nexus backlog start %s\n", why, backlogitem.BacklogItemPath(item.ID), item.ID)
 	})
 }
 
@@ -234,7 +234,7 @@ func printAddition(a *console.Console, got AdditionResult) error {
 	if got.refused {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "nothing was added: " + got.Why, Hint: "See nexus status."}
 	}
-	return a.Answer(got, func(view.Style) string { return got.String() })
+	return a.Answer(got, func(view.OutputStyle) string { return got.String() })
 }
 
 // IsRefused reports whether the run refused the addition.

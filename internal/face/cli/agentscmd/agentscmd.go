@@ -18,28 +18,28 @@ import (
 
 // agentProgram is one program in the JSON output of `agents`.
 type agentProgram struct {
-	Name      string              `json:"name"`
-	Program   string              `json:"program,omitzero"` // its path; empty: not installed
-	Installed bool                `json:"installed"`
-	LoggedIn  bool                `json:"logged_in"`
-	Trusted   bool                `json:"trusted"`
-	Version   string              `json:"version,omitzero"` // as it reports; empty: it does not
-	Speaks    string              `json:"speaks"`
-	Model     string              `json:"model,omitzero"`   // the model to use; empty: its own choice
-	Models    []string            `json:"models,omitempty"` // models that it reports
-	Told      bool                `json:"tells_abilities"`  // Resumes is reported by the program; else derived from its format
-	Asks      bool                `json:"asks_permission"`
-	Counts    string              `json:"counts"`       // dollars, tokens, nothing, or as reported
-	Limits    bool                `json:"tells_limits"` // it reports the limits of its account
-	Resumes   bool                `json:"resumes"`
-	Billing   string              `json:"billing"`
-	Roles     []nexus.Role        `json:"roles,omitempty"`   // roles that use it
-	Next      string              `json:"next"`              // the first fix
-	Needs     []agentNeed         `json:"needs,omitempty"`   // missing prerequisites
-	Kept      []string            `json:"kept,omitempty"`    // why a login that it renewed when asked for models was not written back
-	Home      string              `json:"home,omitzero"`     // where that login still is; empty: nowhere
-	Windows   []view.AccountLimit `json:"windows,omitempty"` // used share of its limits, as last seen by runs here
-	every     bool                // all roles use it
+	Name      string                   `json:"name"`
+	Program   string                   `json:"program,omitzero"` // its path; empty: not installed
+	Installed bool                     `json:"installed"`
+	LoggedIn  bool                     `json:"logged_in"`
+	Trusted   bool                     `json:"trusted"`
+	Version   string                   `json:"version,omitzero"` // as it reports; empty: it does not
+	Speaks    string                   `json:"speaks"`
+	Model     string                   `json:"model,omitzero"`   // the model to use; empty: its own choice
+	Models    []string                 `json:"models,omitempty"` // models that it reports
+	Told      bool                     `json:"tells_abilities"`  // Resumes is reported by the program; else derived from its format
+	Asks      bool                     `json:"asks_permission"`
+	Counts    string                   `json:"counts"`       // dollars, tokens, nothing, or as reported
+	Limits    bool                     `json:"tells_limits"` // it reports the limits of its account
+	Resumes   bool                     `json:"resumes"`
+	Billing   string                   `json:"billing"`
+	Roles     []nexus.Role             `json:"roles,omitempty"`   // roles that use it
+	Next      string                   `json:"next"`              // the first fix
+	Needs     []agentNeed              `json:"needs,omitempty"`   // missing prerequisites
+	Kept      []string                 `json:"kept,omitempty"`    // why a login that it renewed when asked for models was not written back
+	Home      string                   `json:"home,omitzero"`     // where that login still is; empty: nowhere
+	Windows   []view.AccountLimitUsage `json:"windows,omitempty"` // used share of its limits, as last seen by runs here
+	every     bool                     // all roles use it
 }
 
 // Options are the options of the command.
@@ -85,11 +85,11 @@ func listAgents(ctx context.Context, o *Options) error {
 			}
 		}
 	}
-	return a.Answer(list, func(s view.Style) string { return drawAgents(s, list) })
+	return a.Answer(list, func(s view.OutputStyle) string { return drawAgents(s, list) })
 }
 
 // listedAgent combines the state of a program with its own report.
-func listedAgent(one app.InstalledAgent, said app.AgentProbe) agentProgram {
+func listedAgent(one app.AgentInstallation, said app.AgentProgramInfo) agentProgram {
 	p := agentProgram{
 		Name: one.Name, Program: one.File, Installed: one.Missing == nil, LoggedIn: one.LoggedIn, Trusted: one.Trusted,
 		Speaks: one.Speaks, Resumes: one.CanResume(), Billing: "subscription", Roles: one.Roles,
@@ -116,7 +116,7 @@ type agentNeed struct {
 }
 
 // agentNeeds returns the steps to make an agent usable, in order.
-func agentNeeds(one app.InstalledAgent, said app.AgentProbe) (all []agentNeed) {
+func agentNeeds(one app.AgentInstallation, said app.AgentProgramInfo) (all []agentNeed) {
 	if one.Missing != nil {
 		return []agentNeed{{"installed", cmp.Or(one.Install, "install "+one.Command)}}
 	}
@@ -149,7 +149,7 @@ func costUnit(speaks string) string {
 	}
 }
 
-func drawAgents(s view.Style, all []agentProgram) string {
+func drawAgents(s view.OutputStyle, all []agentProgram) string {
 	var b strings.Builder
 	for _, one := range all {
 		state := s.Good("ready  ")
@@ -159,12 +159,12 @@ func drawAgents(s view.Style, all []agentProgram) string {
 		case !one.LoggedIn || !one.Trusted || len(one.Needs) > 0 && one.Needs[0].What == "another version":
 			state = s.Warn("not yet")
 		}
-		fmt.Fprintf(&b, "%s %-10s", state, view.Clean(one.Name))
+		fmt.Fprintf(&b, "%s %-10s", state, view.EscapeForTerminal(one.Name))
 		if one.Version != "" {
-			fmt.Fprintf(&b, " %s", view.Clean(one.Version))
+			fmt.Fprintf(&b, " %s", view.EscapeForTerminal(one.Version))
 		}
 		if one.Installed {
-			fmt.Fprintf(&b, " %s, speaks %s, paid by %s", view.Clean(one.Program), one.Speaks, one.Billing)
+			fmt.Fprintf(&b, " %s, speaks %s, paid by %s", view.EscapeForTerminal(one.Program), one.Speaks, one.Billing)
 		}
 		roles := one.Roles
 		if one.every {
@@ -176,7 +176,7 @@ func drawAgents(s view.Style, all []agentProgram) string {
 		}
 		b.WriteString("\n")
 		if len(one.Models) > 0 {
-			fmt.Fprintf(&b, "        %-10s models: %s\n", "", view.Clean(firstModels(one.Models)))
+			fmt.Fprintf(&b, "        %-10s models: %s\n", "", view.EscapeForTerminal(firstModels(one.Models)))
 		}
 		b.WriteString(drawKept(s, one))
 		for _, w := range one.Windows {
@@ -187,20 +187,20 @@ func drawAgents(s view.Style, all []agentProgram) string {
 			if i > 0 {
 				word = "then:"
 			}
-			fmt.Fprintf(&b, "        %-10s %s %s\n", "", word, view.Clean(n.Fix))
+			fmt.Fprintf(&b, "        %-10s %s %s\n", "", word, view.EscapeForTerminal(n.Fix))
 		}
 	}
 	return b.String()
 }
 
 // drawKept draws the warning that a login renewed by a program was not written back.
-func drawKept(s view.Style, one agentProgram) string {
+func drawKept(s view.OutputStyle, one agentProgram) string {
 	var b strings.Builder
 	for _, why := range one.Kept {
-		fmt.Fprintf(&b, "        %-10s %s %s\n", "", s.Warn("a login that it renewed was not written back:"), view.Clean(why))
+		fmt.Fprintf(&b, "        %-10s %s %s\n", "", s.Warn("a login that it renewed was not written back:"), view.EscapeForTerminal(why))
 	}
 	if one.Home != "" {
-		fmt.Fprintf(&b, "        %-10s it is still in %s; log in again if yours is no longer accepted\n", "", view.Clean(one.Home))
+		fmt.Fprintf(&b, "        %-10s it is still in %s; log in again if yours is no longer accepted\n", "", view.EscapeForTerminal(one.Home))
 	}
 	return b.String()
 }

@@ -91,8 +91,8 @@ func waiveCriterion(ctx context.Context, o *Options) error {
 		if err != nil {
 			return err
 		}
-		return o.Console.Answer(runrequest.Result{Run: s.ID, Seq: e.Seq, Held: s.Holder != nil}, func(view.Style) string {
-			return "waived: " + view.Clean(o.ID) + "\n"
+		return o.Console.Answer(runrequest.Result{Run: s.ID, Seq: e.Seq, Held: s.Holder != nil}, func(view.OutputStyle) string {
+			return "waived: " + view.EscapeForTerminal(o.ID) + "\n"
 		})
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/addcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -34,21 +34,21 @@ func Commands(a *console.Console) []*cobra.Command {
 
 // backlogList is the JSON output of nexus backlog.
 type backlogList struct {
-	Active   int                    `json:"active"` // items in progress
-	Most     int                    `json:"most"`   // limit of Active
-	Items    []workitem.BacklogItem `json:"items"`
-	Problems []backlog.ItemProblem  `json:"problems"` // files that are not valid items
+	Active   int                       `json:"active"` // items in progress
+	Most     int                       `json:"most"`   // limit of Active
+	Items    []backlogitem.BacklogItem `json:"items"`
+	Problems []backlog.ItemProblem     `json:"problems"` // files that are not valid items
 }
 
 // repoBacklog is the backlog of a repository as opened by a command. The caller closes the repository.
 type repoBacklog struct {
 	place *app.Repository
 	store backlog.ItemStore
-	items []workitem.BacklogItem
+	items []backlogitem.BacklogItem
 	wrong []backlog.ItemProblem
 }
 
-func openBacklog(ctx context.Context, a *console.Console, want app.AccessMode) (*repoBacklog, error) {
+func openBacklog(ctx context.Context, a *console.Console, want app.RepositoryAccessMode) (*repoBacklog, error) {
 	p, err := a.OpenRepository(ctx, want)
 	if err != nil {
 		return nil, err
@@ -73,16 +73,16 @@ func listCommand(a *console.Console, use string) *cobra.Command {
 			return err
 		}
 		defer s.place.Close()
-		l := backlogList{Most: settings.Limits.Items, Items: []workitem.BacklogItem{}, Problems: append([]backlog.ItemProblem{}, s.wrong...)}
+		l := backlogList{Most: settings.Limits.Items, Items: []backlogitem.BacklogItem{}, Problems: append([]backlog.ItemProblem{}, s.wrong...)}
 		for _, i := range s.items {
-			if i.State == workitem.Active {
+			if i.State == backlogitem.Active {
 				l.Active++
 			}
-			if over := i.State == workitem.Done || i.State == workitem.Rejected; !over || all {
+			if over := i.State == backlogitem.Done || i.State == backlogitem.Rejected; !over || all {
 				l.Items = append(l.Items, i)
 			}
 		}
-		if err := a.Answer(l, func(st view.Style) string { return drawBacklog(st, l) }); err != nil || len(l.Problems) == 0 {
+		if err := a.Answer(l, func(st view.OutputStyle) string { return drawBacklog(st, l) }); err != nil || len(l.Problems) == 0 {
 			return err
 		}
 		return console.ExitError(console.CodeFailed)
@@ -92,35 +92,35 @@ func listCommand(a *console.Console, use string) *cobra.Command {
 	return c
 }
 
-func drawBacklog(s view.Style, l backlogList) string {
+func drawBacklog(s view.OutputStyle, l backlogList) string {
 	var b strings.Builder
 	if len(l.Items) == 0 {
 		b.WriteString("nothing waits\n")
 	} else {
 		rows := make([][]string, len(l.Items))
 		for n, i := range l.Items {
-			rows[n] = []string{string(i.State), view.Clean(i.ID), string(i.Priority), view.Clean(i.Title), view.Clean(itemNote(i))}
+			rows[n] = []string{string(i.State), view.EscapeForTerminal(i.ID), string(i.Priority), view.EscapeForTerminal(i.Title), view.EscapeForTerminal(itemNote(i))}
 		}
 		b.WriteString(view.DrawTable(s, []string{"state", "id", "priority", "title", ""}, rows))
 		fmt.Fprintf(&b, "%d of at most %d active\n", l.Active, l.Most)
 	}
 	for _, p := range l.Problems {
-		fmt.Fprintf(&b, "%s %s: %s\n", s.Bad("not read:"), view.Clean(p.File), view.Clean(p.Why))
+		fmt.Fprintf(&b, "%s %s: %s\n", s.Bad("not read:"), view.EscapeForTerminal(p.File), view.EscapeForTerminal(p.Why))
 		if p.Hint != "" {
-			fmt.Fprintf(&b, "  %s\n", view.Clean(p.Hint))
+			fmt.Fprintf(&b, "  %s\n", view.EscapeForTerminal(p.Hint))
 		}
 	}
 	return b.String()
 }
 
 // itemNote returns further facts about an item.
-func itemNote(i workitem.BacklogItem) string {
+func itemNote(i backlogitem.BacklogItem) string {
 	switch {
-	case i.State == workitem.Done && i.Commit != "":
+	case i.State == backlogitem.Done && i.Commit != "":
 		return "landed as " + view.ShortHash(i.Commit)
 	case i.Reason != "":
 		return i.Reason
-	case i.State != workitem.Waiting && i.Run != "":
+	case i.State != backlogitem.Waiting && i.Run != "":
 		return "run " + string(i.Run)
 	default:
 		return ""
@@ -143,7 +143,9 @@ func addCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Answer(item, func(view.Style) string { return fmt.Sprintf("%s waits: %s\n", item.ID, workitem.FilePath(item.ID)) })
+		return a.Answer(item, func(view.OutputStyle) string {
+			return fmt.Sprintf("%s waits: %s\n", item.ID, backlogitem.BacklogItemPath(item.ID))
+		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.ArgCount(0, -1)
 	c.Flags().StringVarP(&file, "file", "f", "", "read the text from `FILE`; - is standard input")
@@ -163,7 +165,7 @@ func showCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return s.unreadableFileError(args[0], err)
 		}
-		return a.Answer(item, func(view.Style) string { return view.CleanText(item.String()) })
+		return a.Answer(item, func(view.OutputStyle) string { return view.EscapeLinesForTerminal(item.String()) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.ArgCount(1, 1)
 	a.JSONFlag(c)
@@ -181,12 +183,12 @@ func (s *repoBacklog) unreadableFileError(name string, err error) error {
 }
 
 // findItem returns the item with that name, or the item made from the finding with that ID.
-func (s *repoBacklog) findItem(name string) (workitem.BacklogItem, error) {
-	if i, ok := (finding.PersonRules{Items: s.items}).ItemOf(name); ok {
+func (s *repoBacklog) findItem(name string) (backlogitem.BacklogItem, error) {
+	if i, ok := (finding.BacklogDecisions{Items: s.items}).BacklogItemOf(name); ok {
 		return i, nil
 	}
 	if strings.Contains(name, "/") {
-		return workitem.BacklogItem{}, &nexus.Error{
+		return backlogitem.BacklogItem{}, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no item of the finding %q in the backlog", name),
 			Hint: "nexus discover " + name + " --add puts it there.",
 		}
@@ -196,7 +198,7 @@ func (s *repoBacklog) findItem(name string) (workitem.BacklogItem, error) {
 
 // itemChange changes an item. It returns the new item, and a description of the result if the
 // item's state does not show it.
-type itemChange func(ctx context.Context, s *repoBacklog, item workitem.BacklogItem) (now workitem.BacklogItem, what string, err error)
+type itemChange func(ctx context.Context, s *repoBacklog, item backlogitem.BacklogItem) (now backlogitem.BacklogItem, what string, err error)
 
 // itemCommand returns a command that changes one item.
 func itemCommand(a *console.Console, use, short string, do itemChange) *cobra.Command {
@@ -214,8 +216,8 @@ func itemCommand(a *console.Console, use, short string, do itemChange) *cobra.Co
 		if err != nil {
 			return err
 		}
-		return a.Answer(item, func(view.Style) string {
-			return fmt.Sprintf("%s %s: %s\n", item.ID, cmp.Or(what, "is "+string(item.State)), workitem.FilePath(item.ID))
+		return a.Answer(item, func(view.OutputStyle) string {
+			return fmt.Sprintf("%s %s: %s\n", item.ID, cmp.Or(what, "is "+string(item.State)), backlogitem.BacklogItemPath(item.ID))
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.ArgCount(1, 1)
@@ -230,16 +232,16 @@ func editCommand(a *console.Console) *cobra.Command {
 	var c *cobra.Command
 	const use = "edit ID [--title TEXT] [--text TEXT] [flags]"
 	c = itemCommand(a, use, "change an item, or reopen one", func(
-		ctx context.Context, s *repoBacklog, item workitem.BacklogItem,
-	) (workitem.BacklogItem, string, error) {
+		ctx context.Context, s *repoBacklog, item backlogitem.BacklogItem,
+	) (backlogitem.BacklogItem, string, error) {
 		changed := c.Flags().Changed
 		if !again && !slices.ContainsFunc([]string{"title", "text", "priority", "type", "check", "files"}, changed) {
 			return item, "", &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "no change was given",
-				Hint: "Give --title, --text or another flag, or edit " + workitem.FilePath(item.ID) + ".",
+				Hint: "Give --title, --text or another flag, or edit " + backlogitem.BacklogItemPath(item.ID) + ".",
 			}
 		}
-		if item.State == workitem.Active || item.State == workitem.Queued {
+		if item.State == backlogitem.Active || item.State == backlogitem.Queued {
 			return item, "", &nexus.Error{
 				Code:    nexus.CodeInvalidInput,
 				Message: fmt.Sprintf("%s is %s in run %s, which works with the text that it was started with", item.ID, item.State, item.Run),
@@ -271,9 +273,9 @@ func editCommand(a *console.Console) *cobra.Command {
 		}
 		next.Priority, next.Kind, next.Check, next.Files = nexus.Priority(whole.Priority), nexus.TaskKind(whole.Kind), whole.Check, whole.Files
 		if again {
-			next.State, next.Reason, next.Run, next.Commit = workitem.Waiting, "", "", ""
+			next.State, next.Reason, next.Run, next.Commit = backlogitem.Waiting, "", "", ""
 		}
-		edited, err := s.store.EditItem(ctx, item.ID, func(i *workitem.BacklogItem) error { *i = next; return nil })
+		edited, err := s.store.EditItem(ctx, item.ID, func(i *backlogitem.BacklogItem) error { *i = next; return nil })
 		return edited, editSummary(item, edited), err
 	})
 	f := c.Flags()
@@ -285,7 +287,7 @@ func editCommand(a *console.Console) *cobra.Command {
 }
 
 // editSummary describes the changes of an edit.
-func editSummary(was, now workitem.BacklogItem) string {
+func editSummary(was, now backlogitem.BacklogItem) string {
 	var what []string
 	for _, one := range []struct {
 		name    string
@@ -322,8 +324,8 @@ func moveCommand(a *console.Console) *cobra.Command {
 	var before, after string
 	const use = "move ID --before ID | --after ID [--json]"
 	c := itemCommand(a, use, "change the order of the waiting items", func(
-		ctx context.Context, s *repoBacklog, item workitem.BacklogItem,
-	) (workitem.BacklogItem, string, error) {
+		ctx context.Context, s *repoBacklog, item backlogitem.BacklogItem,
+	) (backlogitem.BacklogItem, string, error) {
 		if before == "" && after == "" {
 			return item, "", &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "no position was given",
@@ -331,20 +333,20 @@ func moveCommand(a *console.Console) *cobra.Command {
 			}
 		}
 		was, what := item.Priority, ""
-		err := s.store.ChangeItems(ctx, func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
+		err := s.store.ChangeItems(ctx, func(all []backlogitem.BacklogItem) ([]backlogitem.BacklogItem, error) {
 			to, err := s.findItem(before + after)
 			if err != nil {
 				return nil, err
 			}
-			if item.State != workitem.Waiting || to.State != workitem.Waiting {
+			if item.State != backlogitem.Waiting || to.State != backlogitem.Waiting {
 				return nil, &nexus.Error{
 					Code:    nexus.CodeInvalidInput,
 					Message: fmt.Sprintf("%s is %s and %s is %s: only waiting items have a place in the order", item.ID, item.State, to.ID, to.State),
 					Hint:    "nexus backlog lists the waiting items.",
 				}
 			}
-			changed := workitem.MoveItem(all, item.ID, to.ID, after != "")
-			if at := slices.IndexFunc(changed, func(i workitem.BacklogItem) bool { return i.ID == item.ID }); at >= 0 {
+			changed := backlogitem.MoveItem(all, item.ID, to.ID, after != "")
+			if at := slices.IndexFunc(changed, func(i backlogitem.BacklogItem) bool { return i.ID == item.ID }); at >= 0 {
 				item = changed[at]
 			}
 			what = queuePosition(all, changed, item)
@@ -362,13 +364,13 @@ func moveCommand(a *console.Console) *cobra.Command {
 }
 
 // queuePosition describes an item's position among all waiting items, after some changed.
-func queuePosition(all, changed []workitem.BacklogItem, item workitem.BacklogItem) string {
-	now := slices.DeleteFunc(slices.Clone(all), func(i workitem.BacklogItem) bool {
-		return i.State != workitem.Waiting || slices.ContainsFunc(changed, func(c workitem.BacklogItem) bool { return c.ID == i.ID })
+func queuePosition(all, changed []backlogitem.BacklogItem, item backlogitem.BacklogItem) string {
+	now := slices.DeleteFunc(slices.Clone(all), func(i backlogitem.BacklogItem) bool {
+		return i.State != backlogitem.Waiting || slices.ContainsFunc(changed, func(c backlogitem.BacklogItem) bool { return c.ID == i.ID })
 	})
 	now = append(now, changed...)
-	workitem.SortItems(now)
-	at := slices.IndexFunc(now, func(i workitem.BacklogItem) bool { return i.ID == item.ID })
+	backlogitem.SortItems(now)
+	at := slices.IndexFunc(now, func(i backlogitem.BacklogItem) bool { return i.ID == item.ID })
 	return fmt.Sprintf("is number %d of the %d that wait", at+1, len(now))
 }
 
@@ -376,8 +378,8 @@ func rejectCommand(a *console.Console) *cobra.Command {
 	var why string
 	const use = "reject ID --why TEXT [--json]"
 	c := itemCommand(a, use, "record that an item will not be done, and why", func(
-		ctx context.Context, s *repoBacklog, item workitem.BacklogItem,
-	) (workitem.BacklogItem, string, error) {
+		ctx context.Context, s *repoBacklog, item backlogitem.BacklogItem,
+	) (backlogitem.BacklogItem, string, error) {
 		reason := strings.Join(strings.Fields(why), " ")
 		switch {
 		case reason == "":
@@ -385,18 +387,18 @@ func rejectCommand(a *console.Console) *cobra.Command {
 				Code: nexus.CodeInvalidInput, Message: "no reason was given",
 				Hint: "Give the reason with --why: it keeps others from adding the same again.",
 			}
-		case item.State == workitem.Active:
+		case item.State == backlogitem.Active:
 			return item, "", &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s works on %s", item.Run, item.ID),
 				Hint: "Skip its tasks with nexus stop --skip first; nexus status shows them.",
 			}
-		case item.State == workitem.Queued && s.place.Journal != nil:
+		case item.State == backlogitem.Queued && s.place.Journal != nil:
 			if err := addcmd.WithdrawItem(ctx, a, s.place, item.Run, item.ID); err != nil {
 				return item, "", err
 			}
 		}
-		now, err := s.store.EditItem(ctx, item.ID, func(i *workitem.BacklogItem) error {
-			i.State, i.Reason, i.Commit = workitem.Rejected, reason, ""
+		now, err := s.store.EditItem(ctx, item.ID, func(i *backlogitem.BacklogItem) error {
+			i.State, i.Reason, i.Commit = backlogitem.Rejected, reason, ""
 			return nil
 		})
 		return now, "", err
@@ -422,7 +424,7 @@ func keepFinding(ctx context.Context, a *console.Console, id string) error {
 		return err
 	}
 	defer s.place.Close()
-	if _, ok := (finding.PersonRules{Items: s.items}).ItemOf(id); ok {
+	if _, ok := (finding.BacklogDecisions{Items: s.items}).BacklogItemOf(id); ok {
 		return nil
 	}
 	f, err := checkcmd.RecheckFinding(ctx, a, id)

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/addcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
@@ -66,8 +66,8 @@ func startCommand(a *console.Console) *cobra.Command {
 }
 
 // waitingItems returns the items that are to be started; they must be waiting.
-func (s *repoBacklog) waitingItems(names []string) ([]workitem.BacklogItem, error) {
-	var items []workitem.BacklogItem
+func (s *repoBacklog) waitingItems(names []string) ([]backlogitem.BacklogItem, error) {
+	var items []backlogitem.BacklogItem
 	for _, name := range names {
 		i, err := s.findItem(name)
 		if err != nil {
@@ -75,12 +75,12 @@ func (s *repoBacklog) waitingItems(names []string) ([]workitem.BacklogItem, erro
 		}
 		hint := "nexus backlog edit " + i.ID + " --again lets it wait again."
 		switch i.State {
-		case workitem.Waiting:
+		case backlogitem.Waiting:
 			items = append(items, i)
 			continue
-		case workitem.Active, workitem.Queued:
+		case backlogitem.Active, backlogitem.Queued:
 			hint = "nexus status " + string(i.Run) + " shows its state."
-		case workitem.Done, workitem.Rejected:
+		case backlogitem.Done, backlogitem.Rejected:
 		}
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is not waiting: it is %s", i.ID, i.State),
@@ -91,10 +91,10 @@ func (s *repoBacklog) waitingItems(names []string) ([]workitem.BacklogItem, erro
 }
 
 // addToRun adds items to a run that is in progress.
-func (s *repoBacklog) addToRun(ctx context.Context, a *console.Console, r journal.RecordedRun, items []workitem.BacklogItem) error {
+func (s *repoBacklog) addToRun(ctx context.Context, a *console.Console, r journal.RecordedRun, items []backlogitem.BacklogItem) error {
 	var all []addcmd.AdditionResult
 	for _, i := range items {
-		one := []workitem.BacklogItem{i}
+		one := []backlogitem.BacklogItem{i}
 		if err := startcmd.QueueItems(ctx, s.store, one, r.ID); err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (s *repoBacklog) addToRun(ctx context.Context, a *console.Console, r journa
 	if _, _, err := s.store.SyncItems(ctx, s.place.Record()); err != nil {
 		return err
 	}
-	return a.Answer(all, func(view.Style) string {
+	return a.Answer(all, func(view.OutputStyle) string {
 		var b strings.Builder
 		for _, got := range all {
 			b.WriteString(got.Item + " is " + got.String())

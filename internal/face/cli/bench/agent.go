@@ -38,7 +38,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Answer(f, func(v view.Style) string { return drawAgent(v, f) })
+		return a.Answer(f, func(v view.OutputStyle) string { return drawAgent(v, f) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
 	s.addFlags(a, c, 40, "turns in a session")
 	f := c.Flags()
@@ -291,7 +291,7 @@ func (b *benchmarkSetup) runLoopProcessIn(ctx context.Context, files int, kind, 
 	}
 	var out LoopCost
 	if err := json.Unmarshal(e.out, &out); err != nil || e.exit != 0 {
-		return LoopCost{}, nil, processCost{}, fmt.Errorf("it ended with code %d and said: %s", e.exit, view.CleanText(string(e.out)))
+		return LoopCost{}, nil, processCost{}, fmt.Errorf("it ended with code %d and said: %s", e.exit, view.EscapeLinesForTerminal(string(e.out)))
 	}
 	if kind == attemptLoop && sessions == 1 {
 		b.sent = s.measureSent()
@@ -316,7 +316,7 @@ func createSampleRepo(ctx context.Context, dir string, files int) error {
 			return err
 		}
 	}
-	return git.Create(ctx, dir, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin")
+	return git.CreateRepo(ctx, dir, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin")
 }
 
 // processEnv returns the environment of a measured process: a home directory of its own, and the

@@ -16,7 +16,7 @@ import (
 // runFloor is the minimal loop between a model and a shell: it stores nothing, checks nothing, and
 // asks nobody. It sends the same requests and runs the same commands as our loop, and is the
 // lower bound to compare with.
-func (l *benchmarkLoop) runFloor(ctx context.Context, system string, specs []llm.Tool) (LoopCost, error) {
+func (l *benchmarkLoop) runFloor(ctx context.Context, system string, specs []llm.ToolDescription) (LoopCost, error) {
 	c := bareConversation{benchmarkLoop: l, meter: l.newMeter()}
 	c.request.Model, c.request.MaxTokens, c.request.Stream = "scripted", 8192, true
 	c.request.System = []requestBlock{{Type: "text", Text: system}}

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/bench"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim"
-	"github.com/nexus-ai-builder/nexus/internal/sys/background"
+	"github.com/nexus-ai-builder/nexus/internal/sys/backgroundprocess"
 )
 
 // TestMain lets this binary be nexus and nexus-bench, because those are what the
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	case len(os.Args) > 1 && os.Args[1] == "agent" && slices.Contains(os.Args, "--loop"):
 		os.Exit(bench.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	case len(os.Args) > 1 && slices.Contains([]string{"agent", "version"}, os.Args[1]):
-		os.Exit(cli.Main(context.Background(), background.FindParent(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(cli.Main(context.Background(), backgroundprocess.FindParent(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
 }
@@ -43,14 +43,14 @@ func figures[T any](t *testing.T, args ...string) T {
 }
 
 func TestChaos(t *testing.T) {
-	r := figures[sim.ChaosReport](t, "chaos", "--seed", "7", "--n", "40")
+	r := figures[sim.ChaosTestReport](t, "chaos", "--seed", "7", "--n", "40")
 	if r.First != 7 || r.Seeds != 40 || r.Violations != 0 || r.Events == 0 {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestSchedule(t *testing.T) {
-	p := figures[sim.WorkerUse](t, "schedule", "--n", "100", "-j", "8")
+	p := figures[sim.WorkerUtilization](t, "schedule", "--n", "100", "-j", "8")
 	if p.Landed != 100 || p.Parallel != 8 || p.Efficiency < 0.9 || p.Efficiency > 1 {
 		t.Errorf("%+v", p)
 	}

@@ -60,7 +60,7 @@ func (l *benchmarkLoop) runLoop(ctx context.Context) (LoopCost, error) {
 	l.config.Limits = nexus.DefaultLimits()
 	l.config.Limits.Turns, l.config.Limits.Parallel = l.turns+10, l.sessions
 	l.config.Limits.RunMoney, l.config.Limits.DayMoney = 10_000*nexus.Dollar, 10_000*nexus.Dollar
-	roles, err := agent.LoadRoles(nil)
+	roles, err := agent.LoadRoleDefinitions(nil)
 	if err != nil {
 		return LoopCost{}, err
 	}
@@ -76,7 +76,7 @@ func (l *benchmarkLoop) runLoop(ctx context.Context) (LoopCost, error) {
 			return LoopCost{}, err
 		}
 		defer tools.Close()
-		return l.runFloor(ctx, prompt.SystemPrompt(l.role.Prompt, nil, prompt.WorkEnvironment{}), tools.Specs())
+		return l.runFloor(ctx, prompt.SystemPrompt(l.role.Prompt, nil, prompt.RoleEnvironment{}), tools.Specs())
 	case ownLoop:
 		return l.runInMemory(ctx)
 	case durableLoop, attemptLoop:
@@ -101,17 +101,17 @@ func (l *benchmarkLoop) noteTask(n int) nexus.Task {
 }
 
 func (l *benchmarkLoop) newTools(dir string, s tool.ResultStore) (*tool.ToolSet, error) {
-	e := tool.AgentEnvironment{Dir: dir, Box: l.box, Blob: s, Now: l.app.Now, Writes: true}
+	e := tool.AgentToolEnvironment{Dir: dir, Box: l.box, Blob: s, Now: l.app.Now, Writes: true}
 	if !l.box.HidesHost() {
 		e.Tmp = dir + ".tmp" // as in an attempt
 	}
 	// Tier fast has no subagents.
-	return tool.New(e, slices.DeleteFunc(slices.Clone(l.role.Tools), func(name string) bool { return name == tool.SubagentTool })...)
+	return tool.NewToolSet(e, slices.DeleteFunc(slices.Clone(l.role.Tools), func(name string) bool { return name == tool.SubagentTool })...)
 }
 
 // newModel returns the scripted model, with a meter on the first session.
 func (l *benchmarkLoop) newModel(m *turnMeter) (worker.PricedModel, error) {
-	models, err := provider.NewModels(l.config, l.app.Env, l.app.Now)
+	models, err := provider.NewModelPicker(l.config, l.app.Env, l.app.Now)
 	if err != nil {
 		return worker.PricedModel{}, err
 	}
@@ -161,10 +161,10 @@ func (l *benchmarkLoop) runSession(ctx context.Context, id nexus.AttemptID, dir 
 	}
 	defer tools.Close()
 	name := nexus.SessionID(id) + "/coder.1"
-	out, err := agent.RunSession(ctx, model.Model, tools, agent.SessionBrief{
-		Session: name, Attempt: id, Role: l.role, Model: model.Name, System: prompt.SystemPrompt(l.role.Prompt, nil, prompt.WorkEnvironment{}),
+	out, err := agent.RunSession(ctx, model.Model, tools, agent.SessionStretchOptions{
+		Session: name, Attempt: id, Role: l.role, Model: model.Name, System: prompt.SystemPrompt(l.role.Prompt, nil, prompt.RoleEnvironment{}),
 		Next: l.firstMessage(name), Limits: l.config.Limits, Price: model.Price, Worst: model.Worst,
-		Tokens: model.Tokens, Context: model.Context, Choices: model.SessionChoices(), Retry: llm.RetryPolicy{Now: l.app.Now, Jitter: rand.Float64},
+		Tokens: model.Tokens, Context: model.Context, Choices: model.SessionChoices(), Retry: llm.CallRetryPolicy{Now: l.app.Now, Jitter: rand.Float64},
 	}, d, s, nil)
 	if err == nil && out.Outcome != nexus.Accepted {
 		err = fmt.Errorf("session %s ended as %s: %s", name, out.Outcome, out.Why)

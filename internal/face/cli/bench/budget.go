@@ -22,7 +22,7 @@ func budgetCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := a.Answer(r, func(v view.Style) string { return drawBudget(v, r) }); err != nil || r.Violations == 0 {
+		if err := a.Answer(r, func(v view.OutputStyle) string { return drawBudget(v, r) }); err != nil || r.Violations == 0 {
 			return err
 		}
 		return console.ExitError(console.CodeFailed)
@@ -31,21 +31,21 @@ func budgetCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-func drawBudget(s view.Style, r sim.OvershootReport) string {
+func drawBudget(s view.OutputStyle, r sim.CapOvershootReport) string {
 	var b strings.Builder
 	verdict := s.Good("no cap passed by more than one reserved call")
 	if r.Violations > 0 {
-		verdict = s.Bad(view.Count(r.Violations, "violation"))
+		verdict = s.Bad(view.CountWithNoun(r.Violations, "violation"))
 	}
-	fmt.Fprintf(&b, "%s in %s from %d on\n", verdict, view.Count(r.Runs, "run"), r.First)
-	fmt.Fprintf(&b, "  %d model calls, up to %d in flight at once in a run; 32 in %s\n", r.Calls, r.Most, view.Count(r.Crowded, "run"))
-	fmt.Fprintf(&b, "  %d deaths of a process with %d calls in flight; 16 or more at once in %s\n\n", r.Deaths, r.Lost, view.Count(r.DiedFull, "run"))
+	fmt.Fprintf(&b, "%s in %s from %d on\n", verdict, view.CountWithNoun(r.Runs, "run"), r.First)
+	fmt.Fprintf(&b, "  %d model calls, up to %d in flight at once in a run; 32 in %s\n", r.Calls, r.Most, view.CountWithNoun(r.Crowded, "run"))
+	fmt.Fprintf(&b, "  %d deaths of a process with %d calls in flight; 16 or more at once in %s\n\n", r.Deaths, r.Lost, view.CountWithNoun(r.DiedFull, "run"))
 	fmt.Fprintf(&b, "  %-9s %8s %8s %14s %14s %12s\n", "cap", "runs", "passed", "p99, in calls", "max, in calls", "max")
 	for _, c := range r.Caps {
 		fmt.Fprintf(&b, "  %-9s %8d %8d %14.2f %14.2f %12s\n", c.Name, c.Held, c.Passed, c.P99, c.Max, c.Money)
 	}
 	if r.Worst != nil {
-		fmt.Fprintf(&b, "\nseed %d: %s\n%s\n", r.Worst.Seed, view.CleanText(r.Worst.Violation), view.CleanText(r.Worst.Tape))
+		fmt.Fprintf(&b, "\nseed %d: %s\n%s\n", r.Worst.Seed, view.EscapeLinesForTerminal(r.Worst.Violation), view.EscapeLinesForTerminal(r.Worst.Tape))
 	}
 	return b.String()
 }

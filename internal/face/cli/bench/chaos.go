@@ -22,7 +22,7 @@ func chaosCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		r := sim.PlayChaos(s.seed, s.n, nil) //nolint:contextcheck // it touches nothing outside
-		if err := a.Answer(r, func(v view.Style) string { return drawChaos(v, r) }); err != nil || r.Violations == 0 {
+		if err := a.Answer(r, func(v view.OutputStyle) string { return drawChaos(v, r) }); err != nil || r.Violations == 0 {
 			return err
 		}
 		return console.ExitError(console.CodeFailed)
@@ -40,13 +40,13 @@ func (s *benchmarkFlags) checkFlags(most int) error {
 	}
 }
 
-func drawChaos(s view.Style, r sim.ChaosReport) string {
+func drawChaos(s view.OutputStyle, r sim.ChaosTestReport) string {
 	var b strings.Builder
 	verdict := s.Good("nothing violated")
 	if r.Violations > 0 {
-		verdict = s.Bad(view.Count(r.Violations, "violation"))
+		verdict = s.Bad(view.CountWithNoun(r.Violations, "violation"))
 	}
-	fmt.Fprintf(&b, "%s in %s from %d on\n", verdict, view.Count(r.Seeds, "run"), r.First)
+	fmt.Fprintf(&b, "%s in %s from %d on\n", verdict, view.CountWithNoun(r.Seeds, "run"), r.First)
 	fmt.Fprintf(&b, "  %d events in %d steps, %s of virtual time\n", r.Events, r.Steps, r.Virtual.Round(1e9))
 	fmt.Fprintf(&b, "  %d deaths of a process, %d lives, %d of %d tasks landed\n", r.Deaths, r.Lives, r.Landed, r.Tasks)
 	fmt.Fprintf(&b, "  %d model calls, %d of them in flight when a process died\n", r.Calls, r.Repeated)
@@ -54,7 +54,7 @@ func drawChaos(s view.Style, r sim.ChaosReport) string {
 		fmt.Fprintf(&b, "  %-9s %d\n", end, r.Ends[end])
 	}
 	if r.Worst != nil {
-		fmt.Fprintf(&b, "seed %d: %s\n%s\n", r.Worst.Seed, view.CleanText(r.Worst.Violation), view.CleanText(r.Worst.Tape))
+		fmt.Fprintf(&b, "seed %d: %s\n%s\n", r.Worst.Seed, view.EscapeLinesForTerminal(r.Worst.Violation), view.EscapeLinesForTerminal(r.Worst.Tape))
 	}
 	return b.String()
 }

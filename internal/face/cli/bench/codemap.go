@@ -29,7 +29,7 @@ func mapCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Answer(f, func(s view.Style) string { return drawMaps(s, f) })
+		return a.Answer(f, func(s view.OutputStyle) string { return drawMaps(s, f) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Args = console.ArgCount(1, 100)
 	c.Flags().IntVar(&n, "n", 5, "use the `N` newest fixes, if no commit is given")
@@ -174,11 +174,11 @@ func readFix(ctx context.Context, repo git.Repo, commit string) (f MappedFix, ok
 	return f, f.File != "" && best < 200, nil
 }
 
-func drawMaps(s view.Style, m MapFigures) string {
+func drawMaps(s view.OutputStyle, m MapFigures) string {
 	yes := map[bool]string{true: "yes", false: "no"}
 	var rows [][]string
 	for _, f := range m.Fixes {
-		rows = append(rows, []string{f.Commit[:min(len(f.Commit), 9)], view.Clean(f.Subject), view.Clean(f.File), view.Clean(f.Symbol), yes[f.Shown], yes[f.Named], view.FormatNumber(f.Tokens)})
+		rows = append(rows, []string{f.Commit[:min(len(f.Commit), 9)], view.EscapeForTerminal(f.Subject), view.EscapeForTerminal(f.File), view.EscapeForTerminal(f.Symbol), yes[f.Shown], yes[f.Named], view.FormatNumber(f.Tokens)})
 	}
 	return view.DrawTable(s, []string{"commit", "subject", "file", "symbol", "file shown", "symbol shown", "tokens"}, rows) +
 		fmt.Sprintf("\nThe map shows the file of %d of %d fixes, and the symbol of %d, in %s tokens.\n", m.Files, len(m.Fixes), m.Symbols, view.FormatNumber(m.Tokens))

@@ -77,7 +77,7 @@ func (l *benchmarkLoop) newWorld(ctx context.Context, p *app.Repository, m *turn
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	machine, release, err := app.NewMachine(ctx, app.MachineOptions{
+	machine, release, err := app.NewLocalExecutor(ctx, app.LocalExecutorOptions{
 		Run: benchRun, Repo: p.Repo, State: p.State, Blobs: blobs, Config: l.config, Env: l.app.Env, Now: l.app.Now, Headless: true, Exe: exe,
 	})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-func drawAgent(s view.Style, f AgentFigures) string {
+func drawAgent(s view.OutputStyle, f AgentFigures) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", s.Bold(fmt.Sprintf("a turn, the middle of %d x %d", f.Rounds, f.Turns)))
 	fmt.Fprintf(&b, "  %-8s %-7s %9s %6s %9s %6s %8s %9s %7s\n", "loop", "sandbox", "gap ms", "x", "cpu ms", "x", "allocs", "alloc KB", "prices")

@@ -18,7 +18,7 @@ func estimatesCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		f := sim.MeasureEstimates(s.seed, s.n) //nolint:contextcheck // it touches nothing outside
-		if err := a.Answer(f, func(v view.Style) string { return drawEstimateAccuracy(v, f) }); err != nil || f.Problem == "" {
+		if err := a.Answer(f, func(v view.OutputStyle) string { return drawEstimateAccuracy(v, f) }); err != nil || f.Problem == "" {
 			return err
 		}
 		return console.ExitError(console.CodeFailed)
@@ -27,13 +27,13 @@ func estimatesCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-func drawEstimateAccuracy(s view.Style, f sim.EstimateQuality) string {
-	text := fmt.Sprintf("%s of the ranges of remaining time held: %s, asked %d times\n", s.Bold(fmt.Sprintf("%.3f", f.Right)), view.Count(f.Runs, "run"), f.Asked)
+func drawEstimateAccuracy(s view.OutputStyle, f sim.EstimateQuality) string {
+	text := fmt.Sprintf("%s of the ranges of remaining time held: %s, asked %d times\n", s.Bold(fmt.Sprintf("%.3f", f.Right)), view.CountWithNoun(f.Runs, "run"), f.Asked)
 	text += fmt.Sprintf("  %.3f took less, %.3f took more; %d times too few tasks had landed to say\n", f.Early, f.Late, f.Unknown)
 	text += fmt.Sprintf("  the upper end of the middle range is %.1f times its lower end\n", f.Wide)
-	text += fmt.Sprintf("%s of %s estimated from history took a time in their range\n", s.Bold(fmt.Sprintf("%.3f", f.Held)), view.Count(f.Tasks, "task"))
+	text += fmt.Sprintf("%s of %s estimated from history took a time in their range\n", s.Bold(fmt.Sprintf("%.3f", f.Held)), view.CountWithNoun(f.Tasks, "task"))
 	if f.Problem != "" {
-		text += s.Bad("stopped: ") + view.CleanText(f.Problem) + "\n"
+		text += s.Bad("stopped: ") + view.EscapeLinesForTerminal(f.Problem) + "\n"
 	}
 	return text
 }

@@ -29,7 +29,7 @@ func promptsCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Answer(p, func(s view.Style) string { return drawPrompts(s, p) })
+		return a.Answer(p, func(s view.OutputStyle) string { return drawPrompts(s, p) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
 	a.JSONFlag(c)
 	return c
@@ -76,7 +76,7 @@ func measurePrompts(ctx context.Context, a *console.Console) (p PromptFigures, e
 	if err := sampleShop(repo); err != nil {
 		return p, err
 	}
-	if err := git.Create(ctx, repo, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
+	if err := git.CreateRepo(ctx, repo, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
 		return p, err
 	}
 	s, stop, err := llmtest.StartServer(ctx, shopScript(), llmtest.Options{Bodies: true})
@@ -92,7 +92,7 @@ func measurePrompts(ctx context.Context, a *console.Console) (p PromptFigures, e
 	if e.exit != 0 {
 		return p, &nexus.Error{
 			Code: nexus.CodeInternal, Message: fmt.Sprintf("the run of the sample ended with code %d", e.exit),
-			Hint: view.CleanText(string(e.out)),
+			Hint: view.EscapeLinesForTerminal(string(e.out)),
 		}
 	}
 	return sumRequests(s.Requests()), nil
@@ -261,7 +261,7 @@ func nameableWords(text string) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-func drawPrompts(s view.Style, p PromptFigures) string {
+func drawPrompts(s view.OutputStyle, p PromptFigures) string {
 	var rows [][]string
 	for _, x := range p.Parts {
 		rows = append(rows, []string{
@@ -269,7 +269,7 @@ func drawPrompts(s view.Style, p PromptFigures) string {
 			fmt.Sprintf("%d of %d", x.Used, x.Sessions), fmt.Sprintf("%.1f of %d", x.NamedBy, x.Names),
 		})
 	}
-	return fmt.Sprintf("%d tasks, %s, %s: %s tokens of input, %.1f %% of them read from the cache.\n\n", p.Tasks, view.Count(p.Sessions, "session"),
-		view.Count(p.Requests, "request"), view.FormatNumber(p.Input), 100*p.Cached) +
+	return fmt.Sprintf("%d tasks, %s, %s: %s tokens of input, %.1f %% of them read from the cache.\n\n", p.Tasks, view.CountWithNoun(p.Sessions, "session"),
+		view.CountWithNoun(p.Requests, "request"), view.FormatNumber(p.Input), 100*p.Cached) +
 		view.DrawTable(s, []string{"role", "section", "sessions", "tokens", "of all input", "used in", "names used"}, rows)
 }

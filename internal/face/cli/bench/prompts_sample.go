@@ -14,7 +14,7 @@ import (
 // include a failure on the way.
 type sampleTask struct {
 	module, verb string
-	strategy     nexus.Strategy
+	strategy     nexus.WritingStrategy
 	trouble      string // gate, review or tester; empty: no failure
 	needs        string
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestPromptsDrawn(t *testing.T) {
-	got := drawPrompts(view.Style{}, PromptFigures{
+	got := drawPrompts(view.OutputStyle{}, PromptFigures{
 		Tasks: 10, Sessions: 24, Requests: 1, Input: 268602, Cached: 0.825,
 		Parts: []SectionUse{{Role: "coder", Section: "tools", Sessions: 10, Tokens: 1234, Share: 0.405, Used: 9, Names: 12, NamedBy: 3.25}},
 	})

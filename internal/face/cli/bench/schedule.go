@@ -19,7 +19,7 @@ func scheduleCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		p := sim.MeasureSchedule(s.n, max(1, parallel), s.seed) //nolint:contextcheck // it touches nothing outside
-		if err := a.Answer(p, func(v view.Style) string { return drawScheduleEfficiency(v, p) }); err != nil || p.Problem == "" {
+		if err := a.Answer(p, func(v view.OutputStyle) string { return drawScheduleEfficiency(v, p) }); err != nil || p.Problem == "" {
 			return err
 		}
 		return console.ExitError(console.CodeFailed)
@@ -29,12 +29,12 @@ func scheduleCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-func drawScheduleEfficiency(s view.Style, p sim.WorkerUse) string {
-	text := fmt.Sprintf("%s of the bound: %s for %s, %d at once\n", s.Bold(fmt.Sprintf("%.3f", p.Efficiency)), p.Took, view.Count(p.Tasks, "task"), p.Parallel)
+func drawScheduleEfficiency(s view.OutputStyle, p sim.WorkerUtilization) string {
+	text := fmt.Sprintf("%s of the bound: %s for %s, %d at once\n", s.Bold(fmt.Sprintf("%.3f", p.Efficiency)), p.Took, view.CountWithNoun(p.Tasks, "task"), p.Parallel)
 	text += fmt.Sprintf("  bound %s = the longer of critical path %s and work %s / %d\n", p.Bound, p.Path, p.Work, p.Parallel)
 	text += fmt.Sprintf("  %d of %d landed\n", p.Landed, p.Tasks)
 	if p.Problem != "" {
-		text += s.Bad("stopped: ") + view.CleanText(p.Problem) + "\n"
+		text += s.Bad("stopped: ") + view.EscapeLinesForTerminal(p.Problem) + "\n"
 	}
 	return text
 }

@@ -52,7 +52,7 @@ func visitScript(turns int) llmtest.Script {
 
 // startScriptedServer starts a server on loopback and returns the function that stops it.
 func startScriptedServer(ctx context.Context, now func() time.Time, turns int) (*timedServer, func(), error) {
-	inner, err := llmtest.New(visitScript(turns), llmtest.Options{Bodies: true})
+	inner, err := llmtest.NewServer(visitScript(turns), llmtest.Options{Bodies: true})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -67,7 +67,7 @@ type meteredModel struct {
 }
 
 // Stream implements [llm.Model].
-func (m meteredModel) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+func (m meteredModel) Stream(ctx context.Context, r llm.Request, heard func(llm.AnswerDelta)) (llm.Response, error) {
 	m.meter.noteRequest()
 	return m.Model.Stream(ctx, r, heard)
 }

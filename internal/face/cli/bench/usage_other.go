@@ -7,6 +7,6 @@ import (
 	"time"
 )
 
-func spent() time.Duration { return 0 }
+func processorTime() time.Duration { return 0 }
 
-func peak(*os.ProcessState) int64 { return 0 }
+func peakMemory(*os.ProcessState) int64 { return 0 }

@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sentmessages"
 )
 
 // again is the time to wait after a channel failed.
@@ -32,21 +32,21 @@ const again = 10 * time.Second
 type Channels struct {
 	App   *app.App
 	Place *app.Repository
-	Set   config.QuestionChannels
+	Set   config.QuestionChannelSettings
 	Say   func(format string, args ...any)
 
-	Deliver func(context.Context, nexus.RunID) error      // publishes agreed changes while the run is not in progress
-	Show    func(context.Context) (web.WebContent, error) // content of the web pages; nil: no channel web
+	Deliver func(context.Context, nexus.RunID) error            // publishes agreed changes while the run is not in progress
+	Show    func(context.Context) (web.ServedRepository, error) // content of the web pages; nil: no channel web
 }
 
 // questionDir returns the directory of the channel file.
-func questionDir(state string, c config.QuestionChannels) string {
+func questionDir(state string, c config.QuestionChannelSettings) string {
 	return cmp.Or(c.Dir, filepath.Join(state, "questions"))
 }
 
 // Check returns an error if the channels cannot be used, before anything begins. State is the
 // directory of the repository's state; empty if there is none.
-func Check(a *app.App, state string, c config.QuestionChannels) error {
+func Check(a *app.App, state string, c config.QuestionChannelSettings) error {
 	var all []error
 	for _, name := range c.Order {
 		switch name {
@@ -57,7 +57,7 @@ func Check(a *app.App, state string, c config.QuestionChannels) error {
 					Hint: "Use an absolute path, so that it does not depend on where nexus is started.",
 				})
 			} else if state != "" || c.Dir != "" {
-				all = append(all, file.Check(questionDir(state, c)))
+				all = append(all, file.CheckDirectory(questionDir(state, c)))
 			}
 		case config.WebChannel:
 			_, err := WebOptions(a, c)
@@ -74,27 +74,27 @@ func Check(a *app.App, state string, c config.QuestionChannels) error {
 }
 
 // WebOptions returns the options of the web page, also together with an error about them.
-func WebOptions(a *app.App, c config.QuestionChannels) (web.Options, error) {
+func WebOptions(a *app.App, c config.QuestionChannelSettings) (web.Options, error) {
 	token, err := readSecret(a, "channels.web.token_env", c.WebTokenEnv)
 	if err != nil {
 		return web.Options{}, err
 	}
 	o := web.Options{Listen: c.WebListen, Token: token, Now: a.Now}
-	return o, web.Check(o)
+	return o, web.CheckOptions(o)
 }
 
 // webhookOptions returns the options of the webhook.
-func webhookOptions(a *app.App, c config.QuestionChannels) (webhook.Options, error) {
+func webhookOptions(a *app.App, c config.QuestionChannelSettings) (webhook.Options, error) {
 	key, err := readSecret(a, "channels.webhook.secret_env", c.WebhookSecretEnv)
 	if err != nil {
 		return webhook.Options{}, err
 	}
 	o := webhook.Options{URL: c.WebhookURL, Secret: key, Listen: c.WebhookListen, Answers: c.WebhookAnswers, Now: a.Now}
-	return o, webhook.Check(o)
+	return o, webhook.CheckChannel(o)
 }
 
 // telegramOptions returns the options of the chat.
-func telegramOptions(a *app.App, c config.QuestionChannels) (telegram.Options, error) {
+func telegramOptions(a *app.App, c config.QuestionChannelSettings) (telegram.Options, error) {
 	token, err := readSecret(a, "channels.telegram.token_env", c.TelegramTokenEnv)
 	if err != nil {
 		return telegram.Options{}, err
@@ -111,7 +111,7 @@ func telegramOptions(a *app.App, c config.QuestionChannels) (telegram.Options, e
 		}
 		o.Users = append(o.Users, id)
 	}
-	return o, telegram.Check(o)
+	return o, telegram.CheckChannel(o)
 }
 
 // readSecret returns the value of a variable, and masks it in all output from then on.
@@ -126,18 +126,18 @@ func readSecret(a *app.App, setting, name string) (string, error) {
 			Hint: "Set it to a long random text, such as the output of openssl rand -hex 32.",
 		}
 	}
-	a.Mask.Learn(value)
+	a.Mask.AddSecret(value)
 	return value, nil
 }
 
 // OpenInbox returns an inbox with the open items of the repository.
-func (c Channels) OpenInbox(ctx context.Context) (*channel.Inbox, error) {
+func (c Channels) OpenInbox(ctx context.Context) (*channel.JournalInbox, error) {
 	held := func(ctx context.Context, run nexus.RunID) bool {
 		all, err := c.Place.Journal.Runs(ctx)
 		i := slices.IndexFunc(all, func(r journal.RecordedRun) bool { return r.ID == run })
 		return err == nil && i >= 0 && all[i].Holder != nil
 	}
-	return channel.Open(ctx, c.Place.Journal, held, c.App.Now)
+	return channel.OpenInbox(ctx, c.Place.Journal, held, c.App.Now)
 }
 
 // Ask asks people through the channels in their order until the context ends. It reports a
@@ -162,21 +162,21 @@ func (c Channels) Ask(ctx context.Context) {
 }
 
 // DeliverApproved publishes the agreed changes of runs that have no conductor, until the context ends.
-func (c Channels) DeliverApproved(ctx context.Context, inbox *channel.Inbox) {
+func (c Channels) DeliverApproved(ctx context.Context, inbox *channel.JournalInbox) {
 	if c.Deliver == nil {
 		return
 	}
-	inbox.Deliver(ctx, func(ctx context.Context, run nexus.RunID) { c.reportError(ctx, c.Deliver(ctx, run)) })
+	inbox.FollowPublishApprovals(ctx, func(ctx context.Context, run nexus.RunID) { c.reportError(ctx, c.Deliver(ctx, run)) })
 }
 
 // keepOpen keeps a channel open. A channel that two processes would disturb is open in one process at
 // a time.
-func (c Channels) keepOpen(ctx context.Context, name string, inbox *channel.Inbox, seat *channel.Subscription) {
+func (c Channels) keepOpen(ctx context.Context, name string, inbox *channel.JournalInbox, seat *channel.InboxSubscription) {
 	serve := func(ctx context.Context) error { return c.serve(ctx, name, inbox, seat) }
 	if name != config.WebChannel {
 		alone := serve
 		serve = func(ctx context.Context) error {
-			return sentlog.RunExclusive(ctx, filepath.Join(c.Place.State, "channels", name+".lock"), alone)
+			return sentmessages.RunExclusive(ctx, filepath.Join(c.Place.State, "channels", name+".lock"), alone)
 		}
 	}
 	last := ""
@@ -193,39 +193,39 @@ func (c Channels) keepOpen(ctx context.Context, name string, inbox *channel.Inbo
 	}
 }
 
-func (c Channels) serve(ctx context.Context, name string, inbox *channel.Inbox, seat *channel.Subscription) error {
+func (c Channels) serve(ctx context.Context, name string, inbox *channel.JournalInbox, seat *channel.InboxSubscription) error {
 	complain := func(err error) { c.reportError(ctx, err) }
 	switch name {
 	case config.FileChannel:
-		return file.Serve(ctx, seat, file.Options{Dir: questionDir(c.Place.State, c.Set), Complain: complain})
+		return file.ServeDirectory(ctx, seat, file.Options{Dir: questionDir(c.Place.State, c.Set), Complain: complain})
 	case config.WebhookChannel:
 		o, err := webhookOptions(c.App, c.Set)
 		if err != nil {
 			return err
 		}
-		book, err := sentlog.OpenLog(filepath.Join(c.Place.State, "channels", name+".json"))
+		book, err := sentmessages.OpenSentLog(filepath.Join(c.Place.State, "channels", name+".json"))
 		if err != nil {
 			return err
 		}
 		o.Complain, o.Say = complain, c.Say
-		return webhook.Serve(ctx, seat, book, o)
+		return webhook.ServeChannel(ctx, seat, book, o)
 	case config.TelegramChannel:
 		o, err := telegramOptions(c.App, c.Set)
 		if err != nil {
 			return err
 		}
-		book, err := sentlog.OpenLog(filepath.Join(c.Place.State, "channels", name+".json"))
+		book, err := sentmessages.OpenSentLog(filepath.Join(c.Place.State, "channels", name+".json"))
 		if err != nil {
 			return err
 		}
 		o.Complain = complain
-		return telegram.Serve(ctx, seat, book, o)
+		return telegram.ServeChannel(ctx, seat, book, o)
 	default:
 		o, err := WebOptions(c.App, c.Set)
 		if err != nil {
 			return err
 		}
-		if o.WebContent, err = c.Show(ctx); err != nil {
+		if o.ServedRepository, err = c.Show(ctx); err != nil {
 			return err
 		}
 		s, err := web.Listen(ctx, inbox, o)
@@ -238,7 +238,7 @@ func (c Channels) serve(ctx context.Context, name string, inbox *channel.Inbox, 
 }
 
 // PageLocation returns the address of the page. It omits a token that the user chose.
-func PageLocation(s *web.Server, c config.QuestionChannels) string {
+func PageLocation(s *web.Server, c config.QuestionChannelSettings) string {
 	if c.WebTokenEnv != "" {
 		return s.Address() + "/?token=... (see " + c.WebTokenEnv + ")"
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/view/verdict"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
@@ -32,7 +32,7 @@ type baseTree struct {
 	rev      string
 	commit   string
 	runner   gate.GateRunner
-	known    map[string]nexus.Evidence
+	known    map[string]nexus.GateEvidence
 	changed  []string // files that differ
 	tests    []string // those of them that are tests, or support tests
 	dressed  bool     // the tree has the tests of the working tree
@@ -48,8 +48,8 @@ func checkOutBase(ctx context.Context, a *console.Console, rev, dir, cache strin
 	if err != nil {
 		return nil, err
 	}
-	b = &baseTree{now: dir, repo: repo, rev: rev, commit: commit, known: map[string]nexus.Evidence{}}
-	if b.changed, err = change.ChangedInWorktree(ctx, repo, commit); err != nil {
+	b = &baseTree{now: dir, repo: repo, rev: rev, commit: commit, known: map[string]nexus.GateEvidence{}}
+	if b.changed, err = changeeffects.ChangedInWorktree(ctx, repo, commit); err != nil {
 		return nil, err
 	}
 	for _, file := range b.changed {
@@ -80,18 +80,18 @@ func (b *baseTree) testOrigin(dir string, reruns int) *gate.OriginTree {
 	case b == nil:
 		return &gate.OriginTree{Dir: dir}
 	}
-	return &gate.OriginTree{Dir: b.tree, Changed: b.changed, Use: func(_ context.Context, do func(gate.GateRunner, gate.CheckedTree) error) error {
+	return &gate.OriginTree{Dir: b.tree, Changed: b.changed, Use: func(_ context.Context, do func(gate.GateRunner, gate.JudgedTreeDir) error) error {
 		if b.dressed {
 			return nil
 		}
-		return do(b.runner, gate.CheckedTree{Dir: b.tree, Hash: b.commit})
+		return do(b.runner, gate.JudgedTreeDir{Dir: b.tree, Hash: b.commit})
 	}}
 }
 
 // lineMoves maps the lines of the commit to lines in the working tree.
-func (b *baseTree) lineMoves(ctx context.Context) (gate.LineMoves, error) {
+func (b *baseTree) lineMoves(ctx context.Context) (gate.TreeLineMapping, error) {
 	patch, err := b.repo.Run(ctx, "diff", "--no-ext-diff", "--no-textconv", "--text", "-U0", "-M", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", b.commit, "--")
-	return gate.ParseMoves(patch), err
+	return gate.ParseLineMoves(patch), err
 }
 
 func (b *baseTree) removeDir() { _ = os.RemoveAll(b.at); b.release() } // a copy
@@ -106,7 +106,7 @@ func (b *baseTree) compareWithBase(ctx context.Context, a *console.Console, now 
 	of := changeEffect(b.now, c, b.changed)
 	gates = gate.SortByDistance(gates, of.StepsFromChange)
 	now.Apart = unaffectedReasons(f.Gates, b.changed, of)
-	now.Base = func(name string) (nexus.Evidence, bool) { e, ok := b.known[name]; return e, ok }
+	now.Base = func(name string) (nexus.GateEvidence, bool) { e, ok := b.known[name]; return e, ok }
 	err = b.judgeCommit(ctx, a, slices.DeleteFunc(slices.Clone(gates), func(g gate.QualityGate) bool { return now.Apart(g) != "" }))
 	if err != nil || f.Related || !slices.ContainsFunc(gates, func(g gate.QualityGate) bool { return g.Tests && b.known[g.Name].HasHung() }) {
 		return gates, err
@@ -117,7 +117,7 @@ func (b *baseTree) compareWithBase(ctx context.Context, a *console.Console, now 
 
 // needsFixedTestCheck reports whether to determine the tests of a gate that the change fixed. Tests that hang
 // are not run again.
-func (b *baseTree) needsFixedTestCheck(g gate.QualityGate, now nexus.Evidence) bool {
+func (b *baseTree) needsFixedTestCheck(g gate.QualityGate, now nexus.GateEvidence) bool {
 	return b != nil && g.Tests && g.Of == "" && !now.Apart && !now.HasHung() && !b.known[g.Name].HasHung()
 }
 
@@ -143,7 +143,7 @@ func (b *baseTree) judgeCommit(ctx context.Context, a *console.Console, gates []
 		if g.Of != "" || g.RepeatsHangingTests(b.known[g.Again]) {
 			continue
 		}
-		e, err := b.runner.Judge(ctx, gate.CheckedTree{Dir: b.tree, Hash: b.commit}, g)
+		e, err := b.runner.RunGate(ctx, gate.JudgedTreeDir{Dir: b.tree, Hash: b.commit}, g)
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (b *baseTree) judgeCommit(ctx context.Context, a *console.Console, gates []
 // fixedTests returns the tests of a gate that the change fixes. It adds the tests of the working tree
 // to the code of the base: a test that fails there and passes in the working tree is fixed by the
 // change.
-func (b *baseTree) fixedTests(ctx context.Context, a *console.Console, g gate.QualityGate, weighed nexus.Evidence, said gateOutputs) ([]verdict.FixedTests, error) {
+func (b *baseTree) fixedTests(ctx context.Context, a *console.Console, g gate.QualityGate, weighed nexus.GateEvidence, said gateOutputs) ([]verdict.TestsFixedByChange, error) {
 	if !b.needsFixedTestCheck(g, weighed) {
 		return nil, nil
 	}
@@ -167,7 +167,7 @@ func (b *baseTree) fixedTests(ctx context.Context, a *console.Console, g gate.Qu
 			return nil, fmt.Errorf("put the tests beside %s: %w", b.rev, err)
 		}
 		var err error
-		if before, err = b.runner.Judge(ctx, gate.CheckedTree{Dir: b.tree, Hash: b.commit}, g); err != nil {
+		if before, err = b.runner.RunGate(ctx, gate.JudgedTreeDir{Dir: b.tree, Hash: b.commit}, g); err != nil {
 			return nil, err
 		}
 		a.Say("%s at %s, with the current tests: %s", before.Gate, b.rev, before.State)
@@ -179,7 +179,7 @@ func (b *baseTree) fixedTests(ctx context.Context, a *console.Console, g gate.Qu
 	if len(tests) == 0 {
 		return nil, nil
 	}
-	return []verdict.FixedTests{{Gate: g.Name, Tests: tests}}, nil
+	return []verdict.TestsFixedByChange{{Gate: g.Name, Tests: tests}}, nil
 }
 
 // originalTestDir is the directory with the original test files.

@@ -27,7 +27,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/verdict"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
@@ -182,7 +182,7 @@ func checkTree(ctx context.Context, o *Options) error {
 	if all, err = addTamperFindings(ctx, a, f, dir, all, alone); err != nil {
 		return err
 	}
-	v, err := checkDoneRules(ctx, a, f, dir, settings, verdict.VerdictOf(all, related.ReplacedGates(got.gates, all)...), got.taken)
+	v, err := checkDoneRules(ctx, a, f, dir, settings, verdict.CombineGateResults(all, related.ReplacedGates(got.gates, all)...), got.taken)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func pickGates(dir string, c config.GateSettings, names []string) ([]gate.Qualit
 		}
 	}
 	for _, n := range names {
-		if !slices.ContainsFunc(all, func(g gate.QualityGate) bool { return g.Name == n || detect.StepOf(g.Name) == n }) {
+		if !slices.ContainsFunc(all, func(g gate.QualityGate) bool { return g.Name == n || detect.StepOfGate(g.Name) == n }) {
 			hint := "See nexus check --list."
 			if off, err := detect.DisabledGates(dir, c); err == nil && slices.Contains(off, n) {
 				hint = "The configuration turns it off. nexus config --explain shows where."
@@ -239,7 +239,7 @@ func pickGates(dir string, c config.GateSettings, names []string) ([]gate.Qualit
 
 // isNamedGate reports whether a gate is one of the named gates.
 func isNamedGate(names []string, g gate.QualityGate) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return g.Name == n || detect.StepOf(g.Name) == n })
+	return slices.ContainsFunc(names, func(n string) bool { return g.Name == n || detect.StepOfGate(g.Name) == n })
 }
 
 // disabledGates returns the gates that are turned off, if all gates are requested.
@@ -265,10 +265,10 @@ func listGates(a *console.Console, gates []gate.QualityGate, off []string) error
 	for i, g := range gates {
 		all[i] = row{g.Name, g.Command(), cmp.Or(g.Dir, "."), g.Format, g.Tests}
 	}
-	return a.Answer(map[string][]row{"gates": all}, func(s view.Style) string {
+	return a.Answer(map[string][]row{"gates": all}, func(s view.OutputStyle) string {
 		rows := make([][]string, len(all))
 		for i, r := range all {
-			rows[i] = []string{r.Name, r.Dir, view.Clean(r.Command)}
+			rows[i] = []string{r.Name, r.Dir, view.EscapeForTerminal(r.Command)}
 		}
 		return view.DrawTable(s, []string{"gate", "directory", "command"}, rows)
 	})
@@ -277,8 +277,8 @@ func listGates(a *console.Console, gates []gate.QualityGate, off []string) error
 // gateResults are the results of the gates on a working tree.
 type gateResults struct {
 	gates  []gate.QualityGate // the requested gates
-	all    []nexus.Evidence
-	turned []verdict.FixedTests
+	all    []nexus.GateEvidence
+	turned []verdict.TestsFixedByChange
 	before []nexus.Finding // findings that the base also has
 	base   string          // name of the base, for people
 	taken  measure.GateMeasurements
@@ -326,7 +326,7 @@ func judgeWorkingTree(ctx context.Context, a *console.Console, f Options, shape,
 	now.Reruns, now.Origin = f.Rerun, base.testOrigin(dir, f.Rerun)
 	for left := slices.Clone(got.gates); len(left) > 0; {
 		g := left[0]
-		e, err := now.JudgeAgainstBase(ctx, gate.CheckedTree{Dir: place.dir, Hash: look().hash}, g)
+		e, err := now.JudgeAgainstBase(ctx, gate.JudgedTreeDir{Dir: place.dir, Hash: look().hash}, g)
 		if err != nil {
 			return got, err
 		}
@@ -343,14 +343,14 @@ func judgeWorkingTree(ctx context.Context, a *console.Console, f Options, shape,
 			break
 		}
 	}
-	got.all, got.taken = app.NewMeter(settings, a.Env).ExtractMeasurements(got.gates, got.all, now.Base)
+	got.all, got.taken = app.NewChangeMeasurer(settings, a.Env).ExtractMeasurements(got.gates, got.all, now.Base)
 	got.taken.Get = said.Get
 	got.all = exempted.addRecordNotes(dir, plainOutput(got.all))
 	return got, nil
 }
 
 // compareEvidence adds the comparison with the base to a gate's evidence; a nil base adds nothing.
-func (b *baseTree) compareEvidence(ctx context.Context, a *console.Console, got *gateResults, g gate.QualityGate, e nexus.Evidence, said gateOutputs) error {
+func (b *baseTree) compareEvidence(ctx context.Context, a *console.Console, got *gateResults, g gate.QualityGate, e nexus.GateEvidence, said gateOutputs) error {
 	if b == nil {
 		return nil
 	}
@@ -362,12 +362,12 @@ func (b *baseTree) compareEvidence(ctx context.Context, a *console.Console, got 
 
 // unaffectedReasons returns a function with the reason why a gate is skipped for a change. A named gate is
 // never skipped.
-func unaffectedReasons(names, files []string, of monorepo.ChangeEffect) func(gate.QualityGate) string {
+func unaffectedReasons(names, files []string, of monorepo.AffectedPackages) func(gate.QualityGate) string {
 	return func(g gate.QualityGate) string {
 		if len(names) > 0 && isNamedGate(names, g) {
 			return ""
 		}
-		if why := gate.UnaffectedReason(g, files, nil); why != "" || g.BuildsPackage() && of.IsNeededBelow(g.Dir) {
+		if why := gate.UnaffectedReason(g, files, nil); why != "" || g.BuildsPackage() && of.IsDependencyOfAffected(g.Dir) {
 			return why
 		}
 		return of.UnaffectedReason(g.Dir)
@@ -376,11 +376,11 @@ func unaffectedReasons(names, files []string, of monorepo.ChangeEffect) func(gat
 
 // changeEffect returns the packages of a directory that a change may break; all packages if the
 // settings require that.
-func changeEffect(dir string, c config.GateSettings, files []string) monorepo.ChangeEffect {
+func changeEffect(dir string, c config.GateSettings, files []string) monorepo.AffectedPackages {
 	if c.Related == "off" || app.WorkTreeRoot(dir) != dir { // file names are relative to the top
-		return monorepo.ChangeEffect{}
+		return monorepo.AffectedPackages{}
 	}
-	return monorepo.Read(os.DirFS(dir)).EffectOf(files)
+	return monorepo.ReadPackageGraph(os.DirFS(dir)).AffectedBy(files)
 }
 
 // workingTreeRunner returns a runner for the working tree itself, and the working tree's quarantine record.
@@ -395,19 +395,19 @@ func workingTreeRunner(ctx context.Context, a *console.Console, f Options, box *
 		}
 		r.Readable = append(r.Readable, more...)
 	}
-	grant, err := app.GrantInSandbox(settings.Network, app.WorkTreeRoot(dir), a.TrustStore(), a.Env, box)
+	grant, err := app.EnforceableEgressGrant(settings.Network, app.WorkTreeRoot(dir), a.TrustStore(), a.Env, box)
 	if err != nil {
 		return r, s, err
 	}
 	if f.Related && f.Base == "" {
-		files, err := change.ChangedFiles(ctx, dir, "")
+		files, err := changeeffects.ChangedFiles(ctx, dir, "")
 		if err != nil {
 			return r, s, err
 		}
 		r.Apart = unaffectedReasons(f.Gates, files, changeEffect(dir, settings.Gates, files))
 	}
 	s, err = readFlaky(ctx, dir, f.Base, a.Now())
-	r.Net, r.Quarantine = grant.GatewayForGate, s.QuarantineOn
+	r.Net, r.Quarantine = grant.GatewayForGate, s.DatedQuarantine
 	return r, s, err
 }
 
@@ -428,19 +428,19 @@ func scratchParent(dir, cache string) string {
 
 // newRunner returns a runner for gates in a directory.
 func newRunner(a *console.Console, box *sandbox.Box, dir, cache string, settings config.Config) (gate.GateRunner, error) {
-	setup, err := gate.PrepareTools(dir, cache)
+	setup, err := gate.PrepareGoTools(dir, cache)
 	if err != nil {
 		return gate.GateRunner{}, err
 	}
 	shareBuilds(a, cache, &setup)
 	return gate.GateRunner{
 		Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
-		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, CI: true, Versions: &gate.ToolVersions{},
+		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, CI: true, Versions: &gate.ToolVersionCache{},
 	}, nil
 }
 
 // shareBuilds lets the Go tools read, but not write, the user's own build cache.
-func shareBuilds(a *console.Console, cache string, s *gate.ToolSetup) {
+func shareBuilds(a *console.Console, cache string, s *gate.ToolRequirements) {
 	dir := a.Env("GOCACHE")
 	if home, err := os.UserCacheDir(); dir == "" && err == nil {
 		dir = filepath.Join(home, "go-build")

@@ -74,7 +74,7 @@ func TestAsideOnlyWhatIsNotNamed(t *testing.T) {
 		names []string
 		want  string
 	}{{nil, why}, {[]string{"lint"}, why}, {[]string{"build-web"}, ""}, {[]string{"lint", "build"}, ""}} {
-		if got := unaffectedReasons(c.names, files, monorepo.ChangeEffect{})(g); got != c.want {
+		if got := unaffectedReasons(c.names, files, monorepo.AffectedPackages{})(g); got != c.want {
 			t.Errorf("%v: %q, want %q", c.names, got, c.want)
 		}
 	}
@@ -83,11 +83,11 @@ func TestAsideOnlyWhatIsNotNamed(t *testing.T) {
 // TestAsideBuildsWhatIsNeeded lets a package be built, and not be tested, that one
 // which changed needs.
 func TestAsideBuildsWhatIsNeeded(t *testing.T) {
-	of := monorepo.Read(fstest.MapFS{
+	of := monorepo.ReadPackageGraph(fstest.MapFS{
 		"a/package.json": {Data: []byte(`{"name":"a"}`)}, "b/package.json": {Data: []byte(`{"name":"b","dependencies":{"a":"*"}}`)}, "c/package.json": {Data: []byte(`{"name":"c"}`)},
 	})
 	files := []string{"b/x.js"}
-	spares := unaffectedReasons(nil, files, of.EffectOf(files))
+	spares := unaffectedReasons(nil, files, of.AffectedBy(files))
 	for name, want := range map[string]bool{"build-a": false, "test-a": true, "build-b": false, "test-b": false, "build-c": true} {
 		_, dir, _ := strings.Cut(name, "-")
 		if why := spares(gate.QualityGate{Name: name, Dir: dir}); (why != "") != want {
@@ -143,22 +143,22 @@ func TestDress(t *testing.T) {
 // TestTurns asks for no second run of tests that do not end, or that say nothing
 // of this change.
 func TestTurns(t *testing.T) {
-	b := &baseTree{known: map[string]nexus.Evidence{"hung": {State: nexus.Timeout}, "test": {State: nexus.Fail}}}
+	b := &baseTree{known: map[string]nexus.GateEvidence{"hung": {State: nexus.Timeout}, "test": {State: nexus.Fail}}}
 	test := gate.QualityGate{Name: "test", Tests: true}
 	for _, c := range []struct {
 		name string
 		b    *baseTree
 		g    gate.QualityGate
-		now  nexus.Evidence
+		now  nexus.GateEvidence
 		want bool
 	}{
-		{"tests", b, test, nexus.Evidence{State: nexus.Pass}, true},
-		{"no base", nil, test, nexus.Evidence{State: nexus.Pass}, false},
-		{"no tests", b, gate.QualityGate{Name: "test"}, nexus.Evidence{State: nexus.Pass}, false},
-		{"some tests", b, gate.QualityGate{Name: "test", Tests: true, Of: "all"}, nexus.Evidence{State: nexus.Pass}, false},
-		{"apart", b, test, nexus.Evidence{State: nexus.NotRun, Apart: true}, false},
-		{"hung now", b, test, nexus.Evidence{State: nexus.Timeout}, false},
-		{"hung before", b, gate.QualityGate{Name: "hung", Tests: true}, nexus.Evidence{State: nexus.Pass}, false},
+		{"tests", b, test, nexus.GateEvidence{State: nexus.Pass}, true},
+		{"no base", nil, test, nexus.GateEvidence{State: nexus.Pass}, false},
+		{"no tests", b, gate.QualityGate{Name: "test"}, nexus.GateEvidence{State: nexus.Pass}, false},
+		{"some tests", b, gate.QualityGate{Name: "test", Tests: true, Of: "all"}, nexus.GateEvidence{State: nexus.Pass}, false},
+		{"apart", b, test, nexus.GateEvidence{State: nexus.NotRun, Apart: true}, false},
+		{"hung now", b, test, nexus.GateEvidence{State: nexus.Timeout}, false},
+		{"hung before", b, gate.QualityGate{Name: "hung", Tests: true}, nexus.GateEvidence{State: nexus.Pass}, false},
 	} {
 		if got := c.b.needsFixedTestCheck(c.g, c.now); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
@@ -174,16 +174,16 @@ func TestUnweighed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := nexus.Evidence{Gate: "test", State: nexus.Pass, Raw: name, Output: name, All: name}
+	e := nexus.GateEvidence{Gate: "test", State: nexus.Pass, Raw: name, Output: name, All: name}
 	if got := m.uncomparedEvidence(e); got.State != nexus.Fail {
 		t.Errorf("%+v", got)
 	}
-	for _, other := range []nexus.Evidence{{Gate: "lint", State: nexus.Pass, Raw: name}, {Gate: "test", State: nexus.Pass}, {Gate: "test", State: nexus.Pass, Raw: "nothing"}} {
+	for _, other := range []nexus.GateEvidence{{Gate: "lint", State: nexus.Pass, Raw: name}, {Gate: "test", State: nexus.Pass}, {Gate: "test", State: nexus.Pass, Raw: "nothing"}} {
 		if got := m.uncomparedEvidence(other); got.State != nexus.Pass || got.Gate != other.Gate {
 			t.Errorf("%+v", got)
 		}
 	}
-	if got := plainOutput([]nexus.Evidence{e})[0]; got.Raw+got.Output+got.All != "" || got.State != nexus.Pass {
+	if got := plainOutput([]nexus.GateEvidence{e})[0]; got.Raw+got.Output+got.All != "" || got.State != nexus.Pass {
 		t.Errorf("%+v", got)
 	}
 	if _, err := m.Get("nothing"); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
@@ -229,8 +229,8 @@ func TestSuspect(t *testing.T) {
 	gittest.WriteFiles(t, dir, map[string]string{"m_test.go": test, "m.go": "package m\n"})
 	gittest.RunGit(t, dir, "add", ".")
 	gittest.RunGit(t, dir, "commit", "-q", "-m", "base")
-	ran := []nexus.Evidence{{Gate: "lint", State: nexus.Pass}}
-	look := func(f Options, all []nexus.Evidence, alone bool) []nexus.Evidence {
+	ran := []nexus.GateEvidence{{Gate: "lint", State: nexus.Pass}}
+	look := func(f Options, all []nexus.GateEvidence, alone bool) []nexus.GateEvidence {
 		t.Helper()
 		got, err := addTamperFindings(t.Context(), &console.Console{}, f, dir, slices.Clip(all), alone)
 		if err != nil {

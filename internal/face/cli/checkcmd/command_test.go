@@ -15,12 +15,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/syscalltest"
 )
 
 // TestMain lets the test binary be what confines commands.
 func TestMain(m *testing.M) {
-	if code, mine := jailtest.Main(os.Args, os.Stdout); mine {
+	if code, mine := syscalltest.RunCallFromArgs(os.Args, os.Stdout); mine {
 		os.Exit(code)
 	}
 	if len(os.Args) > 1 && os.Args[1] == "gocache" {
@@ -258,7 +258,7 @@ func TestCheckOfATreeThatARunJudged(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, nil)
 	tree := strings.TrimSpace(gittest.RunGit(t, u.Dir, "rev-parse", "HEAD^{tree}"))
-	record := func(run nexus.RunID, all ...nexus.Evidence) {
+	record := func(run nexus.RunID, all ...nexus.GateEvidence) {
 		t.Helper()
 		facts := make([]nexus.Fact, len(all))
 		for i, e := range all {
@@ -266,10 +266,10 @@ func TestCheckOfATreeThatARunJudged(t *testing.T) {
 		}
 		u.RecordFacts(run, facts...)
 	}
-	lint := nexus.Evidence{Gate: "lint", Tree: tree, State: nexus.Pass, Command: "cat lint.sh >/dev/null; sh lint.sh"}
+	lint := nexus.GateEvidence{Gate: "lint", Tree: tree, State: nexus.Pass, Command: "cat lint.sh >/dev/null; sh lint.sh"}
 	red, elsewhere := lint, lint
 	red.State, elsewhere.Tree, elsewhere.State = nexus.Fail, "another", nexus.Fail
-	besides := nexus.Evidence{Gate: nexus.AcceptGate + "test -e a.txt", Tree: tree, State: nexus.Fail, Command: "test -e a.txt"}
+	besides := nexus.GateEvidence{Gate: nexus.AcceptGate + "test -e a.txt", Tree: tree, State: nexus.Fail, Command: "test -e a.txt"}
 	record("r1", red)
 	record("r2", red, lint, elsewhere, besides)
 	u.Expect(1, []string{"lint: the same as run r2 recorded", "accept: test -e a.txt: not as run r2 recorded: state fail, now pass"}, command, "--tree", "HEAD")

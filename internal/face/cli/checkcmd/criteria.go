@@ -20,8 +20,8 @@ import (
 // that several packages have, the worst result.
 func RunCriteriaChecks(
 	ctx context.Context, a *console.Console, p *app.Repository, settings config.Config, rev string, checks []string,
-) (map[string]nexus.Evidence, error) {
-	all := map[string]nexus.Evidence{}
+) (map[string]nexus.GateEvidence, error) {
+	all := map[string]nexus.GateEvidence{}
 	if len(checks) == 0 {
 		return all, nil
 	}
@@ -43,12 +43,12 @@ func RunCriteriaChecks(
 		if err != nil {
 			return nil, err
 		}
-		e := nexus.Evidence{
+		e := nexus.GateEvidence{
 			Gate: check, State: nexus.NotRun, Tree: x.hash, Exit: -1,
 			Why: fmt.Sprintf("%q is not a gate of the project; nexus check --list lists the gates, and a command of one word needs a path, such as ./%s", check, check),
 		}
 		for i, g := range gates {
-			one, err := withVirtualEnvPrograms(r, x.dir).Judge(ctx, gate.CheckedTree{Dir: x.dir, Hash: x.hash}, g)
+			one, err := withVirtualEnvPrograms(r, x.dir).RunGate(ctx, gate.JudgedTreeDir{Dir: x.dir, Hash: x.hash}, g)
 			if err != nil {
 				return nil, err
 			}

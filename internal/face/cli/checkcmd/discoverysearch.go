@@ -37,7 +37,7 @@ type DiscoverySearch struct {
 	At         string   // commit or branch to search; empty: the last commit
 	Fresh      bool     // ignore the cache
 	Quiet      bool     // print no progress
-	Traffic    provider.TrafficOptions
+	Traffic    provider.TrafficRecordingOptions
 
 	Most  nexus.Money                                   // limit for models; 0: the limit of a run
 	Keep  func(facts ...nexus.Fact) error               // records the cost of models; nil: not recorded
@@ -112,7 +112,7 @@ func (h *discoveryRun) readOptions(ctx context.Context) (o discover.Options, err
 	unread := map[string]string{}
 	for _, w := range wrong {
 		if unread[w.Finding] = w.File + ": " + w.Why; !h.q.Quiet {
-			a.Say("%s", view.Clean(strings.TrimSpace("not read: "+w.File+": "+w.Why+". "+w.Hint)))
+			a.Say("%s", view.EscapeForTerminal(strings.TrimSpace("not read: "+w.File+": "+w.Why+". "+w.Hint)))
 		}
 	}
 	list, err := gate.ReadQuarantineAt(ctx, p.Repo, commit)
@@ -126,14 +126,16 @@ func (h *discoveryRun) readOptions(ctx context.Context) (o discover.Options, err
 		Settings: fmt.Sprintf("%v %s %v %s %s", h.settings.Gates, h.settings.Sandbox, h.settings.Policy.Show, h.settings.Limits.GateTime,
 			installedFingerprint(p.Repo.Work)),
 		Folder: discover.TaskFolder{Repo: p.Repo.Work, Dir: h.settings.Discover.Tasks},
-		Rules: finding.PersonRules{
-			Items: items, Unread: unread, Quarantine: flaky.QuarantineOn{List: list, Day: flaky.DayOf(begun)},
+		Rules: finding.BacklogDecisions{
+			Items: items, Unread: unread, Quarantine: flaky.DatedQuarantine{List: list, Day: flaky.DayOf(begun)},
 		},
 		Open: h.openCheckout, OpenAt: h.openCheckoutAt, Issues: h.openIssues, Ideas: h.suggestIdeas, Plugins: h.askPlugins,
-		Past: func(ctx context.Context) (finding.PastWork, error) { return app.FindingHistory(ctx, p.Journal) },
+		Past: func(ctx context.Context) (finding.PastWorkRecord, error) {
+			return app.PastWorkOnFindings(ctx, p.Journal)
+		},
 		Say: func(text string) {
 			if !h.q.Quiet && a.Now().Sub(begun) >= patience {
-				a.Say("%s", view.Clean(text))
+				a.Say("%s", view.EscapeForTerminal(text))
 			}
 		},
 	}
@@ -148,8 +150,8 @@ func (h *discoveryRun) readOptions(ctx context.Context) (o discover.Options, err
 		o.RunsMark = fmt.Sprintf("%s %d", r.ID, r.Events)
 	}
 	o.Seen = func(ctx context.Context) ([]flaky.FlakyTest, error) {
-		seen, err := flaky.ReadHistory(p.Journal.Events(ctx, "", 0))
-		return seen.SuggestQuarantine(flaky.QuarantineOn{}), err
+		seen, err := flaky.ReadTestHistory(p.Journal.Events(ctx, "", 0))
+		return seen.SuggestQuarantine(flaky.DatedQuarantine{}), err
 	}
 	return o, err
 }
@@ -174,13 +176,13 @@ func (h *discoveryRun) openCheckoutAt(ctx context.Context, commit string) (*disc
 	if out := r.Net; out != nil {
 		// A command that queries a registry about one file uses the egress rules of "outdated",
 		// for every file.
-		r.Net = func(name string) *egress.Gateway {
+		r.Net = func(name string) *egress.CommandNetworkAccess {
 			kind, _, _ := strings.Cut(name, ": ")
 			return out(kind)
 		}
 	}
 	walled, asked := r.Box.Name() != string(sandbox.ModeOff), map[string]bool{}
-	r.Reached = func(gate string, hosts []nexus.HostReached) error {
+	r.Reached = func(gate string, hosts []nexus.RequestedHost) error {
 		asked[gate] = asked[gate] || len(hosts) > 0
 		return nil
 	}
@@ -189,11 +191,11 @@ func (h *discoveryRun) openCheckoutAt(ctx context.Context, commit string) (*disc
 		x.done()
 		return nil, err
 	}
-	rules := app.PolicyRules(h.settings, nexus.Planner)
+	rules := app.CommandPolicyContext(h.settings, nexus.Planner)
 	rules.Dir, rules.Open = x.dir, !walled
 	allowed := func(command string) bool { return policy.JudgeCommand(command, rules).IsAllowed() }
 	return &discover.TreeCheckout{
-		Runner: withVirtualEnvPrograms(r, x.dir), Tree: gate.CheckedTree{Dir: x.dir, Hash: x.hash}, Gates: gates, Close: x.done, Harmless: allowed,
+		Runner: withVirtualEnvPrograms(r, x.dir), Tree: gate.JudgedTreeDir{Dir: x.dir, Hash: x.hash}, Gates: gates, Close: x.done, Harmless: allowed,
 		May:    func(command string) bool { return walled || allowed(command) },
 		Silent: func(gate string) bool { return walled && !asked[gate] },
 	}, nil
@@ -216,7 +218,7 @@ func FailingGates(ctx context.Context, a *console.Console, at string) (red []str
 	}
 	defer b.Close()
 	for _, g := range b.Gates {
-		e, err := b.Runner.Judge(ctx, b.Tree, g)
+		e, err := b.Runner.RunGate(ctx, b.Tree, g)
 		if err != nil {
 			return nil, err
 		}
@@ -238,11 +240,11 @@ func (h *discoveryRun) askPlugins(ctx context.Context, open func(context.Context
 		return nil, err
 	}
 	for _, one := range host.Plugins {
-		found, bad, err := discover.AskPlugin(ctx, host, one, b.Tree.Dir)
+		found, bad, err := discover.AskPluginForFindings(ctx, host, one, b.Tree.Dir)
 		failed, plain := errors.AsType[*plugin.Error](err)
 		switch {
 		case plain && h.q.Plugin == "":
-			h.a.Say("plugin %s is left out: it does not answer (%s): %s", one.Name, failed.State, view.Clean(failed.Why))
+			h.a.Say("plugin %s is left out: it does not answer (%s): %s", one.Name, failed.State, view.EscapeForTerminal(failed.Why))
 			continue
 		case plain:
 			return nil, plugin.UnansweredError(failed)
@@ -250,7 +252,7 @@ func (h *discoveryRun) askPlugins(ctx context.Context, open func(context.Context
 			return nil, err
 		}
 		for _, why := range bad {
-			h.a.Say("plugin %s: %s; it is left out", one.Name, view.Clean(why))
+			h.a.Say("plugin %s: %s; it is left out", one.Name, view.EscapeForTerminal(why))
 		}
 		all = append(all, found...)
 	}
@@ -261,8 +263,8 @@ func (h *discoveryRun) askPlugins(ctx context.Context, open func(context.Context
 const mostIssues = 50
 
 // openIssues lists the open issues of the project behind the remote origin.
-func (h *discoveryRun) openIssues(ctx context.Context) ([]discover.ForgeIssue, string, error) {
-	ref, err := h.a.ForgeRef(ctx)
+func (h *discoveryRun) openIssues(ctx context.Context) ([]discover.OpenForgeIssue, string, error) {
+	ref, err := h.a.OriginForgeProject(ctx)
 	if err != nil {
 		return nil, "", errors.New("the remote origin is not a project on a forge that Nexus knows")
 	}
@@ -270,12 +272,12 @@ func (h *discoveryRun) openIssues(ctx context.Context) ([]discover.ForgeIssue, s
 	if err != nil {
 		return nil, "", errors.New(err.Error()) // it ends this strategy alone
 	}
-	var all []discover.ForgeIssue
+	var all []discover.OpenForgeIssue
 	for _, l := range listed {
-		all = append(all, discover.ForgeIssue{Number: l.Number, Title: h.a.Mask.MaskText(l.Title), Web: l.Web, Labels: l.Labels})
+		all = append(all, discover.OpenForgeIssue{Number: l.Number, Title: h.a.Mask.MaskText(l.Title), Web: l.Web, Labels: l.Labels})
 	}
 	if others > 0 {
-		return all, view.Count(others, "issue") + " of people who do not belong to the project are left out", nil
+		return all, view.CountWithNoun(others, "issue") + " of people who do not belong to the project are left out", nil
 	}
 	return all, "", nil
 }
@@ -289,7 +291,7 @@ func (h *discoveryRun) suggestIdeas(ctx context.Context, b *discover.TreeCheckou
 	if err != nil {
 		return nil, 0, err
 	}
-	first, err := survey.MostRelevant(ctx, codemap.ForCode, ideasFiles)
+	first, err := survey.MostRelevantFiles(ctx, codemap.ForCode, ideasFiles)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -302,7 +304,7 @@ func (h *discoveryRun) suggestIdeas(ctx context.Context, b *discover.TreeCheckou
 	if h.q.Most > 0 {
 		settings.Limits.RunMoney = min(settings.Limits.RunMoney, h.q.Most)
 	}
-	session, ctx, err := h.a.OpenAdhoc(ctx, settings, nexus.Suggester, h.q.Traffic, nil)
+	session, ctx, err := h.a.OpenAdhocSessions(ctx, settings, nexus.Suggester, h.q.Traffic, nil)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -327,9 +329,9 @@ func (h *discoveryRun) suggestIdeas(ctx context.Context, b *discover.TreeCheckou
 }
 
 // askModel asks a model for suggestions, and parses its answer.
-func (h *discoveryRun) askModel(ctx context.Context, session *app.AdhocSessions, b *discover.TreeCheckout, names []string) ([]finding.WorkFinding, error) {
+func (h *discoveryRun) askModel(ctx context.Context, session *app.AdhocSessionRunner, b *discover.TreeCheckout, names []string) ([]finding.WorkFinding, error) {
 	const id = nexus.SessionID("discover.1/suggester.1")
-	said, err := session.Ask(ctx, app.SessionRequest{
+	said, err := session.Ask(ctx, app.AdhocSessionRequest{
 		Session: id, Dir: b.Tree.Dir, Text: "Conversation: " + string(id) + "\n\n" + discover.IdeasTask(names), Handin: discover.IdeasSchema(),
 	})
 	switch {
@@ -372,7 +374,7 @@ func RecheckFinding(ctx context.Context, a *console.Console, id string) (finding
 	of, rest, ok := strings.Cut(id, "/")
 	if !ok || of == "" || rest == "" {
 		return finding.WorkFinding{}, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: view.Quote(id) + " is not the name of a finding",
+			Code: nexus.CodeInvalidInput, Message: view.QuoteForTerminal(id) + " is not the name of a finding",
 			Hint: "Write an ID as nexus discover lists it, such as PLUGIN/ID.",
 		}
 	}
@@ -390,7 +392,7 @@ func RecheckFinding(ctx context.Context, a *console.Console, id string) (finding
 		return finding.WorkFinding{}, app.NotFoundError("finding", id, "nexus discover lists them.")
 	case left != nil:
 		return f.WorkFinding, &nexus.Error{
-			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is nothing to do about %s: %s", view.Quote(id), left.ReasonText()),
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is nothing to do about %s: %s", view.QuoteForTerminal(id), left.ReasonText()),
 			Hint: "nexus discover lists the findings.",
 		}
 	}

@@ -29,7 +29,7 @@ func (f Options) measuresSomeGates() bool {
 }
 
 // addMeasuringGates returns the gates with the measuring ones at the end, and the rules for the change.
-func (f Options) addMeasuringGates(a *console.Console, dir string, c config.Config, gates []gate.QualityGate) ([]gate.QualityGate, nexus.DoneRules, error) {
+func (f Options) addMeasuringGates(a *console.Console, dir string, c config.Config, gates []gate.QualityGate) ([]gate.QualityGate, nexus.DefinitionOfDone, error) {
 	if f.Coverage {
 		mode := c.Done.Modes[nexus.CoverageBound]
 		if mode != nexus.BoundBlock || f.measuresSomeGates() { // the bounds cover all tests
@@ -49,50 +49,50 @@ func (f Options) addMeasuringGates(a *console.Console, dir string, c config.Conf
 	if f.measuresSomeGates() {
 		rows = slices.DeleteFunc(rows, func(g gate.QualityGate) bool { return !isNamedGate(f.Gates, g) })
 	}
-	return app.NewMeter(c, a.Env).AppendMeasuringGates(gates, rows, false), c.Done, err
+	return app.NewChangeMeasurer(c, a.Env).AppendMeasuringGates(gates, rows, false), c.Done, err
 }
 
 // checkDoneRules checks the change since the base against the definition of done, and appends the result
 // to the verdict. Warnings do not change a verdict.
-func checkDoneRules(ctx context.Context, a *console.Console, f Options, dir string, c config.Config, said verdict.Verdict, taken measure.GateMeasurements) (verdict.Verdict, error) {
+func checkDoneRules(ctx context.Context, a *console.Console, f Options, dir string, c config.Config, said verdict.TreeVerdict, taken measure.GateMeasurements) (verdict.TreeVerdict, error) {
 	if !f.checksDoneRules() && !f.Coverage {
 		return said, nil
 	}
 	user, err := git.FindRepo(ctx, dir)
 	if err != nil {
-		return verdict.Verdict{}, err
+		return verdict.TreeVerdict{}, err
 	}
 	commit := ""
 	if f.Base != "" {
 		if commit, err = user.Resolve(ctx, f.Base); err != nil {
-			return verdict.Verdict{}, err
+			return verdict.TreeVerdict{}, err
 		}
 	}
 	working, err := readWorking(ctx, user)
 	if err != nil {
-		return verdict.Verdict{}, err
+		return verdict.TreeVerdict{}, err
 	}
 	defer working.Close()
 	change := measure.MeasureRequest{Repo: working.Repo, Base: commit, Tree: working.Hash, Taken: taken, Dirs: []string{dir}}
 	if f.measuresSomeGates() && c.Done.Command == "" {
 		rows, err := detect.DetectGates(dir, c.Gates)
 		if err != nil {
-			return verdict.Verdict{}, err
+			return verdict.TreeVerdict{}, err
 		}
 		change.LimitToMeasured(rows, func(g gate.QualityGate) bool { return isNamedGate(f.Gates, g) })
 	}
-	found, decides, err := app.NewMeter(c, a.Env).JudgeChange(ctx, change)
+	found, decides, err := app.NewChangeMeasurer(c, a.Env).JudgeChange(ctx, change)
 	if err != nil {
-		return verdict.Verdict{}, err
+		return verdict.TreeVerdict{}, err
 	}
 	only := len(f.Gates) > 0 && !slices.ContainsFunc(f.Gates, func(n string) bool { return n != "done" })
 	if only && len(decides) == 0 {
-		decides = append(decides, nexus.Evidence{Gate: "done", State: nexus.Pass, Tree: working.Hash, Command: "check the change against the definition of done"})
+		decides = append(decides, nexus.GateEvidence{Gate: "done", State: nexus.Pass, Tree: working.Hash, Command: "check the change against the definition of done"})
 	}
 	v := said.WithGates(decides...)
 	for _, e := range found {
-		if !bounds.IsDecisive(c.Done, e) {
-			v = v.WithInformational(e)
+		if !bounds.DecidesAboutChange(c.Done, e) {
+			v = v.WithInformationalGates(e)
 		}
 	}
 	return v, nil

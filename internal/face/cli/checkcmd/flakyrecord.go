@@ -10,21 +10,21 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
 // flakyRecord is the quarantine record that a tree is judged with.
 type flakyRecord struct {
-	flaky.QuarantineOn
+	flaky.DatedQuarantine
 	Broken error // why the record cannot be read and excuses no test
 }
 
 // readFlaky reads the record of a directory, or, if a change is judged, of its base: a change
 // cannot excuse its own failures.
 func readFlaky(ctx context.Context, dir, base string, now time.Time) (flakyRecord, error) {
-	s := flakyRecord{QuarantineOn: flaky.QuarantineOn{Day: flaky.DayOf(now)}}
+	s := flakyRecord{DatedQuarantine: flaky.DatedQuarantine{Day: flaky.DayOf(now)}}
 	var err error
 	if base == "" {
 		s.List, err = gate.ReadQuarantineIn(dir)
@@ -46,9 +46,9 @@ func readFlaky(ctx context.Context, dir, base string, now time.Time) (flakyRecor
 }
 
 // addRecordNotes appends findings about the record itself, if tests ran.
-func (s flakyRecord) addRecordNotes(dir string, all []nexus.Evidence) []nexus.Evidence {
-	ran := slices.ContainsFunc(all, func(e nexus.Evidence) bool { return e.Counts != (nexus.Counts{}) })
-	e := nexus.Evidence{Gate: flaky.QuarantineGate, State: nexus.Pass, Tree: workingTree}
+func (s flakyRecord) addRecordNotes(dir string, all []nexus.GateEvidence) []nexus.GateEvidence {
+	ran := slices.ContainsFunc(all, func(e nexus.GateEvidence) bool { return e.Counts != (nexus.TestCounts{}) })
+	e := nexus.GateEvidence{Gate: flaky.QuarantineGate, State: nexus.Pass, Tree: workingTree}
 	switch {
 	case !ran:
 		return all
@@ -66,7 +66,7 @@ func (s flakyRecord) addRecordNotes(dir string, all []nexus.Evidence) []nexus.Ev
 
 // findingsAlsoOnBase returns the findings that a gate also has on the base: those that the comparison
 // removed, without those of flaky tests.
-func findingsAlsoOnBase(raw, weighed nexus.Evidence) []nexus.Finding {
+func findingsAlsoOnBase(raw, weighed nexus.GateEvidence) []nexus.Finding {
 	return slices.DeleteFunc(slices.Clone(raw.Findings), func(f nexus.Finding) bool {
 		return slices.ContainsFunc(weighed.Findings, func(x nexus.Finding) bool {
 			return x.File == f.File && x.Line == f.Line && x.Column == f.Column && x.Test == f.Test && x.Code == f.Code
@@ -76,7 +76,7 @@ func findingsAlsoOnBase(raw, weighed nexus.Evidence) []nexus.Finding {
 
 // markFlaky marks a gate as flaky if its tests failed, passed when they ran again, and there is no
 // base to compare with. Failures of quarantined tests leave the gate unchanged.
-func markFlaky(e nexus.Evidence, base string) nexus.Evidence {
+func markFlaky(e nexus.GateEvidence, base string) nexus.GateEvidence {
 	if base != "" || !strings.HasPrefix(e.Why, "flaky: ") {
 		// It was compared with a base, or the tool repeated the tests itself, as the project
 		// configures it.
@@ -90,7 +90,7 @@ func markFlaky(e nexus.Evidence, base string) nexus.Evidence {
 			e.State = nexus.Flaky
 		}
 		e.Findings = append(slices.Clip(e.Findings), nexus.Finding{
-			Gate: e.Gate, Severity: nexus.Minor, Code: raw.CodeFlaky, Test: x.Test,
+			Gate: e.Gate, Severity: nexus.Minor, Code: parserbase.CodeFlaky, Test: x.Test,
 			Message: fmt.Sprintf("failed in %d of %d runs on this tree", x.Failed, x.Runs),
 			Advice:  "Fix it, or quarantine it: nexus quarantine add.",
 		})

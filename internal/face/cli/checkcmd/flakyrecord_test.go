@@ -10,7 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 )
 
@@ -23,18 +23,18 @@ func TestDoubt(t *testing.T) {
 	old := nexus.Finding{Test: "TestOld"}
 	for _, c := range []struct {
 		name  string
-		e     nexus.Evidence
+		e     nexus.GateEvidence
 		base  string
 		state nexus.GateState
 		tests []string // findings
 	}{
-		{"passed on a second run", nexus.Evidence{State: nexus.Pass, Why: "flaky: TestA", Flaky: []nexus.FlakyTestCount{flaky}}, "", nexus.Flaky, []string{"TestOld", "TestA"}},
-		{"against a base", nexus.Evidence{State: nexus.Pass, Why: "flaky: TestA", Flaky: []nexus.FlakyTestCount{flaky}}, "main", nexus.Pass, []string{"TestOld"}},
-		{"by the tool itself", nexus.Evidence{State: nexus.Pass, Why: "1 retried", Flaky: []nexus.FlakyTestCount{flaky}}, "", nexus.Pass, []string{"TestOld"}},
-		{"in quarantine", nexus.Evidence{State: nexus.Pass, Why: "flaky: TestB", Flaky: []nexus.FlakyTestCount{spared}}, "", nexus.Pass, []string{"TestOld"}},
-		{"one of them in quarantine", nexus.Evidence{State: nexus.Pass, Why: "flaky: TestB, TestA", Flaky: []nexus.FlakyTestCount{spared, flaky}}, "", nexus.Flaky, []string{"TestOld", "TestA"}},
-		{"red for another test", nexus.Evidence{State: nexus.Fail, Why: "flaky: TestA", Flaky: []nexus.FlakyTestCount{flaky}}, "", nexus.Fail, []string{"TestOld", "TestA"}},
-		{"ran once", nexus.Evidence{State: nexus.Pass, Why: "flaky: TestC", Flaky: []nexus.FlakyTestCount{once}}, "", nexus.Pass, []string{"TestOld", "TestC"}},
+		{"passed on a second run", nexus.GateEvidence{State: nexus.Pass, Why: "flaky: TestA", Flaky: []nexus.FlakyTestCount{flaky}}, "", nexus.Flaky, []string{"TestOld", "TestA"}},
+		{"against a base", nexus.GateEvidence{State: nexus.Pass, Why: "flaky: TestA", Flaky: []nexus.FlakyTestCount{flaky}}, "main", nexus.Pass, []string{"TestOld"}},
+		{"by the tool itself", nexus.GateEvidence{State: nexus.Pass, Why: "1 retried", Flaky: []nexus.FlakyTestCount{flaky}}, "", nexus.Pass, []string{"TestOld"}},
+		{"in quarantine", nexus.GateEvidence{State: nexus.Pass, Why: "flaky: TestB", Flaky: []nexus.FlakyTestCount{spared}}, "", nexus.Pass, []string{"TestOld"}},
+		{"one of them in quarantine", nexus.GateEvidence{State: nexus.Pass, Why: "flaky: TestB, TestA", Flaky: []nexus.FlakyTestCount{spared, flaky}}, "", nexus.Flaky, []string{"TestOld", "TestA"}},
+		{"red for another test", nexus.GateEvidence{State: nexus.Fail, Why: "flaky: TestA", Flaky: []nexus.FlakyTestCount{flaky}}, "", nexus.Fail, []string{"TestOld", "TestA"}},
+		{"ran once", nexus.GateEvidence{State: nexus.Pass, Why: "flaky: TestC", Flaky: []nexus.FlakyTestCount{once}}, "", nexus.Pass, []string{"TestOld", "TestC"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			room := make([]nexus.Finding, 1, 4) // of somebody else's
@@ -44,7 +44,7 @@ func TestDoubt(t *testing.T) {
 			var tests []string
 			for _, f := range got.Findings {
 				tests = append(tests, f.Test)
-				if f.Test != "TestOld" && (f.Code != raw.CodeFlaky || f.Gate != "test" || f.Severity != nexus.Minor) {
+				if f.Test != "TestOld" && (f.Code != parserbase.CodeFlaky || f.Gate != "test" || f.Severity != nexus.Minor) {
 					t.Errorf("%+v", f)
 				}
 			}
@@ -56,7 +56,7 @@ func TestDoubt(t *testing.T) {
 			}
 		})
 	}
-	if f := markFlaky(nexus.Evidence{State: nexus.Pass, Why: "flaky: TestA", Flaky: []nexus.FlakyTestCount{flaky}}, "").Findings[0]; f.Message != "failed in 1 of 3 runs on this tree" {
+	if f := markFlaky(nexus.GateEvidence{State: nexus.Pass, Why: "flaky: TestA", Flaky: []nexus.FlakyTestCount{flaky}}, "").Findings[0]; f.Message != "failed in 1 of 3 runs on this tree" {
 		t.Error(f.Message)
 	}
 }
@@ -70,8 +70,8 @@ func TestWithoutSpared(t *testing.T) {
 		"another column": {File: "a.go", Line: 3, Column: 1, Test: "TestA", Code: "x"}, "another test": {File: "a.go", Line: 3, Column: 2, Test: "TestB", Code: "x"},
 		"another code": {File: "a.go", Line: 3, Column: 2, Test: "TestA", Code: "y"},
 	} {
-		raw := nexus.Evidence{Findings: []nexus.Finding{f, left}}
-		if got := findingsAlsoOnBase(raw, nexus.Evidence{Findings: []nexus.Finding{left}}); len(got) != 1 || got[0].File != "a.go" || cmp.Diff(f, got[0]) != "" {
+		raw := nexus.GateEvidence{Findings: []nexus.Finding{f, left}}
+		if got := findingsAlsoOnBase(raw, nexus.GateEvidence{Findings: []nexus.Finding{left}}); len(got) != 1 || got[0].File != "a.go" || cmp.Diff(f, got[0]) != "" {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if len(raw.Findings) != 2 || raw.Findings[1].File != left.File {
@@ -80,10 +80,10 @@ func TestWithoutSpared(t *testing.T) {
 	}
 	worded := f
 	worded.Message = "in other words"
-	if got := findingsAlsoOnBase(nexus.Evidence{Findings: []nexus.Finding{f}}, nexus.Evidence{Findings: []nexus.Finding{worded}}); len(got) > 0 {
+	if got := findingsAlsoOnBase(nexus.GateEvidence{Findings: []nexus.Finding{f}}, nexus.GateEvidence{Findings: []nexus.Finding{worded}}); len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := findingsAlsoOnBase(nexus.Evidence{Findings: []nexus.Finding{f, {File: "a.go", Test: "TestB"}}}, nexus.Evidence{Flaky: []nexus.FlakyTestCount{{Test: "TestA"}}}); len(got) != 1 || got[0].Test != "TestB" {
+	if got := findingsAlsoOnBase(nexus.GateEvidence{Findings: []nexus.Finding{f, {File: "a.go", Test: "TestB"}}}, nexus.GateEvidence{Flaky: []nexus.FlakyTestCount{{Test: "TestA"}}}); len(got) != 1 || got[0].Test != "TestB" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -111,8 +111,8 @@ func TestReadFlaky(t *testing.T) {
 		t.Error("a base that is not there has a record")
 	}
 
-	ran := []nexus.Evidence{{Gate: "test", State: nexus.Pass, Counts: nexus.Counts{Passed: 1}}}
-	judge := func(at time.Time, all []nexus.Evidence) []nexus.Evidence {
+	ran := []nexus.GateEvidence{{Gate: "test", State: nexus.Pass, Counts: nexus.TestCounts{Passed: 1}}}
+	judge := func(at time.Time, all []nexus.GateEvidence) []nexus.GateEvidence {
 		t.Helper()
 		s, err := readFlaky(t.Context(), dir, "", at)
 		if err != nil {
@@ -128,7 +128,7 @@ func TestReadFlaky(t *testing.T) {
 		t.Errorf("one whose time is over: %+v", late)
 	}
 	gittest.WriteFiles(t, dir, map[string]string{flaky.QuarantineFile: "nonsense"})
-	if got := judge(now, []nexus.Evidence{{Gate: "lint", State: nexus.Pass}}); len(got) != 1 {
+	if got := judge(now, []nexus.GateEvidence{{Gate: "lint", State: nexus.Pass}}); len(got) != 1 {
 		t.Errorf("no test ran: %+v", got)
 	}
 	broken := judge(now, ran)

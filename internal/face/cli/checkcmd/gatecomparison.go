@@ -36,7 +36,7 @@ func (c gateComparison) String() string {
 // pastRecord is recorded evidence of a run, before its comparison with a base.
 type pastRecord struct {
 	Run      nexus.RunID
-	Evidence nexus.Evidence
+	Evidence nexus.GateEvidence
 }
 
 // pastRecords returns the last recorded evidence of a tree, by gate.
@@ -73,7 +73,7 @@ func pastRecords(ctx context.Context, p *app.Repository, tree string) (map[strin
 }
 
 // compareToPast compares a gate's evidence with the recorded evidence.
-func compareToPast(old map[string]pastRecord, now nexus.Evidence) gateComparison {
+func compareToPast(old map[string]pastRecord, now nexus.GateEvidence) gateComparison {
 	was, ok := old[now.Gate]
 	c := gateComparison{Gate: now.Gate, Recorded: ok, Run: was.Run}
 	if !ok {
@@ -84,7 +84,7 @@ func compareToPast(old map[string]pastRecord, now nexus.Evidence) gateComparison
 			c.Differs = append(c.Differs, fmt.Sprintf("%s %s, now %s", what, cmp.Or(a, "none"), cmp.Or(b, "none")))
 		}
 	}
-	tools := func(e nexus.Evidence) string { s, _, _ := strings.Cut(e.Toolchain, "; environment "); return s }
+	tools := func(e nexus.GateEvidence) string { s, _, _ := strings.Cut(e.Toolchain, "; environment "); return s }
 	differs("command", was.Evidence.Command, now.Command)
 	differs("toolchain", tools(was.Evidence), tools(now))
 	differs("state", string(was.Evidence.State), string(now.State))
@@ -96,7 +96,7 @@ func compareToPast(old map[string]pastRecord, now nexus.Evidence) gateComparison
 
 // recordedPlaces lists the locations of a gate's findings, without parts that differ between
 // runs.
-func recordedPlaces(e nexus.Evidence) string {
+func recordedPlaces(e nexus.GateEvidence) string {
 	var all []string
 	for _, f := range e.Findings {
 		all = append(all, fmt.Sprintf("%s:%d %s", f.File, f.Line, cmp.Or(f.Test, f.Code)))

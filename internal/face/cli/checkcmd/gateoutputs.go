@@ -29,8 +29,8 @@ func (m gateOutputs) Get(name string) ([]byte, error) {
 }
 
 // uncomparedEvidence returns evidence as it was before the comparison with a base.
-func (m gateOutputs) uncomparedEvidence(e nexus.Evidence) nexus.Evidence {
-	var raw nexus.Evidence
+func (m gateOutputs) uncomparedEvidence(e nexus.GateEvidence) nexus.GateEvidence {
+	var raw nexus.GateEvidence
 	if json.Unmarshal(m[e.Raw], &raw) == nil && raw.Gate == e.Gate {
 		return raw
 	}
@@ -38,7 +38,7 @@ func (m gateOutputs) uncomparedEvidence(e nexus.Evidence) nexus.Evidence {
 }
 
 // plainOutput removes references from evidence that are invalid after the command has ended.
-func plainOutput(all []nexus.Evidence) []nexus.Evidence {
+func plainOutput(all []nexus.GateEvidence) []nexus.GateEvidence {
 	for i := range all {
 		all[i].Raw, all[i].Output, all[i].All = "", "", ""
 	}

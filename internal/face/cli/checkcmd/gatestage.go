@@ -69,7 +69,7 @@ func stageGates(ctx context.Context, a *console.Console, own gate.GateRunner, bo
 // reserveDir returns an empty directory that no other process uses. It is the same each time unless
 // another process has it, because compiler caches contain its name.
 func reserveDir(cache, name string) (dir string, release func(), err error) {
-	mine, err := portslot.AcquireSlot(filepath.Join(cache, "places"), name)
+	mine, err := portslot.AcquirePortSlot(filepath.Join(cache, "places"), name)
 	if err != nil {
 		return "", nil, err
 	}
@@ -91,7 +91,7 @@ func (s *gateStage) makeLayer(ctx context.Context, box *sandbox.Box, cache strin
 		return false, err
 	}
 	s.done = func() { _ = os.RemoveAll(over); release() } // writes of the gates
-	if err := sandbox.MakeLayer(over); err != nil || !box.SupportsLayer(ctx, s.dir, over) {
+	if err := sandbox.MakeLayerDirs(over); err != nil || !box.SupportsLayer(ctx, s.dir, over) {
 		s.done()
 		return false, err
 	}
@@ -183,8 +183,8 @@ func (s *gateStage) adaptRunner(a *console.Console, r gate.GateRunner) gate.Gate
 
 // withVirtualEnvPrograms puts the programs of the tree's virtual environments first on a runner's path.
 func withVirtualEnvPrograms(r gate.GateRunner, dir string) gate.GateRunner {
-	setup := gate.ToolSetup{Env: r.Env, Readable: r.Readable, Writable: r.Writable}
-	r.Own = func(g gate.QualityGate) (gate.ToolSetup, func() error, error) {
+	setup := gate.ToolRequirements{Env: r.Env, Readable: r.Readable, Writable: r.Writable}
+	r.Own = func(g gate.QualityGate) (gate.ToolRequirements, func() error, error) {
 		own := setup
 		own.Env = lentPrograms(dir, g.Dir, setup.Env)
 		return own, func() error { return nil }, nil

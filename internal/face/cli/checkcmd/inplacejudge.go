@@ -10,13 +10,13 @@ import (
 
 // InPlace returns a function that lets one gate judge the user's checkout as nexus check does,
 // without output. It judges only a checkout that has a commit and no changes.
-func InPlace(a *console.Console, repo git.Repo) func(ctx context.Context, commit, gate string) (nexus.Evidence, bool, error) {
-	return func(ctx context.Context, commit, gate string) (none nexus.Evidence, ok bool, err error) {
+func InPlace(a *console.Console, repo git.Repo) func(ctx context.Context, commit, gate string) (nexus.GateEvidence, bool, error) {
+	return func(ctx context.Context, commit, gate string) (none nexus.GateEvidence, ok bool, err error) {
 		head, _, err := repo.Head(ctx)
 		if err != nil || head != commit {
 			return none, false, err
 		}
-		changes, err := git.FindUncommitted(ctx, repo)
+		changes, err := git.FindUncommittedChanges(ctx, repo)
 		if err != nil || !changes.IsEmpty() {
 			return none, false, err
 		}

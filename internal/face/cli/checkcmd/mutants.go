@@ -22,7 +22,7 @@ import (
 
 // checkMutants puts faults into the lines that are new since the base, and appends the faults that no
 // test detects. It works on a copy: the working tree belongs to the user.
-func checkMutants(ctx context.Context, a *console.Console, f Options, dir string, settings config.Config, all []nexus.Evidence) ([]nexus.Evidence, error) {
+func checkMutants(ctx context.Context, a *console.Console, f Options, dir string, settings config.Config, all []nexus.GateEvidence) ([]nexus.GateEvidence, error) {
 	repo, err := git.FindRepo(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -64,10 +64,10 @@ func checkMutants(ctx context.Context, a *console.Console, f Options, dir string
 	if err != nil {
 		return nil, err
 	}
-	report, err := mutate.MutationTrial{
+	report, err := mutate.MutationTrialOptions{
 		Dir: at, Runner: r, Gates: testGates(gates, f.Gates), Seed: mutationSeed(commit, files), Sample: settings.Mutation.Sample, Time: settings.Mutation.Time, Now: a.Now,
 		Heard: func(x mutate.MutantResult) { a.Say("%s: %s", x.State, x.Mutant) },
-	}.Run(ctx, files)
+	}.TryFaults(ctx, files)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func checkMutants(ctx context.Context, a *console.Console, f Options, dir string
 func testGates(gates []gate.QualityGate, names []string) []gate.QualityGate {
 	var all []gate.QualityGate
 	for _, g := range gates {
-		picked := len(names) == 0 || slices.Contains(names, g.Name) || slices.Contains(names, detect.StepOf(g.Name))
+		picked := len(names) == 0 || slices.Contains(names, g.Name) || slices.Contains(names, detect.StepOfGate(g.Name))
 		if g.Tests && picked {
 			all = append(all, g)
 		}

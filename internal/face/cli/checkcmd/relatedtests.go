@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
@@ -12,7 +12,7 @@ import (
 // addRelatedTestGates inserts gates with the tests related to a change before those that run all tests, and
 // prints a note for each gate that has none.
 func addRelatedTestGates(ctx context.Context, a *console.Console, dir, rev string, gates []gate.QualityGate) ([]gate.QualityGate, error) {
-	files, err := change.ChangedFiles(ctx, dir, rev)
+	files, err := changeeffects.ChangedFiles(ctx, dir, rev)
 	if err != nil {
 		return nil, err
 	}
@@ -22,5 +22,5 @@ func addRelatedTestGates(ctx context.Context, a *console.Console, dir, rev strin
 			a.Say("%s runs as a whole: %s", c.Of.Name, c.Why)
 		}
 	}
-	return related.InsertRelated(gates, choices), nil
+	return related.InsertRelatedGates(gates, choices), nil
 }

@@ -98,7 +98,7 @@ func TestOpenReview(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		order ReviewScope
-		code  nexus.Code
+		code  nexus.ErrorCode
 		says  string
 	}{
 		"nothing":      {ReviewScope{Range: "main..main"}, nexus.CodeInvalidInput, "nothing to review: the commits of main..main are empty"},

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -19,7 +19,7 @@ func runFixers(ctx context.Context, a *console.Console, f Options, r gate.GateRu
 		return nil
 	}
 	rev := f.Base
-	names, err := change.ChangedFiles(ctx, dir, rev)
+	names, err := changeeffects.ChangedFiles(ctx, dir, rev)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func runFixers(ctx context.Context, a *console.Console, f Options, r gate.GateRu
 	if err != nil {
 		return err
 	}
-	var files []gate.ChangedFile
+	var files []gate.FixedChangeFile
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
 			continue // deleted
@@ -40,9 +40,9 @@ func runFixers(ctx context.Context, a *console.Console, f Options, r gate.GateRu
 		if err != nil {
 			return err
 		}
-		files = append(files, gate.ChangedFile{Path: name, New: was == ""})
+		files = append(files, gate.FixedChangeFile{Path: name, New: was == ""})
 	}
-	done, err := gate.AutoFix(ctx, r, gate.CheckedTree{Dir: dir}, gates, files)
+	done, err := gate.ApplyAutoFixes(ctx, r, gate.JudgedTreeDir{Dir: dir}, gates, files)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
@@ -33,7 +33,7 @@ func (f Options) selectGates(dir string, c config.GateSettings) (gates []gate.Qu
 // addTamperFindings appends the changes since the base to the files that judge it, such as tests and gate
 // settings. No command can decide whether those are right: a person must explain what weakens the
 // checks, and the rest is only listed.
-func addTamperFindings(ctx context.Context, a *console.Console, f Options, dir string, all []nexus.Evidence, alone bool) ([]nexus.Evidence, error) {
+func addTamperFindings(ctx context.Context, a *console.Console, f Options, dir string, all []nexus.GateEvidence, alone bool) ([]nexus.GateEvidence, error) {
 	if f.Base == "" || len(f.Gates) > 0 && !slices.Contains(f.Gates, tamper.Gate) {
 		return all, nil
 	}
@@ -45,12 +45,12 @@ func addTamperFindings(ctx context.Context, a *console.Console, f Options, dir s
 	if err != nil {
 		return nil, err
 	}
-	found, err := change.SuspectsInTree(ctx, repo, commit)
+	found, err := changeeffects.SuspectsInTree(ctx, repo, commit)
 	if err != nil {
 		return nil, fmt.Errorf("look for tampering: %w", err)
 	}
-	e := nexus.Evidence{Gate: tamper.Gate, State: nexus.Pass, Tree: workingTree, Findings: found}
-	grave := len(change.FewerTests(all)) // tests that do not run, for any reason
+	e := nexus.GateEvidence{Gate: tamper.Gate, State: nexus.Pass, Tree: workingTree, Findings: found}
+	grave := len(changeeffects.FindTestsNoLongerRun(all)) // tests that do not run, for any reason
 	for _, x := range found {
 		if x.Severity == nexus.Major || x.Severity == nexus.Critical {
 			grave++

@@ -26,7 +26,7 @@ import (
 
 // reproduction is the JSON output of --tree.
 type reproduction struct {
-	verdict.Verdict
+	verdict.TreeVerdict
 	Tree  string           `json:"tree"`
 	Again []gateComparison `json:"again"`
 }
@@ -39,7 +39,7 @@ type treeCheckout struct {
 	from      string   // the user's repository, with the installed dependencies; may be empty
 	lent      []string // linked directories of it, which must be readable
 	modules   []git.Submodule
-	git       *git.Mirror // the git directory that gates see; nil for none
+	git       *git.ObjectBorrowingRepo // the git directory that gates see; nil for none
 	done      func()
 }
 
@@ -112,7 +112,7 @@ func (x *treeCheckout) exposeGitDir(ctx context.Context, from, user git.Repo) er
 	if err != nil {
 		return err
 	}
-	m := git.Mirror{Dir: filepath.Join(filepath.Dir(x.dir), "judged"), Work: x.dir, From: common}
+	m := git.ObjectBorrowingRepo{Dir: filepath.Join(filepath.Dir(x.dir), "judged"), Work: x.dir, From: common}
 	if own, err := from.CommonDir(ctx); err == nil && own != common {
 		m.Objects = []string{filepath.Join(own, "objects")}
 	}
@@ -127,7 +127,7 @@ func (x *treeCheckout) exposeGitDir(ctx context.Context, from, user git.Repo) er
 	if err := errors.Join(err1, err, m.Write()); err != nil {
 		return err
 	}
-	if m.Commit, err = m.StandInCommit(ctx, x.hash, head); err != nil {
+	if m.Commit, err = m.SubstituteCommit(ctx, x.hash, head); err != nil {
 		return err
 	}
 	if m.Commit == head && branch != "" {
@@ -161,7 +161,7 @@ func (x treeCheckout) newRunner(ctx context.Context, a *console.Console, p *app.
 	}
 	r.Ground = x.readableGitPaths
 	r.Reset, r.Readable, r.Env = x.resetTree, append(r.Readable, x.lent...), append(r.Env, editableInstalls(x.from, x.dir, x.lent, a.Env("VIRTUAL_ENV"))...)
-	grant, err := app.GrantInSandbox(settings.Network, app.WorkTreeRoot(p.Repo.Work), a.TrustStore(), a.Env, box)
+	grant, err := app.EnforceableEgressGrant(settings.Network, app.WorkTreeRoot(p.Repo.Work), a.TrustStore(), a.Env, box)
 	r.Net = grant.GatewayForGate
 	return r, err
 }
@@ -193,7 +193,7 @@ func (x treeCheckout) resetTree(ctx context.Context, bare bool) error {
 	_, err := x.repo.Run(ctx, clean...)
 	_, err2 := x.repo.Run(ctx, "checkout-index", "--all", "--force", "--index")
 	if err2 == nil {
-		err2 = worktree.PlaceLFS(ctx, x.repo, len(x.hash)/2)
+		err2 = worktree.PlaceLFSContent(ctx, x.repo, len(x.hash)/2)
 	}
 	writeSubmodules(ctx, x.modules, x.dir, filepath.Dir(x.dir))
 	return errors.Join(err, err2)
@@ -284,9 +284,9 @@ func reproduceTree(ctx context.Context, a *console.Console, f Options, shape str
 		return err
 	}
 	out := reproduction{Tree: x.hash}
-	var all []nexus.Evidence
+	var all []nexus.GateEvidence
 	for _, g := range gates {
-		e, err := withVirtualEnvPrograms(r, x.dir).Judge(ctx, gate.CheckedTree{Dir: x.dir, Hash: x.hash}, g)
+		e, err := withVirtualEnvPrograms(r, x.dir).RunGate(ctx, gate.JudgedTreeDir{Dir: x.dir, Hash: x.hash}, g)
 		if err != nil {
 			return err
 		}
@@ -295,8 +295,8 @@ func reproduceTree(ctx context.Context, a *console.Console, f Options, shape str
 		out.Again = append(out.Again, c)
 		a.Say("%s", c)
 	}
-	out.Verdict = verdict.VerdictOf(all).WithDisabledGates(off)
-	if err := verdictformat.Write(a, shape, out.Verdict, out); err != nil {
+	out.TreeVerdict = verdict.CombineGateResults(all).WithDisabledGates(off)
+	if err := verdictformat.Write(a, shape, out.TreeVerdict, out); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(out.Again, func(c gateComparison) bool { return c.Recorded && !c.Same }) {

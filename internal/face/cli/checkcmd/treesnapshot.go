@@ -76,7 +76,7 @@ func (l treeSnapshot) close() {
 }
 
 // treeAtStart returns the name of the tree at the start of the gates; empty if it has none.
-func treeAtStart(all []nexus.Evidence) string {
+func treeAtStart(all []nexus.GateEvidence) string {
 	for _, e := range all {
 		if e.Tree != "" && e.Tree != workingTree {
 			return e.Tree
@@ -88,7 +88,7 @@ func treeAtStart(all []nexus.Evidence) string {
 // setJudgedTree sets the name of the judged tree in all evidence about the working tree, and returns
 // it. If the working tree has changed since, the evidence gets the name [workingTree], and the
 // result is empty.
-func setJudgedTree(ctx context.Context, l treeSnapshot, dir, begun string, all []nexus.Evidence) string {
+func setJudgedTree(ctx context.Context, l treeSnapshot, dir, begun string, all []nexus.GateEvidence) string {
 	if begun == "" {
 		return ""
 	}

@@ -71,8 +71,8 @@ func TestSettle(t *testing.T) {
 	looked := snapshotTree(t.Context(), dir)
 	defer looked.close()
 	begun := looked.hash
-	settle := func(l treeSnapshot) (string, []nexus.Evidence) {
-		all := []nexus.Evidence{{Gate: "build", Tree: begun}, {Gate: "tamper", Tree: workingTree}, {Gate: "other", Tree: "t"}}
+	settle := func(l treeSnapshot) (string, []nexus.GateEvidence) {
+		all := []nexus.GateEvidence{{Gate: "build", Tree: begun}, {Gate: "tamper", Tree: workingTree}, {Gate: "other", Tree: "t"}}
 		return setJudgedTree(t.Context(), l, dir, treeAtStart(all), all), all
 	}
 	if looked.stored == nil {

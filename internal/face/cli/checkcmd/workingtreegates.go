@@ -10,7 +10,7 @@ import (
 )
 
 // RunWorkingTreeGates runs every gate of the working tree in the sandbox, and returns their evidence.
-func RunWorkingTreeGates(ctx context.Context, a *console.Console) ([]nexus.Evidence, error) {
+func RunWorkingTreeGates(ctx context.Context, a *console.Console) ([]nexus.GateEvidence, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return nil, err

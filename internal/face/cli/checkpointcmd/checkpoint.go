@@ -21,18 +21,18 @@ import (
 
 // checkpointRow is a checkpoint in the JSON output of list.
 type checkpointRow struct {
-	Name   string                 `json:"name"`
-	Seq    int64                  `json:"seq"`
-	At     string                 `json:"at"`
-	Reason nexus.CheckpointReason `json:"reason"`
-	Why    string                 `json:"why,omitzero"`
-	By     string                 `json:"by,omitzero"`
-	Tip    string                 `json:"tip"`
-	Trees  []nexus.PinnedTree     `json:"trees,omitempty"`
-	Undone bool                   `json:"undone,omitzero"` // the run went back to a point before it
+	Name   string                    `json:"name"`
+	Seq    int64                     `json:"seq"`
+	At     string                    `json:"at"`
+	Reason nexus.CheckpointReason    `json:"reason"`
+	Why    string                    `json:"why,omitzero"`
+	By     string                    `json:"by,omitzero"`
+	Tip    string                    `json:"tip"`
+	Trees  []nexus.PinnedAttemptTree `json:"trees,omitempty"`
+	Undone bool                      `json:"undone,omitzero"` // the run went back to a point before it
 }
 
-func rowOf(c *state.Checkpoint) checkpointRow {
+func rowOf(c *state.RunCheckpoint) checkpointRow {
 	return checkpointRow{
 		Name: c.Name, Seq: c.Seq, At: c.At.UTC().Format("2006-01-02T15:04:05Z"),
 		Reason: c.Reason, Why: c.Why, By: c.By, Tip: c.Tip, Trees: c.Trees, Undone: c.Undone,
@@ -52,7 +52,7 @@ type checkpointResult struct {
 func makeCheckpoint(ctx context.Context, a *console.Console, p *app.Repository, r journal.RecordedRun, name, why string) error {
 	told := checkpointResult{Run: r.ID, Name: name}
 	if slices.Contains([]string{"list", "show", "diff", "restore", "fork"}, name) {
-		why := view.Quote(name) + " is a command of nexus checkpoint"
+		why := view.QuoteForTerminal(name) + " is a command of nexus checkpoint"
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: "Give another name."}
 	}
 	if r.Holder == nil {
@@ -62,7 +62,7 @@ func makeCheckpoint(ctx context.Context, a *console.Console, p *app.Repository, 
 				return err
 			}
 			told.Seq, told.Tip = c.Seq, c.Tip
-			return a.Answer(told, func(view.Style) string { return told.resultText() })
+			return a.Answer(told, func(view.OutputStyle) string { return told.resultText() })
 		}
 	}
 	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbCheckpoint, ID: name, Text: why, By: a.UserName()})
@@ -88,7 +88,7 @@ func makeCheckpoint(ctx context.Context, a *console.Console, p *app.Repository, 
 			told.Seq, told.Tip = c.Seq, c.Tip
 		}
 	}
-	return a.Answer(told, func(view.Style) string { return told.resultText() })
+	return a.Answer(told, func(view.OutputStyle) string { return told.resultText() })
 }
 
 func (m checkpointResult) resultText() string {
@@ -134,18 +134,18 @@ func listCheckpoints(ctx context.Context, o *ListOptions) error {
 		if len(rows) == 0 {
 			o.Console.Say("run %s has no checkpoints; make one with nexus checkpoint NAME", r.ID)
 		}
-		return o.Console.Answer(map[string]any{"run": r.ID, "checkpoints": rows}, func(st view.Style) string { return drawList(st, rows) })
+		return o.Console.Answer(map[string]any{"run": r.ID, "checkpoints": rows}, func(st view.OutputStyle) string { return drawList(st, rows) })
 	})
 }
 
-func drawList(s view.Style, rows []checkpointRow) string {
+func drawList(s view.OutputStyle, rows []checkpointRow) string {
 	var cells [][]string
 	for _, r := range rows {
 		why := r.Why
 		if r.Undone {
 			why = strings.TrimSuffix("undone by a rewind; "+why, "; ")
 		}
-		cells = append(cells, []string{r.Name, strconv.FormatInt(r.Seq, 10), string(r.Reason), view.ShortHash(r.Tip), r.At, view.Clean(why)})
+		cells = append(cells, []string{r.Name, strconv.FormatInt(r.Seq, 10), string(r.Reason), view.ShortHash(r.Tip), r.At, view.EscapeForTerminal(why)})
 	}
 	if len(cells) == 0 {
 		return ""

@@ -68,7 +68,7 @@ func stopAndWait(ctx context.Context, a *console.Console, p *app.Repository, run
 		return err
 	}
 	for {
-		r, err := p.Run(ctx, string(run))
+		r, err := p.FindRun(ctx, string(run))
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)

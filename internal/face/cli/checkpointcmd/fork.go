@@ -18,8 +18,8 @@ import (
 
 // forkResult is the JSON output of nexus checkpoint fork if the run does not start.
 type forkResult struct {
-	Run  nexus.RunID `json:"run"`  // the new run
-	From nexus.Fork  `json:"from"` // the point at which it began
+	Run  nexus.RunID      `json:"run"`  // the new run
+	From nexus.ForkOrigin `json:"from"` // the point at which it began
 }
 
 // ForkOptions are the options of nexus checkpoint fork.
@@ -82,32 +82,32 @@ func forkAtPoint(ctx context.Context, o *ForkOptions) error {
 
 // parseForkPoint returns the point that the options name. Without --run, the name may also be that of a
 // run, which the fork then starts from as it is now; s becomes that run.
-func parseForkPoint(ctx context.Context, o *ForkOptions, p *app.Repository, s **state.State) (app.RunPoint, error) {
-	from, err := app.ParsePoint(*s, o.Point)
+func parseForkPoint(ctx context.Context, o *ForkOptions, p *app.Repository, s **state.State) (app.RunHistoryPoint, error) {
+	from, err := app.ParseRunPoint(*s, o.Point)
 	if err == nil && (from.Seq < 1 || from.Seq > (*s).Seq) {
 		err = app.NotFoundError("event", o.Point, fmt.Sprintf("The run is at event %d.", (*s).Seq))
 	}
 	if err == nil || o.Run != "" {
 		return from, err
 	}
-	r, other := p.Run(ctx, o.Point)
+	r, other := p.FindRun(ctx, o.Point)
 	if other != nil {
 		return from, err
 	}
 	if *s, err = p.Replay(ctx, r.ID); err != nil {
 		return from, err
 	}
-	return app.ParsePoint(*s, "")
+	return app.ParseRunPoint(*s, "")
 }
 
 // printFork prints a run that is not started yet.
-func printFork(a *console.Console, s *state.State, from app.RunPoint, id nexus.RunID) error {
+func printFork(a *console.Console, s *state.State, from app.RunHistoryPoint, id nexus.RunID) error {
 	then, err := s.StateAt(from.Seq)
 	if err != nil {
 		return err
 	}
-	told := forkResult{Run: id, From: nexus.Fork{Run: s.Run, Seq: from.Seq, Checkpoint: from.Name(), Tip: then.Tip, By: a.UserName()}}
-	return a.Answer(told, func(view.Style) string {
+	told := forkResult{Run: id, From: nexus.ForkOrigin{Run: s.Run, Seq: from.Seq, Checkpoint: from.CheckpointName(), Tip: then.Tip, By: a.UserName()}}
+	return a.Answer(told, func(view.OutputStyle) string {
 		return fmt.Sprintf("run %s starts at event %d of run %s\nStart it: nexus resume %s\n", id, from.Seq, s.Run, id)
 	})
 }

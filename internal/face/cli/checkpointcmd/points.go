@@ -27,7 +27,7 @@ type pointState struct {
 	Tip    string                            `json:"tip"`
 	Spent  nexus.Money                       `json:"spent"`
 	Tasks  map[nexus.TaskID]nexus.TaskStatus `json:"tasks"`
-	Trees  []nexus.PinnedTree                `json:"trees,omitempty"`
+	Trees  []nexus.PinnedAttemptTree         `json:"trees,omitempty"`
 	Pins   map[string]string                 `json:"pins,omitempty"` // commits by the last part of their refs' names
 	Made   *checkpointRow                    `json:"made,omitempty"`
 
@@ -35,7 +35,7 @@ type pointState struct {
 }
 
 func pointOf(s *state.State, name string) (pointState, error) {
-	at, err := app.ParsePoint(s, name)
+	at, err := app.ParseRunPoint(s, name)
 	if err != nil {
 		return pointState{}, err
 	}
@@ -47,7 +47,7 @@ func pointOf(s *state.State, name string) (pointState, error) {
 		return pointState{}, err
 	}
 	v := pointState{
-		Run: s.Run, Name: at.Name(), Seq: at.Seq, Status: then.Status, Tip: then.Tip, Spent: then.Ledger.SpentMoney(),
+		Run: s.Run, Name: at.CheckpointName(), Seq: at.Seq, Status: then.Status, Tip: then.Tip, Spent: then.Ledger.SpentMoney(),
 		Tasks: map[nexus.TaskID]nexus.TaskStatus{}, Trees: then.UnlandedSnapshots(), state: then,
 	}
 	for _, t := range then.Tasks {
@@ -96,17 +96,17 @@ func showPoint(ctx context.Context, o *ShowOptions) error {
 				return err
 			}
 		}
-		return o.Console.Answer(v, func(st view.Style) string { return drawShown(st, v) })
+		return o.Console.Answer(v, func(st view.OutputStyle) string { return drawShown(st, v) })
 	})
 }
 
-func drawShown(st view.Style, v pointState) string {
+func drawShown(st view.OutputStyle, v pointState) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "run %s at event %d: %s, branch at %s, %s spent\n", v.Run, v.Seq, v.Status, view.ShortHash(v.Tip), v.Spent)
 	if m := v.Made; m != nil {
 		fmt.Fprintf(&b, "checkpoint %s, %s, made %s\n", m.Name, m.Reason, m.At)
 		if m.Why != "" {
-			fmt.Fprintf(&b, "%s\n", view.Clean(m.Why))
+			fmt.Fprintf(&b, "%s\n", view.EscapeForTerminal(m.Why))
 		}
 	}
 	var cells [][]string
@@ -120,7 +120,7 @@ func drawShown(st view.Style, v pointState) string {
 		if t.Landed != nil {
 			files = "landed as " + view.ShortHash(t.Landed.Commit)
 		}
-		cells = append(cells, []string{string(t.ID), string(v.Tasks[t.ID]), files, view.Clean(t.Title)})
+		cells = append(cells, []string{string(t.ID), string(v.Tasks[t.ID]), files, view.EscapeForTerminal(t.Title)})
 	}
 	if len(cells) > 0 {
 		b.WriteString(view.DrawTable(st, []string{"TASK", "STATUS", "FILES", "TITLE"}, cells))
@@ -197,7 +197,7 @@ func comparePoints(ctx context.Context, o *DiffOptions) error {
 				return err
 			}
 		}
-		return o.Console.Answer(d, func(st view.Style) string { return drawDifference(st, d) })
+		return o.Console.Answer(d, func(st view.OutputStyle) string { return drawDifference(st, d) })
 	})
 }
 
@@ -219,7 +219,7 @@ func changedTasks(s *state.State, from, to pointState) []statusChange {
 	return all
 }
 
-func drawDifference(st view.Style, d pointDifference) string {
+func drawDifference(st view.OutputStyle, d pointDifference) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "event %d to event %d: branch from %s to %s, %s spent\n",
 		d.From, d.To, view.ShortHash(d.Tips[0]), view.ShortHash(d.Tips[1]), d.Money)

@@ -88,7 +88,7 @@ type rewindResult struct {
 
 // rewindTo takes a run back to a point, once a person agreed to the consequences.
 func rewindTo(ctx context.Context, a *console.Console, p *app.Repository, r journal.RecordedRun, s *state.State, name string, yes bool) error {
-	to, err := app.ParsePoint(s, name)
+	to, err := app.ParseRunPoint(s, name)
 	if err != nil {
 		return err
 	}
@@ -122,29 +122,29 @@ func rewindTo(ctx context.Context, a *console.Console, p *app.Repository, r jour
 		return err
 	}
 	last := s.Rewinds[len(s.Rewinds)-1]
-	told := rewindResult{Run: r.ID, To: to.Seq, Checkpoint: to.Name(), Seq: last.Seq, Status: projection.RunStatus(s, projection.RunContext{Known: true}), Tip: s.Tip, From: last.From}
-	return a.Answer(told, func(view.Style) string {
+	told := rewindResult{Run: r.ID, To: to.Seq, Checkpoint: to.CheckpointName(), Seq: last.Seq, Status: projection.RunStatus(s, projection.RunFactsOutsideJournal{Known: true}), Tip: s.Tip, From: last.From}
+	return a.Answer(told, func(view.OutputStyle) string {
 		return fmt.Sprintf("run %s is back at event %d: its branch is at %s, and was at %s\nContinue from there: nexus resume %s\n",
 			told.Run, told.To, view.ShortHash(told.Tip), view.ShortHash(told.From), told.Run)
 	})
 }
 
 // rewindPreview describes what going back would remove, and what would remain.
-func rewindPreview(s *state.State, to app.RunPoint, live bool) (string, error) {
+func rewindPreview(s *state.State, to app.RunHistoryPoint, live bool) (string, error) {
 	a, err := view.EventsSince(s, to.Seq)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	point := fmt.Sprintf("event %d", to.Seq)
-	if name := to.Name(); name != "" {
+	if name := to.CheckpointName(); name != "" {
 		point = fmt.Sprintf("checkpoint %s, event %d", name, to.Seq)
 	}
 	fmt.Fprintf(&b, "Run %s would go back to %s: %s, branch at %s.\n", s.Run, point, a.Then.Status, view.ShortHash(a.Then.Tip))
 	if live {
 		b.WriteString("- it is in progress: its agents would be stopped\n")
 	}
-	fmt.Fprintf(&b, "- %s since then would no longer count; they stay in the journal\n", view.Count(a.Events, "event"))
+	fmt.Fprintf(&b, "- %s since then would no longer count; they stay in the journal\n", view.CountWithNoun(a.Events, "event"))
 	for _, l := range a.Landings {
 		fmt.Fprintf(&b, "- %s would not have landed; its commit %s stays in the private clone\n", l.Task, view.ShortHash(l.Commit))
 	}
@@ -156,10 +156,10 @@ func rewindPreview(s *state.State, to app.RunPoint, live bool) (string, error) {
 	}
 	for _, q := range a.Requests {
 		what := string(q.Verb)
-		if about := strings.TrimSpace(string(q.Task) + " " + view.Clean(q.ID)); about != "" {
+		if about := strings.TrimSpace(string(q.Task) + " " + view.EscapeForTerminal(q.ID)); about != "" {
 			what += " of " + about
 		}
-		fmt.Fprintf(&b, "- would no longer count: the %s by %s\n", what, view.Clean(q.By))
+		fmt.Fprintf(&b, "- would no longer count: the %s by %s\n", what, view.EscapeForTerminal(q.By))
 	}
 	if f := a.Published; f != nil {
 		where := f.Branch

@@ -47,7 +47,7 @@ func removeLeftovers(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	return o.Console.Answer(map[string]any{"dry_run": o.DryRun, "removed": removed, "checkpoints": dropped}, func(view.Style) string {
+	return o.Console.Answer(map[string]any{"dry_run": o.DryRun, "removed": removed, "checkpoints": dropped}, func(view.OutputStyle) string {
 		text, word := "", "removed"
 		for _, name := range dropped {
 			text += "checkpoint " + name + "\n"
@@ -71,9 +71,9 @@ func removedSummary(removed []string) string {
 			trees++
 		}
 	}
-	text := view.Count(trees, "worktree")
+	text := view.CountWithNoun(trees, "worktree")
 	if rest := len(removed) - trees; rest > 0 {
-		text += " and " + view.Count(rest, "other leftover")
+		text += " and " + view.CountWithNoun(rest, "other leftover")
 	}
 	return text
 }

@@ -67,7 +67,7 @@ func (u *User) App() app.App {
 	}
 	return app.App{
 		Env: func(name string) string { return env[name] }, Environ: environ,
-		Now: now, Mask: secret.New(nil), Dir: u.Dir, Set: map[string]string{},
+		Now: now, Mask: secret.NewMasker(nil), Dir: u.Dir, Set: map[string]string{},
 	}
 }
 
@@ -141,7 +141,7 @@ func (u *User) Read(path string) string {
 // [RunID]. No process works on it.
 func (u *User) RecordRun(tape string) {
 	u.t.Helper()
-	ctx, at := u.t.Context(), statetest.TapeStart()
+	ctx, at := u.t.Context(), statetest.TapeStartTime()
 	a := u.App()
 	a.Now = func() time.Time { return at }
 	p, err := a.OpenRepository(ctx, app.CreateAccess)
@@ -226,7 +226,7 @@ func ParseOptions[O any](t *testing.T, build func(*console.Console, func(context
 	t.Helper()
 	var parsed *O
 	c := console.New(strings.NewReader(""), io.Discard, io.Discard, app.App{
-		Env: func(string) string { return "" }, Now: statetest.TapeStart, Mask: secret.New(nil), Dir: t.TempDir(), Set: map[string]string{},
+		Env: func(string) string { return "" }, Now: statetest.TapeStartTime, Mask: secret.NewMasker(nil), Dir: t.TempDir(), Set: map[string]string{},
 	})
 	command := build(c, func(_ context.Context, o *O) error { parsed = o; return nil })
 	err := execute(t.Context(), c, command, args)

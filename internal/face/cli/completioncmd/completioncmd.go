@@ -48,7 +48,7 @@ func printScript(_ context.Context, o *Options) error {
 		return o.Root.GenPowerShellCompletionWithDesc(out)
 	default:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "no completion for " + view.Quote(o.Shell),
+			Code: nexus.CodeInvalidInput, Message: "no completion for " + view.QuoteForTerminal(o.Shell),
 			Hint: "Name bash, zsh, fish or powershell.",
 		}
 	}

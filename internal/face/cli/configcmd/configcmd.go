@@ -53,7 +53,7 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 func printSettings(_ context.Context, o *Options) error {
 	if o.Schema {
 		var b bytes.Buffer
-		if err := json.Indent(&b, config.Schema(), "", "  "); err != nil {
+		if err := json.Indent(&b, config.SettingsSchema(), "", "  "); err != nil {
 			return &nexus.Error{Code: nexus.CodeInternal, Message: "indent the schema", Cause: err}
 		}
 		return o.Console.Print(b.String() + "\n")
@@ -68,7 +68,7 @@ func printSettings(_ context.Context, o *Options) error {
 			all = append(all, settingOf(s))
 		}
 	}
-	return o.Console.Answer(map[string][]settingValue{"settings": all}, func(s view.Style) string {
+	return o.Console.Answer(map[string][]settingValue{"settings": all}, func(s view.OutputStyle) string {
 		return settingTable(s, all, o.Explain || o.Diff)
 	})
 }
@@ -77,12 +77,12 @@ func settingOf(s config.Setting) settingValue {
 	return settingValue{s.Key, s.Value, s.Origin.Layer, s.Origin.Where}
 }
 
-func settingTable(s view.Style, all []settingValue, explain bool) string {
+func settingTable(s view.OutputStyle, all []settingValue, explain bool) string {
 	rows := make([][]string, 0, len(all))
 	for _, v := range all {
-		row := []string{v.Key, view.Clean(v.Value)}
+		row := []string{v.Key, view.EscapeForTerminal(v.Value)}
 		if explain {
-			row = append(row, string(v.From), view.Clean(v.Where))
+			row = append(row, string(v.From), view.EscapeForTerminal(v.Where))
 		}
 		rows = append(rows, row)
 	}

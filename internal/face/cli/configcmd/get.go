@@ -70,23 +70,23 @@ func describeSetting(_ context.Context, o *GetOptions) error {
 			}
 		}
 	}
-	return o.Console.Answer(d, func(s view.Style) string { return drawDescription(s, d) })
+	return o.Console.Answer(d, func(s view.OutputStyle) string { return drawDescription(s, d) })
 }
 
-func drawDescription(s view.Style, d settingDescription) string {
+func drawDescription(s view.OutputStyle, d settingDescription) string {
 	value := cmp.Or(d.Value, "not set")
 	if d.Wrong != "" {
 		value = "not known: " + d.Wrong
 	}
 	rows := [][]string{
-		{"value", view.Clean(value)},
-		{"from", view.Clean(strings.TrimSpace(string(d.From) + " " + d.Where))},
-		{"takes", view.Clean(d.Type)},
+		{"value", view.EscapeForTerminal(value)},
+		{"from", view.EscapeForTerminal(strings.TrimSpace(string(d.From) + " " + d.Where))},
+		{"takes", view.EscapeForTerminal(d.Type)},
 		{"default", cmp.Or(d.Default, "none")},
 		{"variable", cmp.Or(d.Env, "none")},
 	}
 	if d.Trusted != "" {
 		rows = append(rows, []string{"not in nexus.toml", d.Trusted})
 	}
-	return s.Wrap(view.Clean(d.Key)+": "+d.Doc, "  ") + "\n" + view.DrawTable(s, []string{"", ""}, rows)
+	return s.Wrap(view.EscapeForTerminal(d.Key)+": "+d.Doc, "  ") + "\n" + view.DrawTable(s, []string{"", ""}, rows)
 }

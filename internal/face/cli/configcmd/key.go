@@ -51,7 +51,7 @@ func storeKey(ctx context.Context, o *KeySetOptions) error {
 	if err != nil {
 		return err
 	}
-	store, to, where := o.Console.Keys(), apikey.SourceFile, ""
+	store, to, where := o.Console.KeyStore(), apikey.SourceFile, ""
 	if where = store.File; o.Keyring {
 		to, where = apikey.SourceKeyring, "the keyring"
 	}
@@ -95,7 +95,7 @@ func listKeys(_ context.Context, o *KeyListOptions) error {
 	if err != nil {
 		return err
 	}
-	keys, err := o.Console.Keys().List(provider.KeyVariables(settings))
+	keys, err := o.Console.KeyStore().List(provider.KeyVariables(settings))
 	if err != nil {
 		return err
 	}
@@ -103,10 +103,10 @@ func listKeys(_ context.Context, o *KeyListOptions) error {
 	for i, k := range keys {
 		all = append(all, storedKey{k.Provider, k.Source, k.Where, k.LastCharacters(), i == 0 || keys[i-1].Provider != k.Provider})
 	}
-	return o.Console.Answer(map[string][]storedKey{"keys": all}, func(s view.Style) string { return keyTable(s, all) })
+	return o.Console.Answer(map[string][]storedKey{"keys": all}, func(s view.OutputStyle) string { return keyTable(s, all) })
 }
 
-func keyTable(s view.Style, all []storedKey) string {
+func keyTable(s view.OutputStyle, all []storedKey) string {
 	if len(all) == 0 {
 		return "no provider has a key\n"
 	}
@@ -119,7 +119,7 @@ func keyTable(s view.Style, all []storedKey) string {
 		if !k.Used {
 			used = "not used"
 		}
-		rows = append(rows, []string{view.Clean(k.Provider), string(k.Source), view.Clean(k.Where), tail, used})
+		rows = append(rows, []string{view.EscapeForTerminal(k.Provider), string(k.Source), view.EscapeForTerminal(k.Where), tail, used})
 	}
 	return view.DrawTable(s, []string{"provider", "source", "where", "key", ""}, rows)
 }
@@ -148,7 +148,7 @@ func NewKeyRemove(c *console.Console, run func(context.Context, *KeyRemoveOption
 
 // removeKey removes a provider's key wherever it is stored.
 func removeKey(_ context.Context, o *KeyRemoveOptions) error {
-	from, err := o.Console.Keys().Remove(o.Provider)
+	from, err := o.Console.KeyStore().Remove(o.Provider)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 // SetOptions are the options of "nexus config set".
 type SetOptions struct {
 	Console *console.Console
-	Change  configure.ConfigChange
+	Change  configure.SettingFileChange
 	Yes     bool // agree to a setting that allows more
 }
 
@@ -46,7 +46,7 @@ func NewUnset(c *console.Console, run func(context.Context, *UnsetOptions) error
 }
 
 func newChange(c *console.Console, use, short string, run func(context.Context, *SetOptions) error, unset bool) *cobra.Command {
-	o := &SetOptions{Console: c, Change: configure.ConfigChange{Unset: unset}}
+	o := &SetOptions{Console: c, Change: configure.SettingFileChange{Unset: unset}}
 	if run == nil {
 		run = changeSetting
 	}
@@ -67,12 +67,12 @@ func newChange(c *console.Console, use, short string, run func(context.Context, 
 
 // changeSetting changes a file of settings and prints the effective value.
 func changeSetting(ctx context.Context, o *SetOptions) error {
-	got, err := configure.ApplyChange(ctx, &o.Console.App, o.Change, func(why string) error { return agreeToChange(ctx, o, why) })
+	got, err := configure.ApplySettingChange(ctx, &o.Console.App, o.Change, func(why string) error { return agreeToChange(ctx, o, why) })
 	if err != nil {
 		return err
 	}
 	answer := configChangeAnswer{got.Key, got.File, got.Written, settingOf(got.Before), settingOf(got.Now)}
-	return o.Console.Answer(answer, func(view.Style) string { return settingNowText(got) })
+	return o.Console.Answer(answer, func(view.OutputStyle) string { return settingNowText(got) })
 }
 
 // agreeToChange asks a person to agree to the access that a setting opens.
@@ -80,35 +80,35 @@ func agreeToChange(ctx context.Context, o *SetOptions, why string) error {
 	yes := o.Yes
 	if !yes && o.Console.HasPerson() {
 		// An unreadable answer is a no.
-		answer, _ := o.Console.Keyboard().AskLine(ctx, fmt.Sprintf("%s: %s. Change it? [y/N] ", view.Clean(o.Change.Key), why))
+		answer, _ := o.Console.Keyboard().AskLine(ctx, fmt.Sprintf("%s: %s. Change it? [y/N] ", view.EscapeForTerminal(o.Change.Key), why))
 		yes = nexus.IsYes(answer)
 	}
 	if yes {
 		return nil
 	}
 	return &nexus.Error{
-		Code: nexus.CodeNeedsPerson, Message: "a person must agree to changing " + view.Quote(o.Change.Key) + ": " + why,
+		Code: nexus.CodeNeedsPerson, Message: "a person must agree to changing " + view.QuoteForTerminal(o.Change.Key) + ": " + why,
 		Hint: "Nothing was changed. Agree with --yes.",
 	}
 }
 
 // settingNowText describes the effective value after a change.
-func settingNowText(c configure.ChangeResult) string {
+func settingNowText(c configure.SettingFileChangeResult) string {
 	var b strings.Builder
-	if key := view.Clean(c.Key); c.Written == "" {
-		fmt.Fprintf(&b, "removed %s from %s\n", key, view.Clean(c.File))
+	if key := view.EscapeForTerminal(c.Key); c.Written == "" {
+		fmt.Fprintf(&b, "removed %s from %s\n", key, view.EscapeForTerminal(c.File))
 	} else {
-		fmt.Fprintf(&b, "%s = %s in %s\n", key, view.Clean(c.Written), view.Clean(c.File))
+		fmt.Fprintf(&b, "%s = %s in %s\n", key, view.EscapeForTerminal(c.Written), view.EscapeForTerminal(c.File))
 	}
 	was, is := cmp.Or(c.Before.Value, "not set"), cmp.Or(c.Now.Value, "not set")
 	switch {
 	case c.Now == c.Before && c.Now.Value != "":
 		by := strings.TrimSpace(string(c.Now.Origin.Layer) + " " + c.Now.Origin.Where)
-		fmt.Fprintf(&b, "it stays %s: %s comes first\n", view.Clean(is), view.Clean(by))
+		fmt.Fprintf(&b, "it stays %s: %s comes first\n", view.EscapeForTerminal(is), view.EscapeForTerminal(by))
 	case was == is:
-		fmt.Fprintf(&b, "it stays %s\n", view.Clean(is))
+		fmt.Fprintf(&b, "it stays %s\n", view.EscapeForTerminal(is))
 	default:
-		fmt.Fprintf(&b, "it was %s and is %s; runs in progress keep their old value\n", view.Clean(was), view.Clean(is))
+		fmt.Fprintf(&b, "it was %s and is %s; runs in progress keep their old value\n", view.EscapeForTerminal(was), view.EscapeForTerminal(is))
 	}
 	return b.String()
 }

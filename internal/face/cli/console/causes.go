@@ -12,7 +12,7 @@ import (
 
 // AddCauses adds to the view of a run why tasks did not land and the next steps, as nexus diagnose
 // finds them. It adds nothing if the run is in progress or everything landed.
-func AddCauses(ctx context.Context, p *app.Repository, s *state.State, v *view.Run) error {
+func AddCauses(ctx context.Context, p *app.Repository, s *state.State, v *view.RunView) error {
 	if !s.Status.HasEnded() || s.Status == nexus.StatusDone {
 		return nil
 	}

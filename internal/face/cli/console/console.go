@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/background"
+	"github.com/nexus-ai-builder/nexus/internal/sys/backgroundprocess"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -41,7 +41,7 @@ type Console struct {
 
 	Watch func(context.Context, nexus.RunID) error // shows another process's run on the whole screen; nil: no
 	// Show returns a repository for the pages of a server.
-	Show func(context.Context, *Console, *app.Repository) (web.WebContent, error)
+	Show func(context.Context, *Console, *app.Repository) (web.ServedRepository, error)
 
 	Screen func(context.Context, nexus.RunID) error // shows this process's run on the whole screen; nil: not available
 
@@ -52,14 +52,14 @@ type Console struct {
 // HostProgram is a program that runs commands in its own process. It receives the facts that are not in
 // their output; a nil function receives nothing.
 type HostProgram struct {
-	Began   func(nexus.RunID)         // receives the run that the command conducts, once it has the lease
-	Drawn   func(string)              // receives the result as text, if the command prints it as JSON
-	Watched bool                      // a person watches the run through the host and answers its questions
-	Person  bool                      // a person reads the text; else a program does
-	Served  bool                      // a client of a server sent the command line
-	Leaves  bool                      // it starts runs in the background, which continue when it ends
-	Parent  *background.ParentProcess // started this process in the background; nil: it has its own terminal, or none
-	Front   *TerminalProcess          // the process in the foreground of the shared terminal; nil: this one
+	Began   func(nexus.RunID)                // receives the run that the command conducts, once it has the lease
+	Drawn   func(string)                     // receives the result as text, if the command prints it as JSON
+	Watched bool                             // a person watches the run through the host and answers its questions
+	Person  bool                             // a person reads the text; else a program does
+	Served  bool                             // a client of a server sent the command line
+	Leaves  bool                             // it starts runs in the background, which continue when it ends
+	Parent  *backgroundprocess.ParentProcess // started this process in the background; nil: it has its own terminal, or none
+	Front   *TerminalProcess                 // the process in the foreground of the shared terminal; nil: this one
 }
 
 // New returns a console that prints notices as messages for people.
@@ -74,7 +74,7 @@ func New(in io.Reader, out, err io.Writer, at app.App) *Console {
 func NewForProcess(in io.Reader, out, err io.Writer) *Console {
 	return New(in, out, err, app.App{
 		Env: os.Getenv, Environ: os.Environ(), Set: map[string]string{},
-		Mask: secret.New(os.Environ()),
+		Mask: secret.NewMasker(os.Environ()),
 		Now:  time.Now, //nolint:forbidigo // the wiring hands out the clock
 	})
 }
@@ -92,7 +92,7 @@ func (a *Console) showNotice(n app.AppNotice) {
 		a.ReportError(n.Err)
 		return
 	}
-	a.Say("%s", view.CleanText(n.Text))
+	a.Say("%s", view.EscapeLinesForTerminal(n.Text))
 }
 
 // SetUpRoot makes a command the root: it adds the flags of every command, help, and the messages about
@@ -162,7 +162,7 @@ func (a *Console) checkColor() error {
 	case "auto", "always", "never":
 	default:
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "unknown --color " + view.Quote(a.Color),
+			Code: nexus.CodeInvalidInput, Message: "unknown --color " + view.QuoteForTerminal(a.Color),
 			Hint: "Use auto, always or never.",
 		}
 	}
@@ -171,7 +171,7 @@ func (a *Console) checkColor() error {
 	}
 	if info, err := os.Stat(a.Dir); err != nil || !info.IsDir() {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "directory " + view.Quote(a.Dir) + " does not exist", Hint: "Give an existing one with --cd.",
+			Code: nexus.CodeInvalidInput, Message: "directory " + view.QuoteForTerminal(a.Dir) + " does not exist", Hint: "Give an existing one with --cd.",
 		}
 	}
 	return a.checkFlags()
@@ -187,8 +187,8 @@ func (a *Console) checkFlags() error {
 }
 
 // RunView returns the view of a run.
-func (a *Console) RunView(r journal.RecordedRun, s *state.State) view.Run {
-	return projection.BuildRun(s, RunContextOf(r), a.Now())
+func (a *Console) RunView(r journal.RecordedRun, s *state.State) view.RunView {
+	return projection.BuildRunView(s, RunContextOf(r), a.Now())
 }
 
 // RunStatus returns the status of a run as it is shown: an unfinished run without a conductor is
@@ -198,8 +198,8 @@ func RunStatus(r journal.RecordedRun, s *state.State) nexus.RunStatus {
 }
 
 // RunContextOf returns the journal's facts about a run beside its events.
-func RunContextOf(r journal.RecordedRun) projection.RunContext {
-	return projection.RunContext{Held: r.Holder, Known: true, Earlier: r.Later}
+func RunContextOf(r journal.RecordedRun) projection.RunFactsOutsideJournal {
+	return projection.RunFactsOutsideJournal{Held: r.Holder, Known: true, Earlier: r.Later}
 }
 
 // FirstArg returns the first argument, or "".

@@ -100,7 +100,7 @@ func ExitCode(ctx context.Context, err error) int {
 }
 
 // ErrorExitCode returns the exit code of an error's code.
-func ErrorExitCode(code nexus.Code) int {
+func ErrorExitCode(code nexus.ErrorCode) int {
 	for _, k := range ErrorKinds() {
 		if k.Code == code {
 			return k.Exit
@@ -111,7 +111,7 @@ func ErrorExitCode(code nexus.Code) int {
 
 // ErrorKind documents one code of [nexus.Error].
 type ErrorKind struct {
-	Code nexus.Code
+	Code nexus.ErrorCode
 	Exit int
 	Text string // its description, for docs/errors.md
 }

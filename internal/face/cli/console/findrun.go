@@ -56,11 +56,11 @@ func (a *Console) FindSubject(ctx context.Context, p *app.Repository, run, name 
 // sayRun says which run a command is about if nobody named it. JSON output has the run in it.
 func (a *Console) sayRun(c app.RunChoice) {
 	if !c.Named && !a.JSON {
-		a.Say("%s", view.Clean(c.String()))
+		a.Say("%s", view.EscapeForTerminal(c.String()))
 	}
 }
 
-// ReadRun is [app.App.ReadRun], and says which run is meant if none is named.
+// ReadRun is [app.App.WithRunForReading], and says which run is meant if none is named.
 func (a *Console) ReadRun(ctx context.Context, name string, f func(p *app.Repository, r journal.RecordedRun, s *state.State) error) error {
 	return a.ReadSubject(ctx, name, "", func(p *app.Repository, s app.RunSubject) error { return f(p, s.RecordedRun, s.State) })
 }
@@ -80,7 +80,7 @@ func (a *Console) ChangeSubject(ctx context.Context, run, name string, f func(*a
 	return a.openSubject(ctx, app.ChangeAccess, run, name, f)
 }
 
-func (a *Console) openSubject(ctx context.Context, want app.AccessMode, run, name string, f func(*app.Repository, app.RunSubject) error) error {
+func (a *Console) openSubject(ctx context.Context, want app.RepositoryAccessMode, run, name string, f func(*app.Repository, app.RunSubject) error) error {
 	p, err := a.OpenRepository(ctx, want)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func NamedRun(flag string, args []string) (string, error) {
 	arg := FirstArg(args)
 	if arg != "" && flag != "" && arg != flag {
 		return "", &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "two runs are named: " + view.Quote(arg) + " and --run " + view.Quote(flag), Hint: "Name one.",
+			Code: nexus.CodeInvalidInput, Message: "two runs are named: " + view.QuoteForTerminal(arg) + " and --run " + view.QuoteForTerminal(flag), Hint: "Name one.",
 		}
 	}
 	return cmp.Or(arg, flag), nil

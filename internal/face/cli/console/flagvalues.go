@@ -85,5 +85,5 @@ func flagValueText(err error) string {
 	case "strconv.ParseBool":
 		wants = "true or false"
 	}
-	return fmt.Sprintf("%s wants %s, not %s", m[2], wants, view.Quote(m[1]))
+	return fmt.Sprintf("%s wants %s, not %s", m[2], wants, view.QuoteForTerminal(m[1]))
 }

@@ -44,7 +44,7 @@ func (a *Console) printHelp(c *cobra.Command, _ []string) {
 }
 
 // HelpPage returns the full help page of a command.
-func HelpPage(c *cobra.Command, s view.Style) string {
+func HelpPage(c *cobra.Command, s view.OutputStyle) string {
 	var b strings.Builder
 	long, examples := HelpText(c)
 	if old := replacementText(c); old != "" {
@@ -91,7 +91,7 @@ func everydayCommands(root *cobra.Command) []*cobra.Command {
 
 // CommandList returns all commands of the root with their purposes: the everyday commands, then
 // the rest by group.
-func CommandList(root *cobra.Command, s view.Style) string {
+func CommandList(root *cobra.Command, s view.OutputStyle) string {
 	var b strings.Builder
 	everyday := everydayCommands(root)
 	fmt.Fprintf(&b, "%s\n", s.Bold("Everyday commands:"))
@@ -122,7 +122,7 @@ func ArgCount(least, most int) cobra.PositionalArgs {
 		case len(args) < least:
 			return usageError(c, fmt.Sprintf("%s needs %s", c.CommandPath(), strings.TrimPrefix(c.UseLine(), c.CommandPath()+" ")))
 		case most >= 0 && len(args) > most:
-			return usageError(c, fmt.Sprintf("%s does not take %s", c.CommandPath(), view.Quote(args[most])))
+			return usageError(c, fmt.Sprintf("%s does not take %s", c.CommandPath(), view.QuoteForTerminal(args[most])))
 		default:
 			return nil
 		}
@@ -137,7 +137,7 @@ func usageError(c *cobra.Command, message string) error {
 }
 
 func unknownCommand(c *cobra.Command, name string) error {
-	message := fmt.Sprintf("unknown command %s for %s", view.Quote(name), c.CommandPath())
+	message := fmt.Sprintf("unknown command %s for %s", view.QuoteForTerminal(name), c.CommandPath())
 	c.SuggestionsMinimumDistance = 2
 	if near := c.SuggestionsFor(name); len(near) > 0 {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: fmt.Sprintf("Did you mean %q?", c.CommandPath()+" "+near[0])}
@@ -152,7 +152,7 @@ func unknownFlag(c *cobra.Command, err error) error {
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	message := fmt.Sprintf("unknown flag --%s for %s", view.Clean(unknown), c.CommandPath())
+	message := fmt.Sprintf("unknown flag --%s for %s", view.EscapeForTerminal(unknown), c.CommandPath())
 	near := slices.MinFunc(names, func(x, y string) int {
 		return cmp.Compare(spelling.EditDistance(unknown, x), spelling.EditDistance(unknown, y))
 	})

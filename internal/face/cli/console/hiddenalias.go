@@ -26,7 +26,7 @@ func (a *Console) announceReplacement(command *cobra.Command, replacement string
 	command.RunE = func(c *cobra.Command, args []string) error {
 		quiet := slices.Contains(args, "-q") || slices.Contains(args, "--quiet") // not parsed yet if the replacement parses it
 		if a.HasPerson() && !quiet {
-			a.Say("%s", view.Clean(replacementText(c)))
+			a.Say("%s", view.EscapeForTerminal(replacementText(c)))
 		}
 		return run(c, args)
 	}

@@ -15,7 +15,7 @@ import (
 // terminal sees what they say, and who reads them gets the same text.
 func TestNoJSONIsObeyed(t *testing.T) {
 	var out bytes.Buffer
-	a := &Console{App: app.App{Mask: secret.New(nil)}, Out: &out, JSON: true}
+	a := &Console{App: app.App{Mask: secret.NewMasker(nil)}, Out: &out, JSON: true}
 	text := hostiletest.HostileText()
 	if err := a.Answer(map[string]string{"text": text}, nil); err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func (a *Console) ShowLoop(ctx context.Context, p *app.Repository, name nexus.Ru
 // AnswerLoop prints the state of a loop, and the deleted branches among its results; running
 // means that it has a conductor.
 func (a *Console) AnswerLoop(ctx context.Context, p *app.Repository, l *improve.ImproveLoop, running bool) error {
-	v := view.NewLoop(l, running, a.Now())
+	v := view.NewImproveLoopView(l, running, a.Now())
 	for _, i := range l.WaitingItems() {
 		if branch := i.ResultBranch(); branch != "" {
 			_, err := p.Repo.Resolve(ctx, "refs/heads/"+branch)
@@ -43,7 +43,7 @@ func (a *Console) AnswerLoop(ctx context.Context, p *app.Repository, l *improve.
 			}
 		}
 	}
-	return a.Answer(v, func(s view.Style) string { return view.DrawLoop(s, v) })
+	return a.Answer(v, func(s view.OutputStyle) string { return view.DrawLoop(s, v) })
 }
 
 // RefuseLoop returns an error if a run is a loop, for a command about the work of a single run;

@@ -47,9 +47,9 @@ func (a *Console) CanRedraw(w io.Writer) bool {
 }
 
 // Style returns the style for drawing on w.
-func (a *Console) Style(w io.Writer) view.Style {
+func (a *Console) Style(w io.Writer) view.OutputStyle {
 	f, tty := a.terminalFile(w)
-	s := view.Style{Plain: !tty && (w != a.Out || !a.Host.Person), ASCII: !a.supportsUTF8()}
+	s := view.OutputStyle{Plain: !tty && (w != a.Out || !a.Host.Person), ASCII: !a.supportsUTF8()}
 	if tty {
 		s.Width = 80
 		if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
@@ -90,7 +90,7 @@ func (a *Console) Print(text string) error {
 }
 
 // Answer prints the result: v as one JSON object with --json, else the text.
-func (a *Console) Answer(v any, text func(view.Style) string) error {
+func (a *Console) Answer(v any, text func(view.OutputStyle) string) error {
 	if !a.JSON {
 		return a.Print(text(a.Style(a.Out)))
 	}
@@ -119,9 +119,9 @@ func (a *Console) Ask(text string) { a.held.write(a.Err, text) }
 
 // Failure is the JSON form of an error.
 type Failure struct {
-	Code    nexus.Code `json:"code"`
-	Message string     `json:"message"`
-	Hint    string     `json:"hint,omitzero"`
+	Code    nexus.ErrorCode `json:"code"`
+	Message string          `json:"message"`
+	Hint    string          `json:"hint,omitzero"`
 }
 
 // Failure returns the JSON form of an error, with keys masked.
@@ -151,16 +151,16 @@ func (a *Console) ReportError(err error) {
 		return
 	}
 	f, s := a.Failure(err), a.Style(a.Err)
-	text := s.Bad("nexus:") + " " + strings.TrimPrefix(s.WrapWords("nexus: "+view.CleanText(f.Message), "  "), "  nexus: ") + "\n"
+	text := s.Bad("nexus:") + " " + strings.TrimPrefix(s.WrapWords("nexus: "+view.EscapeLinesForTerminal(f.Message), "  "), "  nexus: ") + "\n"
 	if f.Hint != "" {
-		text += s.WrapWords(view.CleanText(f.Hint), "  ") + "\n"
+		text += s.WrapWords(view.EscapeLinesForTerminal(f.Hint), "  ") + "\n"
 	}
 	a.held.write(a.Err, text)
 }
 
 // PrintEventJSON prints an event as one line of JSON.
 func (a *Console) PrintEventJSON(e nexus.Event) error {
-	v, err := view.EventOf(e)
+	v, err := view.EventStreamLineOf(e)
 	if err != nil {
 		return err
 	}

@@ -7,10 +7,10 @@ import (
 )
 
 // DrawPatch draws the lines of a patch without its head, with hidden characters written out.
-func DrawPatch(s view.Style, patch string) string {
+func DrawPatch(s view.OutputStyle, patch string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(patch, "\n") {
-		clean := view.CleanText(line)
+		clean := view.EscapeLinesForTerminal(line)
 		switch {
 		case strings.HasPrefix(line, "diff ") || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ "):
 			continue

@@ -7,13 +7,13 @@ import (
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/background"
+	"github.com/nexus-ai-builder/nexus/internal/sys/backgroundprocess"
 )
 
 // TerminalProcess is the process in the foreground of a terminal, as seen by the process that works behind
 // it. When the terminal is closed, or the person detaches, the work continues.
 type TerminalProcess struct {
-	parent *background.ParentProcess
+	parent *backgroundprocess.ParentProcess
 
 	mu   sync.Mutex // guards the fields below
 	lost func()     // called when the terminal is closed
@@ -24,7 +24,7 @@ var errClosed = errors.New("hangup: the terminal was closed")
 
 // NewTerminalProcess returns the front of this process. Until [TerminalProcess.OnTerminalLost] changes that, ctx ends when the
 // terminal is closed.
-func NewTerminalProcess(ctx context.Context, parent *background.ParentProcess) (context.Context, *TerminalProcess) {
+func NewTerminalProcess(ctx context.Context, parent *backgroundprocess.ParentProcess) (context.Context, *TerminalProcess) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	f := &TerminalProcess{parent: parent, lost: func() { cancel(errClosed) }}
 	go func() {

@@ -6,6 +6,6 @@ import "github.com/nexus-ai-builder/nexus/internal/view"
 // command's output.
 func (a *Console) WarnOfUnreadableProject() {
 	if err := a.SkipUnreadableProject(); err != nil {
-		a.Say("nexus.toml is left out, because it cannot be read: %s", view.Clean(err.Error()))
+		a.Say("nexus.toml is left out, because it cannot be read: %s", view.EscapeForTerminal(err.Error()))
 	}
 }

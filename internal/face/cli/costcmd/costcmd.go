@@ -20,7 +20,7 @@ import (
 type Options struct {
 	Console    *console.Console
 	Run        string                 // as a person names it; empty: the run in progress, else the latest
-	Breakdowns []budget.CostBreakdown // the tables to print; empty: task, role, tier and model
+	Breakdowns []budget.CostDimension // the tables to print; empty: task, role, tier and model
 }
 
 // New returns the command. It calls run with the parsed options; nil runs the command.
@@ -51,20 +51,20 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 func printCost(ctx context.Context, o *Options) error {
 	return o.Console.ReadRun(ctx, o.Run, func(_ *app.Repository, _ journal.RecordedRun, s *state.State) error {
 		bill := view.BillOf(s)
-		return o.Console.Answer(bill, func(s view.Style) string { return view.DrawBill(s, bill, o.Breakdowns...) })
+		return o.Console.Answer(bill, func(s view.OutputStyle) string { return view.DrawBill(s, bill, o.Breakdowns...) })
 	})
 }
 
 // parseBreakdowns parses the breakdowns of a cost; none means the usual ones.
-func parseBreakdowns(names []string) ([]budget.CostBreakdown, error) {
+func parseBreakdowns(names []string) ([]budget.CostDimension, error) {
 	if len(names) == 0 {
-		return []budget.CostBreakdown{budget.ByTask, budget.ByRole, budget.ByTier, budget.ByModel}, nil
+		return []budget.CostDimension{budget.ByTask, budget.ByRole, budget.ByTier, budget.ByModel}, nil
 	}
-	ways := make([]budget.CostBreakdown, len(names))
+	ways := make([]budget.CostDimension, len(names))
 	for i, name := range names {
-		if ways[i] = budget.CostBreakdown(name); !slices.Contains(budget.CostBreakdowns(), ways[i]) {
+		if ways[i] = budget.CostDimension(name); !slices.Contains(budget.CostDimensions(), ways[i]) {
 			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "unknown --by value " + view.Quote(name),
+				Code: nexus.CodeInvalidInput, Message: "unknown --by value " + view.QuoteForTerminal(name),
 				Hint: "Use task, attempt, session, role, purpose, tier, model or provider.",
 			}
 		}

@@ -16,14 +16,14 @@ func TestFlags(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
 		run  string
-		by   []budget.CostBreakdown // nil: the command line is wrong
+		by   []budget.CostDimension // nil: the command line is wrong
 	}{
-		"nothing":      {nil, "", []budget.CostBreakdown{budget.ByTask, budget.ByRole, budget.ByTier, budget.ByModel}},
-		"a run":        {[]string{"abc"}, "abc", []budget.CostBreakdown{budget.ByTask, budget.ByRole, budget.ByTier, budget.ByModel}},
-		"a list":       {[]string{"--by", "provider,task"}, "", []budget.CostBreakdown{budget.ByProvider, budget.ByTask}},
-		"twice":        {[]string{"abc", "--by=role", "--by=model"}, "abc", []budget.CostBreakdown{budget.ByRole, budget.ByModel}},
+		"nothing":      {nil, "", []budget.CostDimension{budget.ByTask, budget.ByRole, budget.ByTier, budget.ByModel}},
+		"a run":        {[]string{"abc"}, "abc", []budget.CostDimension{budget.ByTask, budget.ByRole, budget.ByTier, budget.ByModel}},
+		"a list":       {[]string{"--by", "provider,task"}, "", []budget.CostDimension{budget.ByProvider, budget.ByTask}},
+		"twice":        {[]string{"abc", "--by=role", "--by=model"}, "abc", []budget.CostDimension{budget.ByRole, budget.ByModel}},
 		"unknown":      {[]string{"--by", "day"}, "", nil},
-		"--run":        {[]string{"--run", "abc"}, "abc", []budget.CostBreakdown{budget.ByTask, budget.ByRole, budget.ByTier, budget.ByModel}},
+		"--run":        {[]string{"--run", "abc"}, "abc", []budget.CostDimension{budget.ByTask, budget.ByRole, budget.ByTier, budget.ByModel}},
 		"a run twice":  {[]string{"abc", "--run", "abd"}, "", nil},
 		"two runs":     {[]string{"abc", "abd"}, "", nil},
 		"unknown flag": {[]string{"--per", "task"}, "", nil},

@@ -31,7 +31,7 @@ func Use[T any](ctx context.Context, a *console.Console, load Loader[T], do func
 }
 
 // DrawTrust draws whether a hook or plugin is trusted, and therefore runs.
-func DrawTrust(s view.Style, t trust.TrustState) string {
+func DrawTrust(s view.OutputStyle, t trust.TrustState) string {
 	if t != trust.StateTrusted {
 		return s.Warn(string(t)) + ", not run: see nexus trust"
 	}
@@ -39,7 +39,7 @@ func DrawTrust(s view.Style, t trust.TrustState) string {
 }
 
 // DrawPlace draws where a hook or plugin runs.
-func DrawPlace(s view.Style, sandboxed bool) string {
+func DrawPlace(s view.OutputStyle, sandboxed bool) string {
 	if sandboxed {
 		return "in the sandbox"
 	}

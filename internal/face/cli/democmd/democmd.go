@@ -48,7 +48,7 @@ func New(c *console.Console, execute host.ExecuteFunc, run func(context.Context,
 	command := c.Command("demo [genesis] [flags]", "try Nexus on a sample project, offline and without a key", func(ctx context.Context, args []string) error {
 		if o.Genesis = len(args) > 0; o.Genesis && args[0] != "genesis" {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "there is no demo " + view.Quote(args[0]),
+				Code: nexus.CodeInvalidInput, Message: "there is no demo " + view.QuoteForTerminal(args[0]),
 				Hint: "Use nexus demo, or nexus demo genesis for a project that starts from a sentence.",
 			}
 		}
@@ -113,7 +113,7 @@ func (d *demoStage) playDemo(ctx context.Context, dir string) (err error) {
 	if d.watched {
 		return d.showFullScreen(ctx)
 	}
-	script, err := llmtest.Parse(d.modelScript())
+	script, err := llmtest.ParseScript(d.modelScript())
 	if err == nil {
 		err = addSteeringReplies(&script)
 	}

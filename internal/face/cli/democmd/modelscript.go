@@ -47,7 +47,7 @@ func WriteSample(dir string) error {
 // addSteeringReplies lets the model respond to additions of a person: a message, a comment, another plan,
 // a task.
 func addSteeringReplies(s *llmtest.Script) error {
-	more, err := llmtest.Parse(steered)
+	more, err := llmtest.ParseScript(steered)
 	if err != nil {
 		return err
 	}

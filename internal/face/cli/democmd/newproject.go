@@ -68,28 +68,28 @@ func printRunSummaries(ctx context.Context, a *console.Console) error {
 			return err
 		}
 		for _, row := range runMilestones(s, together) {
-			text += fmt.Sprintf("  %-10s", row[0]) + strings.TrimPrefix(style.Wrap(view.Clean(row[1]), indent), indent) + "\n"
+			text += fmt.Sprintf("  %-10s", row[0]) + strings.TrimPrefix(style.Wrap(view.EscapeForTerminal(row[1]), indent), indent) + "\n"
 		}
 	}
-	return a.App.ReadRun(ctx, "", func(p *app.Repository, _ journal.RecordedRun, s *state.State) error {
+	return a.App.WithRunForReading(ctx, "", func(p *app.Repository, _ journal.RecordedRun, s *state.State) error {
 		t, err := speccmd.TraceRun(ctx, p, s)
 		if err != nil {
 			return err
 		}
-		return a.Print(text + "\n" + style.Bold("the state of each requirement") + "\n" + view.DrawTrace(style, t))
+		return a.Print(text + "\n" + style.Bold("the state of each requirement") + "\n" + view.DrawGoalTrace(style, t))
 	})
 }
 
 // runMilestones returns the results of a demo run, each with its name.
 func runMilestones(s *state.State, together []string) [][2]string {
 	if i := &s.Interview; s.Goal.Goal.Mode == nexus.Interview {
-		return [][2]string{{"asked", fmt.Sprintf("%s, which led to %s and %s", view.Count(len(i.Exchanges), "question"),
-			view.Count(len(i.Requirements), "requirement"), view.Count(len(i.Assumptions), "assumption"))}}
+		return [][2]string{{"asked", fmt.Sprintf("%s, which led to %s and %s", view.CountWithNoun(len(i.Exchanges), "question"),
+			view.CountWithNoun(len(i.Requirements), "requirement"), view.CountWithNoun(len(i.Assumptions), "assumption"))}}
 	}
-	v := projection.BuildRun(s, projection.RunContext{}, s.Updated)
-	all := [][2]string{{"planned", view.Count(v.Counts.Total, "task")}}
+	v := projection.BuildRunView(s, projection.RunFactsOutsideJournal{}, s.Updated)
+	all := [][2]string{{"planned", view.CountWithNoun(v.Counts.Total, "task")}}
 	if s.Cover != nil {
-		checked := view.Count(len(s.Cover.Statements), "statement")
+		checked := view.CountWithNoun(len(s.Cover.Statements), "statement")
 		all = append(all, [2]string{"covered", fmt.Sprintf("a second model compared the plan with %s of the spec", checked)})
 	}
 	if len(together) > 1 {
@@ -98,7 +98,7 @@ func runMilestones(s *state.State, together []string) [][2]string {
 	for _, line := range view.RepairLines(s) {
 		all = append(all, [2]string{"fixed", line})
 	}
-	landed := fmt.Sprintf("%d of %s, for %s", v.Counts.Landed, view.Count(v.Counts.Total, "task"), v.Money.Spent)
+	landed := fmt.Sprintf("%d of %s, for %s", v.Counts.Landed, view.CountWithNoun(v.Counts.Total, "task"), v.Money.Spent)
 	return append(all, [2]string{"landed", landed})
 }
 

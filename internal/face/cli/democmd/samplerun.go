@@ -38,7 +38,7 @@ func (d *demoStage) createSample(ctx context.Context, inner *console.Console) er
 	if err := WriteSample(inner.Dir); err != nil {
 		return err
 	}
-	return git.Create(ctx, inner.Dir, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin with a help command")
+	return git.CreateRepo(ctx, inner.Dir, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin with a help command")
 }
 
 // finishRun runs the run of the sample to its end, also an interrupted one. If the run has ended,
@@ -69,7 +69,7 @@ func (d *demoStage) finishRun(ctx context.Context, inner *console.Console) error
 		o.Goal = nexus.Goal{Text: Goal, Mode: nexus.Evolution}
 	}
 	if o.Consent.Given = inner.UserName(); d.asks {
-		o.Consent = nexus.ConsentRule{Wanted: true}
+		o.Consent = nexus.PlanApprovalRule{Wanted: true}
 	}
 	o.Headless, o.Agree = !d.asks, startcmd.NewConsentDialog(inner, p)
 	return progress.RunAndShow(ctx, inner, p, o)
@@ -87,7 +87,7 @@ func (d *demoStage) continueCommand() string {
 // printCacheNotes prints the sources of the run's input tokens: the scripted model simulates caches like
 // those of providers.
 func printCacheNotes(ctx context.Context, a *console.Console) error {
-	return a.App.ReadRun(ctx, "", func(_ *app.Repository, _ journal.RecordedRun, s *state.State) error {
+	return a.App.WithRunForReading(ctx, "", func(_ *app.Repository, _ journal.RecordedRun, s *state.State) error {
 		style := a.Style(a.Out)
 		return a.Print("\n" + style.Bold("cache") + "\n  " + strings.Join(view.BillOf(s).CacheNotes(), "\n  ") + "\n")
 	})
@@ -95,7 +95,7 @@ func printCacheNotes(ctx context.Context, a *console.Console) error {
 
 // printRepairs prints the failures on the way that were repaired.
 func printRepairs(ctx context.Context, a *console.Console) error {
-	return a.App.ReadRun(ctx, "", func(_ *app.Repository, _ journal.RecordedRun, s *state.State) error {
+	return a.App.WithRunForReading(ctx, "", func(_ *app.Repository, _ journal.RecordedRun, s *state.State) error {
 		all := view.RepairLines(s)
 		if len(all) == 0 {
 			return nil
@@ -123,7 +123,7 @@ func printGitHistory(ctx context.Context, a *console.Console) error {
 	var b strings.Builder
 	b.WriteString("\n" + s.Bold("git log") + "\n")
 	for line := range strings.Lines(text) {
-		line = view.CleanText(line)
+		line = view.EscapeLinesForTerminal(line)
 		if strings.HasPrefix(line, " ") {
 			line = s.Dim("       " + line)
 		}

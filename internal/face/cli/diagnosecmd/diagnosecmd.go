@@ -64,7 +64,7 @@ func diagnose(ctx context.Context, o *Options) error {
 	a := o.Console
 	if o.Patterns {
 		all := causes.CausePatterns()
-		return a.Answer(map[string]any{"patterns": all}, func(s view.Style) string { return drawPatterns(s, all) })
+		return a.Answer(map[string]any{"patterns": all}, func(s view.OutputStyle) string { return drawPatterns(s, all) })
 	}
 	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
@@ -80,7 +80,7 @@ func diagnose(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	return a.Answer(d, func(s view.Style) string { return drawDiagnosis(s, d) + drawExplanation(s, d.Explanation) })
+	return a.Answer(d, func(s view.OutputStyle) string { return drawDiagnosis(s, d) + drawExplanation(s, d.Explanation) })
 }
 
 // diagnoseRun finds the causes of the failure of a run, or of one task of it. The name is that of a
@@ -91,7 +91,7 @@ func diagnoseRun(ctx context.Context, a *console.Console, p *app.Repository, run
 		return d, err
 	}
 	var events []nexus.Event
-	s := state.New(r.ID).ReadPastFrom(p.Journal.Events(ctx, r.ID, 0))
+	s := state.NewState(r.ID).ReadPastFrom(p.Journal.Events(ctx, r.ID, 0))
 	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
 		if err == nil {
 			err = s.Apply(e)
@@ -106,7 +106,7 @@ func diagnoseRun(ctx context.Context, a *console.Console, p *app.Repository, run
 	}
 	d = diagnosisAnswer{Run: r.ID, Status: string(console.RunStatus(r.RecordedRun, s)), Causes: []causes.KnownCause{}, events: events}
 	if t := s.TaskByID(r.Task); t != nil {
-		row, _ := projection.BuildRun(s, console.RunContextOf(r.RecordedRun), s.Updated).TaskByID(t.ID)
+		row, _ := projection.BuildRunView(s, console.RunContextOf(r.RecordedRun), s.Updated).TaskByID(t.ID)
 		d.Task, d.Status = t.ID, string(row.Status)
 	}
 	for _, c := range causes.FindCauses(s, events) {
@@ -118,7 +118,7 @@ func diagnoseRun(ctx context.Context, a *console.Console, p *app.Repository, run
 }
 
 // drawDiagnosis draws causes: first those that prevented landing.
-func drawDiagnosis(s view.Style, d diagnosisAnswer) string {
+func drawDiagnosis(s view.OutputStyle, d diagnosisAnswer) string {
 	about := "run " + string(d.Run)
 	if d.Task != "" {
 		about = "task " + string(d.Task)
@@ -150,14 +150,14 @@ func drawDiagnosis(s view.Style, d diagnosisAnswer) string {
 	return text
 }
 
-func drawCause(s view.Style, c causes.KnownCause) string {
+func drawCause(s view.OutputStyle, c causes.KnownCause) string {
 	of := ""
 	if c.Task != "" {
 		of = string(c.Task) + ": "
 	}
-	return of + view.Clean(c.Symptom) + " " + s.Dim("("+c.Pattern+")") + "\n" +
-		"  why       " + view.Clean(c.Why) + "\n" +
-		"  do        " + view.Clean(c.Fix) + "\n" +
+	return of + view.EscapeForTerminal(c.Symptom) + " " + s.Dim("("+c.Pattern+")") + "\n" +
+		"  why       " + view.EscapeForTerminal(c.Why) + "\n" +
+		"  do        " + view.EscapeForTerminal(c.Fix) + "\n" +
 		"  evidence  " + s.Dim("events "+eventNumbers(c.Events)) + "\n"
 }
 
@@ -177,7 +177,7 @@ func eventNumbers(seqs []int64) string {
 	return strings.Join(words, ", ")
 }
 
-func drawPatterns(s view.Style, all []causes.CausePattern) string {
+func drawPatterns(s view.OutputStyle, all []causes.CausePattern) string {
 	rows := make([][]string, len(all))
 	for i, p := range all {
 		rows[i] = []string{p.Name, p.About}

@@ -29,7 +29,7 @@ func explainDiagnosis(ctx context.Context, a *console.Console, p *app.Repository
 		return nil, err
 	}
 	c := explanationCase(d)
-	sitting, ctx, err := a.OpenAdhoc(ctx, settings, nexus.Explainer, provider.TrafficOptions{}, nil)
+	sitting, ctx, err := a.OpenAdhocSessions(ctx, settings, nexus.Explainer, provider.TrafficRecordingOptions{}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +44,8 @@ func explainDiagnosis(ctx context.Context, a *console.Console, p *app.Repository
 		price = "about " + m.String()
 	}
 	a.Say("the explanation reads about %s tokens with %s, %s; at most %s", view.FormatNumber(tokens),
-		view.Clean(model.Name), price, settings.Limits.RunMoney)
-	said, err := sitting.Ask(ctx, app.SessionRequest{Session: explain.Session, Dir: p.Repo.Work, Text: c.ExplainerMessage(), Handin: explain.HandinSchema()})
+		view.EscapeForTerminal(model.Name), price, settings.Limits.RunMoney)
+	said, err := sitting.Ask(ctx, app.AdhocSessionRequest{Session: explain.Session, Dir: p.Repo.Work, Text: c.ExplainerMessage(), Handin: explain.SubmissionSchema()})
 	if err != nil {
 		return nil, err
 	}
@@ -70,39 +70,39 @@ func explainDiagnosis(ctx context.Context, a *console.Console, p *app.Repository
 }
 
 // explanationCase returns the case to explain: the events of the run, or of the task.
-func explanationCase(d diagnosisAnswer) explain.ExplanationCase {
-	c := explain.ExplanationCase{About: "why the run is " + d.Status}
+func explanationCase(d diagnosisAnswer) explain.ExplanationSubject {
+	c := explain.ExplanationSubject{About: "why the run is " + d.Status}
 	if d.Task != "" {
 		c.About = "why task " + string(d.Task) + " is " + d.Status
 	}
 	for _, k := range d.Causes {
-		c.Causes = append(c.Causes, fmt.Sprintf("%s: %s: %s (events %s)", k.Pattern, view.Clean(k.Symptom),
-			view.Clean(k.Why), eventNumbers(k.Events)))
+		c.Causes = append(c.Causes, fmt.Sprintf("%s: %s: %s (events %s)", k.Pattern, view.EscapeForTerminal(k.Symptom),
+			view.EscapeForTerminal(k.Why), eventNumbers(k.Events)))
 	}
 	for _, e := range d.events {
-		if d.Task != "" && !view.IsAbout(e.Fact, d.Task) {
+		if d.Task != "" && !view.IsAboutTask(e.Fact, d.Task) {
 			continue
 		}
 		about, text := view.DescribeFact(e.Fact)
-		c.Events = append(c.Events, explain.DescribedEvent{Seq: e.Seq, Text: strings.TrimSpace(view.Clean(about + " " + text))})
+		c.Events = append(c.Events, explain.EventDescription{Seq: e.Seq, Text: strings.TrimSpace(view.EscapeForTerminal(about + " " + text))})
 	}
 	return c
 }
 
 // drawExplanation draws a model's explanation, marked so that nobody mistakes it for a fact.
-func drawExplanation(s view.Style, x *modelExplanation) string {
+func drawExplanation(s view.OutputStyle, x *modelExplanation) string {
 	if x == nil {
 		return ""
 	}
-	text := "\n" + s.Bold("explanation by "+view.Clean(x.Model)) + " " + s.Dim("(a model: verify it with the events; "+x.Money.String()+")") + "\n"
+	text := "\n" + s.Bold("explanation by "+view.EscapeForTerminal(x.Model)) + " " + s.Dim("(a model: verify it with the events; "+x.Money.String()+")") + "\n"
 	for _, st := range x.Statements {
-		text += s.Wrap(view.Clean(st.Text)+" "+s.Dim("[events "+eventNumbers(st.Events)+"]"), "  ") + "\n"
+		text += s.Wrap(view.EscapeForTerminal(st.Text)+" "+s.Dim("[events "+eventNumbers(st.Events)+"]"), "  ") + "\n"
 	}
 	if len(x.Statements) == 0 {
 		text += "  none of its statements names an event\n"
 	}
 	for _, why := range x.Dropped {
-		text += s.Wrap(s.Dim("dropped: "+view.Clean(why)), "  ") + "\n"
+		text += s.Wrap(s.Dim("dropped: "+view.EscapeForTerminal(why)), "  ") + "\n"
 	}
 	return text
 }

@@ -77,7 +77,7 @@ func printDiff(ctx context.Context, o *Options) error {
 		if err != nil {
 			return err
 		}
-		return o.Console.Answer(diffResult{Run: s.ID, From: from, To: to, Diff: text}, func(style view.Style) string {
+		return o.Console.Answer(diffResult{Run: s.ID, From: from, To: to, Diff: text}, func(style view.OutputStyle) string {
 			if style.Plain {
 				return text
 			}
@@ -125,12 +125,12 @@ func diffCommits(s *state.State, name string, of diffPortion) (from, to string, 
 	return "", "", &nexus.Error{Code: nexus.CodeNotFound, Message: name + " has changed nothing yet", Hint: "See nexus status " + name + "."}
 }
 
-func findRound(a *state.Attempt, n int) (*state.Round, error) {
+func findRound(a *state.AttemptState, n int) (*state.AttemptRound, error) {
 	if r := a.RoundAt(n); r != nil {
 		return r, nil
 	}
 	return nil, &nexus.Error{
-		Code: nexus.CodeNotFound, Message: fmt.Sprintf("%s has no round %d, but %s", a.ID, n, view.Count(len(a.Rounds), "round")),
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("%s has no round %d, but %s", a.ID, n, view.CountWithNoun(len(a.Rounds), "round")),
 		Hint: fmt.Sprintf("nexus status %s lists the rounds with their commits.", a.ID),
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -47,10 +47,10 @@ type discoveredFinding struct {
 
 // discoverAnswer is the JSON output of `discover`.
 type discoverAnswer struct {
-	Commit     string                    `json:"commit"`
-	Findings   []discoveredFinding       `json:"findings"`
-	Left       int                       `json:"left"` // number of findings that --all would add
-	Strategies []discover.StrategyReport `json:"strategies"`
+	Commit     string                       `json:"commit"`
+	Findings   []discoveredFinding          `json:"findings"`
+	Left       int                          `json:"left"` // number of findings that --all would add
+	Strategies []discover.StrategyRunReport `json:"strategies"`
 
 	more int // findings beyond --most
 	all  bool
@@ -94,7 +94,7 @@ func discoverCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Answer(list, func(s view.Style) string { return drawDiscovered(s, list) })
+		return a.Answer(list, func(s view.OutputStyle) string { return drawDiscovered(s, list) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodeInterrupted)
 	c.Args = console.ArgCount(0, -1)
 	fl := c.Flags()
@@ -123,7 +123,7 @@ func askModelConsent(ctx context.Context, a *console.Console) error {
 }
 
 // backlogItems returns the items of the backlog, including the ones to add.
-func (f *discoverFlags) backlogItems(ctx context.Context, a *console.Console, r discover.Result, ids []string) ([]workitem.BacklogItem, error) {
+func (f *discoverFlags) backlogItems(ctx context.Context, a *console.Console, r discover.Result, ids []string) ([]backlogitem.BacklogItem, error) {
 	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (f *discoverFlags) backlogItems(ctx context.Context, a *console.Console, r 
 		return nil, err
 	}
 	for _, one := range wanted {
-		if _, ok := (finding.PersonRules{Items: all}).ItemOf(one.ID); ok {
+		if _, ok := (finding.BacklogDecisions{Items: all}).BacklogItemOf(one.ID); ok {
 			continue
 		}
 		item := one.ToItem()
@@ -183,7 +183,7 @@ func findingNotFound(id string) error {
 }
 
 // newAnswer builds the answer.
-func (f *discoverFlags) newAnswer(r discover.Result, items []workitem.BacklogItem, ids []string) (discoverAnswer, error) {
+func (f *discoverFlags) newAnswer(r discover.Result, items []backlogitem.BacklogItem, ids []string) (discoverAnswer, error) {
 	out := discoverAnswer{Commit: r.Commit, Findings: []discoveredFinding{}, Left: len(r.Left), Strategies: r.Did, all: f.all}
 	open, err := f.selectFindings(r, ids)
 	if err != nil {
@@ -204,7 +204,7 @@ func (f *discoverFlags) newAnswer(r discover.Result, items []workitem.BacklogIte
 }
 
 // discoveredOf returns the output form of a finding.
-func discoveredOf(f finding.RankedFinding, left *finding.SkippedFinding, items []workitem.BacklogItem) discoveredFinding {
+func discoveredOf(f finding.RankedFinding, left *finding.SkippedFinding, items []backlogitem.BacklogItem) discoveredFinding {
 	d := discoveredFinding{
 		Name: f.ID, Strategy: f.Strategy, Kind: f.Kind, Title: f.Title, Reason: f.Why, Evidence: f.Evidence, Severity: f.Severity,
 		Score: f.Score, Reasons: f.Reasons, Minutes: f.Minutes, Count: f.Count, Files: f.FilePaths(), Places: f.Places, Check: f.Check,
@@ -216,14 +216,14 @@ func discoveredOf(f finding.RankedFinding, left *finding.SkippedFinding, items [
 	if left != nil {
 		d.Rule, d.Why = left.Rule, left.Say
 	}
-	if i, ok := (finding.PersonRules{Items: items}).ItemOf(f.ID); ok {
+	if i, ok := (finding.BacklogDecisions{Items: items}).BacklogItemOf(f.ID); ok {
 		d.Item = i.ID
 	}
 	return d
 }
 
 // drawDiscovered draws findings, failures of strategies, and the number of omitted findings.
-func drawDiscovered(s view.Style, a discoverAnswer) string {
+func drawDiscovered(s view.OutputStyle, a discoverAnswer) string {
 	var b strings.Builder
 	if len(a.Findings) > 0 {
 		rows := make([][]string, len(a.Findings))
@@ -232,12 +232,12 @@ func drawDiscovered(s view.Style, a discoverAnswer) string {
 			if d.Minutes > 0 {
 				size = fmt.Sprintf("%d min", d.Minutes)
 			}
-			rows[i] = []string{strconv.Itoa(d.Score), string(d.Severity), view.Clean(d.Name), size, view.Clean(findingText(d))}
+			rows[i] = []string{strconv.Itoa(d.Score), string(d.Severity), view.EscapeForTerminal(d.Name), size, view.EscapeForTerminal(findingText(d))}
 		}
 		b.WriteString(view.DrawTable(s, []string{"score", "severity", "id", "size", "what"}, rows))
 	}
 	if a.more > 0 {
-		fmt.Fprintf(&b, "%s more; --most 0 lists all\n", view.Count(a.more, "finding"))
+		fmt.Fprintf(&b, "%s more; --most 0 lists all\n", view.CountWithNoun(a.more, "finding"))
 	}
 	kept := false
 	for _, d := range a.Strategies {
@@ -251,14 +251,14 @@ func drawDiscovered(s view.Style, a discoverAnswer) string {
 	case len(a.Findings) == 0:
 		b.WriteString("nothing was found")
 		if a.Left > 0 {
-			fmt.Fprintf(&b, "; %s left out, nexus discover --all says why", view.Count(a.Left, "finding"))
+			fmt.Fprintf(&b, "; %s left out, nexus discover --all says why", view.CountWithNoun(a.Left, "finding"))
 		}
 		b.WriteString("\n")
 	default:
 		if a.Left > 0 && !a.all {
-			fmt.Fprintf(&b, "%s left out, nexus discover --all says why\n", view.Count(a.Left, "finding"))
+			fmt.Fprintf(&b, "%s left out, nexus discover --all says why\n", view.CountWithNoun(a.Left, "finding"))
 		}
-		fmt.Fprintf(&b, "to work on one: nexus run --finding %s\n", view.Clean(a.Findings[0].Name))
+		fmt.Fprintf(&b, "to work on one: nexus run --finding %s\n", view.EscapeForTerminal(a.Findings[0].Name))
 	}
 	return b.String()
 }
@@ -281,60 +281,60 @@ func findingText(d discoveredFinding) string {
 
 // drawStrategyProblem draws the facts about a strategy that people must know: that it was skipped, or ran
 // only in part. With all, it draws the report of each strategy.
-func drawStrategyProblem(s view.Style, d discover.StrategyReport, all bool) string {
+func drawStrategyProblem(s view.OutputStyle, d discover.StrategyRunReport, all bool) string {
 	var b strings.Builder
 	if d.State == discover.Broke {
-		fmt.Fprintf(&b, "%s %s\n", s.Bad(d.Strategy+" failed:"), view.Clean(d.Why))
+		fmt.Fprintf(&b, "%s %s\n", s.Bad(d.Strategy+" failed:"), view.EscapeForTerminal(d.Why))
 	} else if all {
-		fmt.Fprintf(&b, "%s: %s in %s, %s", d.Strategy, d.State, d.Took.Round(time.Millisecond), view.Count(d.Found, "finding"))
+		fmt.Fprintf(&b, "%s: %s in %s, %s", d.Strategy, d.State, d.Took.Round(time.Millisecond), view.CountWithNoun(d.Found, "finding"))
 		if d.Why != "" {
-			b.WriteString(": " + view.Clean(d.Why))
+			b.WriteString(": " + view.EscapeForTerminal(d.Why))
 		}
 		b.WriteString("\n")
 	}
 	for _, n := range d.Notes {
-		fmt.Fprintf(&b, "%s %s\n", s.Warn(d.Strategy+":"), view.Clean(n))
+		fmt.Fprintf(&b, "%s %s\n", s.Warn(d.Strategy+":"), view.EscapeForTerminal(n))
 	}
 	if d.More > 0 {
-		fmt.Fprintf(&b, "%s: %s above the limit are left out\n", d.Strategy, view.Count(d.More, "finding"))
+		fmt.Fprintf(&b, "%s: %s above the limit are left out\n", d.Strategy, view.CountWithNoun(d.More, "finding"))
 	}
 	return b.String()
 }
 
 // explainFinding prints all details of one finding.
-func explainFinding(a *console.Console, r discover.Result, items []workitem.BacklogItem, id string) error {
+func explainFinding(a *console.Console, r discover.Result, items []backlogitem.BacklogItem, id string) error {
 	f, left, ok := r.Find(id)
 	if !ok {
 		return findingNotFound(id)
 	}
 	d := discoveredOf(f, left, items)
-	return a.Answer(d, func(s view.Style) string {
+	return a.Answer(d, func(s view.OutputStyle) string {
 		var b strings.Builder
-		fmt.Fprintf(&b, "%s: %s\n", s.Bold(view.Clean(d.Name)), view.Clean(d.Title))
-		fmt.Fprintf(&b, "  reason: %s\n", view.Clean(d.Reason))
+		fmt.Fprintf(&b, "%s: %s\n", s.Bold(view.EscapeForTerminal(d.Name)), view.EscapeForTerminal(d.Title))
+		fmt.Fprintf(&b, "  reason: %s\n", view.EscapeForTerminal(d.Reason))
 		if d.Minutes > 0 {
-			fmt.Fprintf(&b, "  size: about %s\n", view.Count(d.Minutes, "minute"))
+			fmt.Fprintf(&b, "  size: about %s\n", view.CountWithNoun(d.Minutes, "minute"))
 		}
 		for _, p := range d.Places {
-			fmt.Fprintf(&b, "  where: %s\n", view.Clean(p.String()))
+			fmt.Fprintf(&b, "  where: %s\n", view.EscapeForTerminal(p.String()))
 		}
 		for line := range strings.Lines(d.Evidence) {
-			fmt.Fprintf(&b, "  | %s\n", view.Clean(strings.TrimRight(line, "\n")))
+			fmt.Fprintf(&b, "  | %s\n", view.EscapeForTerminal(strings.TrimRight(line, "\n")))
 		}
 		if d.Check == "" {
 			b.WriteString("  check: none; there is no command that shows when it is done\n")
 		} else {
-			fmt.Fprintf(&b, "  check: %s\n  state of the check: %s\n", view.Clean(d.Check), d.State)
+			fmt.Fprintf(&b, "  check: %s\n  state of the check: %s\n", view.EscapeForTerminal(d.Check), d.State)
 		}
 		fmt.Fprintf(&b, "  score: %d\n", d.Score)
 		for _, why := range d.Reasons {
-			fmt.Fprintf(&b, "    %+5d %s\n", why.Points, view.Clean(why.Why))
+			fmt.Fprintf(&b, "    %+5d %s\n", why.Points, view.EscapeForTerminal(why.Why))
 		}
 		if d.Item != "" {
 			fmt.Fprintf(&b, "  in the backlog: %s\n", d.Item)
 		}
 		if d.Why != "" {
-			fmt.Fprintf(&b, "  %s\n", s.Warn(view.Clean(d.skipReason())))
+			fmt.Fprintf(&b, "  %s\n", s.Warn(view.EscapeForTerminal(d.skipReason())))
 		}
 		return b.String()
 	})

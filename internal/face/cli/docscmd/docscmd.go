@@ -72,7 +72,7 @@ func openDocs(ctx context.Context, a *console.Console) (d docsRepository, err er
 		return d, err
 	}
 	d.store = codedoc.DocStore{Top: d.repo.Work, Show: d.settings.Policy.Show}
-	docs, problems, err := d.store.Load()
+	docs, problems, err := d.store.LoadDocuments()
 	if err != nil {
 		return d, err
 	}
@@ -87,7 +87,7 @@ func openDocs(ctx context.Context, a *console.Console) (d docsRepository, err er
 }
 
 // documentState returns the state of a document.
-func documentState(name string, docs []codedoc.CodeDocument, problems []codedoc.DocumentProblem, now func(string) string) documentRow {
+func documentState(name string, docs []codedoc.CodeDocument, problems []codedoc.InvalidDocument, now func(string) string) documentRow {
 	r := documentRow{CodeDocument: codedoc.CodeDocument{Name: name}, State: "missing"}
 	for _, p := range problems {
 		if p.Name == name {
@@ -124,7 +124,7 @@ func listCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		err = a.Answer(documentList{d.rows}, func(s view.Style) string { return drawDocuments(s, d.rows) })
+		err = a.Answer(documentList{d.rows}, func(s view.OutputStyle) string { return drawDocuments(s, d.rows) })
 		if err == nil && slices.ContainsFunc(d.rows, func(r documentRow) bool { return r.State == "unreadable" }) {
 			err = console.ExitError(console.CodeFailed)
 		}
@@ -134,7 +134,7 @@ func listCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-func drawDocuments(s view.Style, all []documentRow) string {
+func drawDocuments(s view.OutputStyle, all []documentRow) string {
 	rows := make([][]string, len(all))
 	for i, r := range all {
 		rows[i] = []string{r.Name, r.State, r.Made, stateReason(r)}
@@ -148,11 +148,11 @@ func stateReason(r documentRow) string {
 		all = append(all, "edited by hand")
 	}
 	if n := len(r.Changed); n > 0 {
-		some := view.Clean(strings.Join(r.Changed[:min(n, 3)], ", "))
-		all = append(all, fmt.Sprintf("%d of %s changed: %s", n, view.Count(len(r.From), "file"), some))
+		some := view.EscapeForTerminal(strings.Join(r.Changed[:min(n, 3)], ", "))
+		all = append(all, fmt.Sprintf("%d of %s changed: %s", n, view.CountWithNoun(len(r.From), "file"), some))
 	}
 	if r.Why != "" {
-		all = append(all, view.Clean(r.Why+". "+r.Hint))
+		all = append(all, view.EscapeForTerminal(r.Why+". "+r.Hint))
 	}
 	return strings.Join(all, "; ")
 }
@@ -192,7 +192,7 @@ func refreshCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Answer(o, func(s view.Style) string { return drawOutcome(s, o, dry) })
+		return a.Answer(o, func(s view.OutputStyle) string { return drawOutcome(s, o, dry) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodeInterrupted)
 	c.Args = console.ArgCount(0, -1)
 	f := c.Flags()
@@ -212,7 +212,7 @@ func (d docsRepository) selectTopics(names []string, force bool) (todo []codedoc
 	for _, n := range names {
 		if !slices.Contains(known, n) {
 			return nil, nil, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no document %s", view.Quote(n)),
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no document %s", view.QuoteForTerminal(n)),
 				Hint: "The documents are " + strings.Join(known, ", ") + ".",
 			}
 		}
@@ -252,7 +252,7 @@ func (d docsRepository) refreshDocuments(ctx context.Context, a *console.Console
 			return o, err
 		}
 	}
-	session, ctx, err := a.OpenAdhoc(ctx, d.settings, nexus.Documenter, provider.TrafficOptions{}, nil)
+	session, ctx, err := a.OpenAdhocSessions(ctx, d.settings, nexus.Documenter, provider.TrafficRecordingOptions{}, nil)
 	if err != nil {
 		return o, err
 	}
@@ -265,16 +265,16 @@ func (d docsRepository) refreshDocuments(ctx context.Context, a *console.Console
 		return o, err
 	}
 	o.Model = model.Name
-	var jobs []codedoc.DocumentJob
+	var jobs []codedoc.DocumentWritingJob
 	for _, t := range todo {
-		j, err := codedoc.PrepareJob(ctx, survey, d.head, t)
+		j, err := codedoc.PrepareDocumentJob(ctx, survey, d.head, t)
 		if err != nil {
 			return o, err
 		}
 		price := model.Price(nexus.Usage{Input: j.EstimateInputTokens(), Output: codedoc.Output}, llm.BillingTerms{})
 		m := refreshedDocument{Name: t.Name, State: "planned", Tokens: j.EstimateInputTokens(), Price: price}
 		jobs, o.Documents = append(jobs, j), append(o.Documents, m)
-		a.Say("%s", view.Clean(costText(m, o)))
+		a.Say("%s", view.EscapeForTerminal(costText(m, o)))
 	}
 	if dry {
 		return o, nil
@@ -303,10 +303,10 @@ func costText(m refreshedDocument, o refreshResult) string {
 
 // writeDocument lets a model write one document, and returns its file.
 func (d docsRepository) writeDocument(
-	ctx context.Context, a *console.Console, session *app.AdhocSessions, survey *codemap.CommitSurvey, j codedoc.DocumentJob, force bool,
+	ctx context.Context, a *console.Console, session *app.AdhocSessionRunner, survey *codemap.CommitSurvey, j codedoc.DocumentWritingJob, force bool,
 ) (string, error) {
 	doc, err := codedoc.MakeDocument(ctx, survey, j, func(ctx context.Context, id nexus.SessionID, text string) (json.RawMessage, error) {
-		said, err := session.Ask(ctx, app.SessionRequest{Session: id, Dir: d.repo.Work, Text: text, Handin: codedoc.HandinSchema()})
+		said, err := session.Ask(ctx, app.AdhocSessionRequest{Session: id, Dir: d.repo.Work, Text: text, Handin: codedoc.SubmissionSchema()})
 		if err == nil && said.Outcome != nexus.Accepted {
 			code := nexus.CodeNothingProposed
 			switch said.Outcome {
@@ -335,7 +335,7 @@ func (d docsRepository) writeDocument(
 
 // checkUnchanged returns an error if a person wrote or edited the document since the last check.
 func (d docsRepository) checkUnchanged(name string) error {
-	docs, _, err := d.store.Load()
+	docs, _, err := d.store.LoadDocuments()
 	if err != nil {
 		return err
 	}
@@ -359,7 +359,7 @@ func (d docsRepository) checkUnchanged(name string) error {
 	}
 }
 
-func drawOutcome(s view.Style, o refreshResult, dry bool) string {
+func drawOutcome(s view.OutputStyle, o refreshResult, dry bool) string {
 	if len(o.Documents) == 0 {
 		return "all documents are up to date\n"
 	}

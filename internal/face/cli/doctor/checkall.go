@@ -41,7 +41,7 @@ func checkTools(ctx context.Context, a *console.Console, box *sandbox.Box, c con
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // a temporary directory
 	try := func(name, hint string, args ...string) Check {
-		r, err := box.Run(ctx, sandbox.Command{Args: args, Dir: dir, Env: sandbox.QuietEnv()})
+		r, err := box.Run(ctx, sandbox.Command{Args: args, Dir: dir, Env: sandbox.AgentCommandEnv()})
 		if err != nil || r.Exit != 0 {
 			return Check{Name: name, State: Notice, Detail: "not found in the sandbox", Hint: hint}
 		}
@@ -92,9 +92,9 @@ func checkModels(a *console.Console, c config.Config) Check {
 	if err != nil {
 		return checkOf("models", "", err)
 	}
-	models, err := provider.NewModels(c, a.Env, a.Now)
+	models, err := provider.NewModelPicker(c, a.Env, a.Now)
 	if err == nil {
-		err = models.UseKeysAndTransport(a.Keys(), provider.RecordingTransport{}).CheckAllRoles(nil)
+		err = models.UseKeysAndTransport(a.KeyStore(), provider.RecordingTransport{}).CheckAllRoles(nil)
 	}
 	if err != nil {
 		return checkOf("models", "", err)

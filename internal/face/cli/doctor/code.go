@@ -7,7 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/codenavigation"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
@@ -20,9 +20,9 @@ func checkCode(dir string, own map[string]config.LanguageServerSettings) Check {
 		return checkOf("code", "", err)
 	}
 	defer func() { _ = root.Close() }() // read-only
-	vars, ends := sandbox.QuietEnv(), code.CountExtensions(root, files.HiddenRules{})
+	vars, ends := sandbox.AgentCommandEnv(), codenavigation.CountExtensions(root, files.HiddenPathRules{})
 	var there, missing []string
-	for _, s := range code.ConfiguredServers(own) {
+	for _, s := range codenavigation.ConfiguredServers(own) {
 		is := slices.DeleteFunc(slices.Clone(s.Ends), func(end string) bool { return ends[end] == 0 })
 		switch command := s.CommandLine(vars); {
 		case len(is) == 0:

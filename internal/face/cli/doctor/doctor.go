@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/view"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 )
 
 // Options selects the checks.
@@ -68,7 +68,7 @@ func CheckAll(ctx context.Context, a *console.Console, q Options) (InspectionRep
 	settings, _, err := a.LoadSettings()
 	first := []Check{checkOf("configuration", "readable", err)}
 	if err != nil {
-		settings, q.Trust = config.Default(), nil // it reads the same files, and would report the same error
+		settings, q.Trust = config.DefaultConfig(), nil // it reads the same files, and would report the same error
 	}
 	if e, ok := errors.AsType[*nexus.Error](tui.KeyBindings(settings.Keys).Check()); ok {
 		first = append(first, Check{Name: "configuration", State: Notice, Detail: e.Message, Hint: e.Hint})
@@ -136,7 +136,7 @@ func (l *inspection) checkKillSwitch() []Check {
 	if l.place != nil {
 		state = l.place.State
 	}
-	if err := l.app.KillSwitch(state).Err(); err != nil {
+	if err := l.app.KillSwitch(state).ErrIfActive(); err != nil {
 		return []Check{checkOf("switch", "", err)}
 	}
 	return nil
@@ -146,19 +146,19 @@ func (l *inspection) checkKillSwitch() []Check {
 func (l *inspection) checkRepository(ctx context.Context) {
 	repo := l.place.Repo
 	l.add(Check{Name: "repository", State: Fine, Detail: repo.Work})
-	if _, err := change.IgnoreSet(ctx, repo, "HEAD"); err != nil {
+	if _, err := changeeffects.HiddenFilesAt(ctx, repo, "HEAD"); err != nil {
 		l.add(checkOf("nexusignore", "", err))
 	}
 	l.checkLFSFiles(ctx)
-	if n, command, err := repo.MissingObjects(ctx, "HEAD"); n > 0 || err != nil {
+	if n, command, err := repo.CountMissingObjects(ctx, "HEAD"); n > 0 || err != nil {
 		c := checkOf("objects", "", err)
 		if err == nil {
-			c.State, c.Detail = Blocker, fmt.Sprintf("this is a partial clone, and %s of the commit that a run starts from %s not on this machine", view.Count(n, "file"), map[bool]string{true: "is", false: "are"}[n == 1])
+			c.State, c.Detail = Blocker, fmt.Sprintf("this is a partial clone, and %s of the commit that a run starts from %s not on this machine", view.CountWithNoun(n, "file"), map[bool]string{true: "is", false: "are"}[n == 1])
 			c.Hint = "Fetch what is missing: " + command
 		}
 		l.add(c)
 	}
-	if err := git.CheckPrefix(ctx, repo, l.conf.Prefix); err != nil {
+	if err := git.CheckBranchPrefix(ctx, repo, l.conf.Prefix); err != nil {
 		l.add(checkOf("branches", "", err))
 	}
 	_, branch, err := repo.Head(ctx)
@@ -176,7 +176,7 @@ func (l *inspection) checkRepository(ctx context.Context) {
 	case branch == "":
 		l.add(Check{Name: "branch", State: Notice, Detail: "detached head", Hint: "Results go to their own branch. To use --land, give --target."})
 	}
-	if name, mail := git.ReadAuthor(ctx, repo, l.app.Env); (name == "" || mail == "") && l.includesAny("identity") {
+	if name, mail := git.ReadUserIdentity(ctx, repo, l.app.Env); (name == "" || mail == "") && l.includesAny("identity") {
 		l.add(Check{Name: "identity", State: Notice, Detail: "git has no identity for you: user.name or user.email is not set", Hint: "Set them with git config --global user.name NAME, and the same for user.email."})
 	} else if !l.Run {
 		l.add(Check{Name: "identity", State: Fine, Detail: name + " <" + mail + ">"})
@@ -217,19 +217,19 @@ func (l *inspection) checkLFSFiles(ctx context.Context) {
 	if len(gone) > 0 {
 		l.add(Check{
 			Name: "lfs", State: Notice,
-			Detail: fmt.Sprintf("git LFS keeps %s (%s) whose content is not on this machine: %s. Get it: %s", view.Count(len(gone), "file"), firstFiles(gone), see, pullCommand(gone)),
+			Detail: fmt.Sprintf("git LFS keeps %s (%s) whose content is not on this machine: %s. Get it: %s", view.CountWithNoun(len(gone), "file"), firstFiles(gone), see, pullCommand(gone)),
 			Hint:   pullCommand(gone),
 		})
 	}
 	if len(big) > 0 {
 		l.add(Check{
 			Name: "lfs", State: Notice,
-			Detail: fmt.Sprintf("git LFS keeps %s (%s) too big to put in place (%d MiB for a file, %d MiB for all): %s", view.Count(len(big), "file"), firstFiles(big), git.MaxLFSFile>>20, git.MaxLFSTree>>20, see),
+			Detail: fmt.Sprintf("git LFS keeps %s (%s) too big to put in place (%d MiB for a file, %d MiB for all): %s", view.CountWithNoun(len(big), "file"), firstFiles(big), git.MaxLFSFile>>20, git.MaxLFSTree>>20, see),
 			Hint:   "Let a gate that reads them skip what is a pointer.",
 		})
 	}
 	if len(gone)+len(big) == 0 && !l.Run {
-		l.add(Check{Name: "lfs", State: Fine, Detail: view.Count(len(all), "file") + " with content in place"})
+		l.add(Check{Name: "lfs", State: Fine, Detail: view.CountWithNoun(len(all), "file") + " with content in place"})
 	}
 }
 
@@ -253,10 +253,10 @@ func (l *inspection) checkQuarantinedTests(ctx context.Context) {
 	if !l.includesAny("quarantine") {
 		return
 	}
-	var h flaky.TestHistory
+	var h flaky.TestResultHistory
 	if l.place.Journal != nil && !l.Run && !l.Light {
 		var err error
-		if h, err = flaky.ReadHistory(l.place.Journal.Events(ctx, "", 0)); err != nil {
+		if h, err = flaky.ReadTestHistory(l.place.Journal.Events(ctx, "", 0)); err != nil {
 			return // the check of the journal reports this
 		}
 	}
@@ -265,14 +265,14 @@ func (l *inspection) checkQuarantinedTests(ctx context.Context) {
 
 // checkUncommitted reports the changes in the checkout that a run will not see.
 func (l *inspection) checkUncommitted(ctx context.Context) []Check {
-	c, err := git.FindUncommitted(ctx, l.place.Repo)
+	c, err := git.FindUncommittedChanges(ctx, l.place.Repo)
 	var words []string
 	for _, part := range []struct {
 		files []string
 		is    string
 	}{{c.Changed, "changed"}, {c.Staged, "staged"}, {c.New, "new"}} {
 		if n := len(part.files); n > 0 {
-			words = append(words, fmt.Sprintf("%s %s (%s)", view.Count(n, "file"), part.is, firstFiles(part.files)))
+			words = append(words, fmt.Sprintf("%s %s (%s)", view.CountWithNoun(n, "file"), part.is, firstFiles(part.files)))
 		}
 	}
 	text := strings.Join(words, ", ") + ": runs do not see uncommitted changes"
@@ -304,7 +304,7 @@ func (l *inspection) checkJournal(ctx context.Context) {
 		err = verifyJournal(ctx, l.place)
 	}
 	if !l.Run || err != nil {
-		l.add(checkOf("journal", view.Count(len(runs), "run"), err))
+		l.add(checkOf("journal", view.CountWithNoun(len(runs), "run"), err))
 	}
 	if err != nil {
 		return
@@ -347,12 +347,12 @@ func verifyJournal(ctx context.Context, p *app.Repository) error {
 	lost, _ := p.Journal.EventsLostAfter(ctx, r.Events) // unreadable events are not counted
 	words := ""
 	for _, x := range lost {
-		words += fmt.Sprintf(" It gives up %s of run %s.", view.Count(x.Events, "event"), x.Run)
+		words += fmt.Sprintf(" It gives up %s of run %s.", view.CountWithNoun(x.Events, "event"), x.Run)
 	}
 	return &nexus.Error{
 		Code: nexus.CodeJournalCorrupt, Message: "damaged: " + r.Why,
 		Hint: fmt.Sprintf("The first %s are good. Keep them with nexus journal repair, or replace the journal with a backup: "+
-			"nexus journal restore.%s", view.Count(int(r.Events), "event"), words),
+			"nexus journal restore.%s", view.CountWithNoun(int(r.Events), "event"), words),
 	}
 }
 
@@ -376,7 +376,7 @@ func checkBlobs(ctx context.Context, p *app.Repository, hashes []string) error {
 	}
 	return &nexus.Error{
 		Code:    nexus.CodeJournalCorrupt,
-		Message: fmt.Sprintf("%s that events name cannot be read, such as %.12s", view.Count(len(bad), "blob"), bad[0]),
+		Message: fmt.Sprintf("%s that events name cannot be read, such as %.12s", view.CountWithNoun(len(bad), "blob"), bad[0]),
 		Hint: "Get them from a backup: nexus journal restore. Without one, runs that name them cannot be resumed or shown in full; " +
 			"nexus journal verify lists them.",
 	}

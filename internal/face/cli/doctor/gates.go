@@ -56,7 +56,7 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 			continue
 		}
 		all = append(all, Check{
-			Name: "programs", State: Notice, Detail: fmt.Sprintf("%s is not found in the sandbox: the gate %s (%s) cannot run", p, g.Name, view.Clean(g.Command())),
+			Name: "programs", State: Notice, Detail: fmt.Sprintf("%s is not found in the sandbox: the gate %s (%s) cannot run", p, g.Name, view.EscapeForTerminal(g.Command())),
 			Hint: "Install it, or turn the gate off: gates." + g.Name + " = false.",
 		})
 	}

@@ -29,7 +29,7 @@ func checkHooks(ctx context.Context, a *console.Console, p *app.Repository) []Ch
 		return []Check{checkOf("temporary files", "", err)}
 	}
 	defer done()
-	all, r, err := a.HooksFor(ctx, p.Repo.Work, state, "doctor")
+	all, r, err := a.HooksOfRepository(ctx, p.Repo.Work, state, "doctor")
 	if err != nil {
 		return []Check{checkOf("hooks", "", err)}
 	}
@@ -89,7 +89,7 @@ func checkPlugins(ctx context.Context, a *console.Console, p *app.Repository) []
 		return []Check{checkOf("temporary files", "", err)}
 	}
 	defer done()
-	all, r, err := a.PluginsFor(ctx, p.Repo.Work, state, "doctor")
+	all, r, err := a.PluginsOfRepository(ctx, p.Repo.Work, state, "doctor")
 	if err != nil {
 		return []Check{checkOf("plugins", "", err)}
 	}

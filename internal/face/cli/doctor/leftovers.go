@@ -44,7 +44,7 @@ func (l *inspection) askFixConsent(ctx context.Context, open []Check) (fixScope,
 		text = "Would be fixed:\n"
 	}
 	for _, c := range open {
-		text += "- " + c.Name + ": " + view.Clean(c.Detail) + "\n"
+		text += "- " + c.Name + ": " + view.EscapeForTerminal(c.Detail) + "\n"
 	}
 	if a.Ask(text); l.Yes {
 		return everything, nil
@@ -110,9 +110,9 @@ func leftoverCheck(name, noun string, n int, err error, fix bool) Check {
 	switch {
 	case err != nil || n == 0:
 	case fix:
-		c.Detail = view.Count(n, noun) + " removed"
+		c.Detail = view.CountWithNoun(n, noun) + " removed"
 	default:
-		c.State, c.Detail, c.Hint = Notice, view.Count(n, noun)+" left over", "Remove it with nexus doctor --fix."
+		c.State, c.Detail, c.Hint = Notice, view.CountWithNoun(n, noun)+" left over", "Remove it with nexus doctor --fix."
 	}
 	return c
 }
@@ -151,10 +151,10 @@ func checkOrphans(runs []journal.RecordedRun, fix bool) Check {
 		switch {
 		case r.Holder != nil:
 		case fix:
-			killed, err := proc.KillOwned(string(r.ID))
+			killed, err := proc.KillProcessesOf(string(r.ID))
 			n, failed = n+killed, errors.Join(failed, err)
 		default:
-			n += proc.CountOwned(string(r.ID))
+			n += proc.CountProcessesOf(string(r.ID))
 		}
 	}
 	return leftoverCheck("processes", "process", n, failed, fix)

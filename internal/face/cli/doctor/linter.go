@@ -50,7 +50,7 @@ func FindLinter(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 		return l
 	}
 	defer func() { _ = os.RemoveAll(at) }() // a temporary directory
-	r, err := box.Run(ctx, sandbox.Command{Args: []string{"golangci-lint", "--version"}, Dir: at, Env: sandbox.QuietEnv()})
+	r, err := box.Run(ctx, sandbox.Command{Args: []string{"golangci-lint", "--version"}, Dir: at, Env: sandbox.AgentCommandEnv()})
 	if err != nil || r.Exit != 0 {
 		return l
 	}

@@ -46,15 +46,15 @@ func checkServers(ctx context.Context, a *console.Console, box *sandbox.Box) []C
 }
 
 // checkServer starts a server or connects to it.
-func checkServer(ctx context.Context, a *console.Console, box *sandbox.Box, dir string, s app.MCPServer) Check {
+func checkServer(ctx context.Context, a *console.Console, box *sandbox.Box, dir string, s app.MCPServerTrust) Check {
 	c := Check{Name: "mcp " + s.Name, State: Notice, Hint: "Agents work without its tools."}
 	tmp, err := os.MkdirTemp("", "nexus-doctor-")
 	if err != nil {
 		return checkOf("temporary files", "", err)
 	}
 	defer func() { _ = os.RemoveAll(tmp) }() // a temporary directory
-	all := &mcptools.SharedServers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.TrustStore(), Env: a.Env, Way: a.ServerEgress()}
-	env := tool.AgentEnvironment{Dir: dir, Box: box, Vars: sandbox.QuietEnv()}
+	all := &mcptools.RunMCPServers{Text: map[string]string{s.Name: s.Text}, Root: dir, Book: a.TrustStore(), Env: a.Env, Way: a.MCPServerEgress()}
+	env := tool.AgentToolEnvironment{Dir: dir, Box: box, Vars: sandbox.AgentCommandEnv()}
 	if !box.HidesHost() {
 		env.Tmp = tmp
 	}
@@ -63,10 +63,10 @@ func checkServer(ctx context.Context, a *console.Console, box *sandbox.Box, dir 
 	case err != nil:
 		c.Detail = err.Error()
 	case len(open) > 0:
-		c.Detail = fmt.Sprintf("%s, with descriptions that are not trusted: %s", view.Count(tools, "tool"), strings.Join(slices.Sorted(slices.Values(open)), ", "))
+		c.Detail = fmt.Sprintf("%s, with descriptions that are not trusted: %s", view.CountWithNoun(tools, "tool"), strings.Join(slices.Sorted(slices.Values(open)), ", "))
 		c.Hint = "Read it with nexus trust, then trust it with nexus trust --yes."
 	default:
-		c.State, c.Detail, c.Hint = Fine, view.Count(tools, "tool")+", from "+s.From, ""
+		c.State, c.Detail, c.Hint = Fine, view.CountWithNoun(tools, "tool")+", from "+s.From, ""
 	}
 	return c
 }

@@ -16,19 +16,19 @@ func (l *inspection) checkMemory(ctx context.Context) {
 	if l.Run || !l.includesAny("memory") {
 		return
 	}
-	kept, problems, err := memory.EpisodeStore{Repo: l.place.Repo.Work, State: l.place.State}.LoadEpisodes()
+	kept, problems, err := memory.EpisodeStore{Repo: l.place.Repo.Work, State: l.place.State}.LoadEntries()
 	if err != nil {
 		l.add(Check{Name: "memory", State: Notice, Detail: err.Error(), Hint: "Make its files readable."})
 		return
 	}
 	var all []Check
 	notice := func(detail, hint string) {
-		all = append(all, Check{Name: "memory", State: Notice, Detail: view.Clean(detail), Hint: view.Clean(hint)})
+		all = append(all, Check{Name: "memory", State: Notice, Detail: view.EscapeForTerminal(detail), Hint: view.EscapeForTerminal(hint)})
 	}
 	for _, p := range problems {
 		notice(p.File+": "+p.Why, p.Hint)
 	}
-	_, wrong, err := codedoc.DocStore{Top: l.place.Repo.Work}.Load()
+	_, wrong, err := codedoc.DocStore{Top: l.place.Repo.Work}.LoadDocuments()
 	for _, p := range wrong {
 		notice(p.Err.Error(), "nexus docs list says more. nexus docs refresh "+p.Name+" --force writes it again.")
 	}
@@ -39,13 +39,13 @@ func (l *inspection) checkMemory(ctx context.Context) {
 		notice(err.Error(), "Check the repository with git fsck.")
 	}
 	if len(all) == 0 && len(kept) > 0 {
-		all = []Check{{Name: "memory", State: Fine, Detail: view.Count(len(kept), "episode")}}
+		all = []Check{{Name: "memory", State: Fine, Detail: view.CountWithNoun(len(kept), "episode")}}
 	}
 	l.add(all...)
 }
 
 // checkOutdatedEpisodes reports approved entries about deleted files.
-func (l *inspection) checkOutdatedEpisodes(ctx context.Context, kept []memory.StoredEpisode, notice func(detail, hint string)) error {
+func (l *inspection) checkOutdatedEpisodes(ctx context.Context, kept []memory.StoredMemoryEntry, notice func(detail, hint string)) error {
 	head, _, err := l.place.Repo.Head(ctx)
 	if err != nil || len(kept) == 0 {
 		return nil //nolint:nilerr // the check of the branch says so

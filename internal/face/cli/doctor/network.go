@@ -11,7 +11,7 @@ import (
 )
 
 // checkNetwork reports which hosts commands can reach in this sandbox.
-func checkNetwork(a *console.Console, box *sandbox.Box, n config.NetworkAccess) Check {
+func checkNetwork(a *console.Console, box *sandbox.Box, n config.NetworkAccessSettings) Check {
 	c := Check{Name: "network", State: Fine, Detail: "off"}
 	if box.Name() == string(sandbox.ModeOff) {
 		c.State, c.Detail = Notice, "unrestricted: without a sandbox, commands reach everything you can"
@@ -32,7 +32,7 @@ func checkNetwork(a *console.Console, box *sandbox.Box, n config.NetworkAccess) 
 		c.State, c.Detail = Notice, "hosts are allowed, but for no gate or role"
 		c.Hint = "Name gates or roles in network.gates or network.roles."
 	default:
-		c.Detail = fmt.Sprintf("%s for hosts; gates: %s; roles: %s", view.Count(len(g.List.Allow), "rule"), joinOrNone(g.Gates), joinOrNone(g.Roles))
+		c.Detail = fmt.Sprintf("%s for hosts; gates: %s; roles: %s", view.CountWithNoun(len(g.List.Allow), "rule"), joinOrNone(g.Gates), joinOrNone(g.Roles))
 		if g.Upstream != nil {
 			c.State, c.Detail = Notice, c.Detail+"; through the proxy of your environment, which resolves names, so addresses are not checked"
 		}

@@ -16,7 +16,7 @@ import (
 // checkKeys checks the settings of providers, and asks each for its models, which costs nothing.
 func checkKeys(ctx context.Context, a *console.Console, c config.Config) []Check {
 	var all []Check
-	keys, err := a.Keys().List(provider.KeyVariables(c))
+	keys, err := a.KeyStore().List(provider.KeyVariables(c))
 	if err != nil {
 		all = append(all, checkOf("key", "", err))
 	}
@@ -27,7 +27,7 @@ func checkKeys(ctx context.Context, a *console.Console, c config.Config) []Check
 		}
 		known[k.Provider] = true
 	}
-	for _, k := range provider.KnownProviders() {
+	for _, k := range provider.BuiltinProviders() {
 		if a.Env(k.BaseEnv) != "" {
 			all = append(all, Check{Name: "address", State: Fine, Detail: k.BaseEnv + " is set"})
 		}
@@ -37,11 +37,11 @@ func checkKeys(ctx context.Context, a *console.Console, c config.Config) []Check
 			all = append(all, Check{Name: "key", State: Notice, Detail: p.KeyEnv + " of provider " + name + " is not set", Hint: "Export it, or remove the provider."})
 		}
 	}
-	models, err := provider.NewModels(c, a.Env, a.Now)
+	models, err := provider.NewModelPicker(c, a.Env, a.Now)
 	if err != nil {
 		return append(all, checkOf("prices", "", err))
 	}
-	models.UseKeysAndTransport(a.Keys(), provider.RecordingTransport{})
+	models.UseKeysAndTransport(a.KeyStore(), provider.RecordingTransport{})
 	used := models.UsedProviders()
 	for _, name := range used {
 		all = append(all, checkProvider(models.CheckProvider(ctx, name)))
@@ -61,13 +61,13 @@ func checkKeys(ctx context.Context, a *console.Console, c config.Config) []Check
 // unreachable provider may be back when a run begins.
 func checkProvider(s provider.ProviderAvailability) Check {
 	if s.Err != nil {
-		c := Check{Name: "provider", State: Notice, Detail: view.Clean(s.Name + ": " + s.Err.Error()), Hint: "Check its address and the network. A run waits a while, then stops."}
-		if e, ok := errors.AsType[*llm.Error](s.Err); ok && e.Class.Reaction().Do == llm.RemedyAskPerson {
+		c := Check{Name: "provider", State: Notice, Detail: view.EscapeForTerminal(s.Name + ": " + s.Err.Error()), Hint: "Check its address and the network. A run waits a while, then stops."}
+		if e, ok := errors.AsType[*llm.ModelCallError](s.Err); ok && e.Class.ReactionTo().Do == llm.RemedyAskPerson {
 			c.State, c.Hint = Blocker, "Set a valid key, or settle the account's balance."
 		}
 		return c
 	}
-	c := Check{Name: "provider", State: Fine, Detail: fmt.Sprintf("%s answers: %s", s.Name, view.Count(s.Models, "model"))}
+	c := Check{Name: "provider", State: Fine, Detail: fmt.Sprintf("%s answers: %s", s.Name, view.CountWithNoun(s.Models, "model"))}
 	if len(s.Lacks) > 0 {
 		c.State, c.Detail = Notice, c.Detail+", and not "+strings.Join(s.Lacks, ", ")
 		c.Hint = "Set models that it has: models.fast, models.balanced and models.strong."

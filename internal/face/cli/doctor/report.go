@@ -141,7 +141,7 @@ func (r InspectionReport) BlockingError() error {
 }
 
 // Draw draws the results, with the next steps.
-func (r InspectionReport) Draw(s view.Style) string {
+func (r InspectionReport) Draw(s view.OutputStyle) string {
 	rows := make([][]string, 0, len(r.Checks))
 	for _, c := range r.Checks {
 		var sign string
@@ -153,7 +153,7 @@ func (r InspectionReport) Draw(s view.Style) string {
 		default:
 			sign = s.Bad("blocker")
 		}
-		row := []string{sign, c.Name, view.Clean(c.Detail)}
+		row := []string{sign, c.Name, view.EscapeForTerminal(c.Detail)}
 		if s.Plain {
 			row = append(row, c.Hint)
 		}
@@ -166,7 +166,7 @@ func (r InspectionReport) Draw(s view.Style) string {
 }
 
 // hintRows wraps a hint into rows of the last column.
-func hintRows(s view.Style, text string) [][]string {
+func hintRows(s view.OutputStyle, text string) [][]string {
 	var rows [][]string
 	line := ""
 	for word := range strings.FieldsSeq(text) {

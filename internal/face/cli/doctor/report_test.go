@@ -15,7 +15,7 @@ func TestErr(t *testing.T) {
 	for _, c := range []struct {
 		strict bool
 		checks []Check
-		code   nexus.Code
+		code   nexus.ErrorCode
 		says   string
 	}{
 		{false, []Check{fine, worth}, "", ""},

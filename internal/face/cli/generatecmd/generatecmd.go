@@ -68,7 +68,7 @@ func generateFiles(_ context.Context, o *Options) error {
 		return err
 	}
 	dir = app.WorkTreeRoot(dir)
-	files, err := rules.GenerateFiles(dir, targets)
+	files, err := rules.GenerateInstructionFiles(dir, targets)
 	if err != nil {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "generate instruction files", Cause: err,
@@ -93,7 +93,7 @@ func generateFiles(_ context.Context, o *Options) error {
 		}
 		list = append(list, one)
 	}
-	if err := a.Answer(list, func(s view.Style) string { return drawGenerated(s, list, o.Check) }); err != nil || !bad {
+	if err := a.Answer(list, func(s view.OutputStyle) string { return drawGenerated(s, list, o.Check) }); err != nil || !bad {
 		return err
 	}
 	return console.ExitError(console.CodeFailed)
@@ -128,14 +128,14 @@ func targetNames() []string {
 }
 
 // targetsNamed returns the tools with these names; without names, those whose files exist.
-func targetsNamed(names []string, all bool) ([]rules.InstructionTarget, error) {
+func targetsNamed(names []string, all bool) ([]rules.InstructionFileTarget, error) {
 	known := rules.InstructionTargets()
 	if all {
 		return known, nil
 	}
-	var found []rules.InstructionTarget
+	var found []rules.InstructionFileTarget
 	for _, name := range names {
-		i := slices.IndexFunc(known, func(t rules.InstructionTarget) bool { return t.Name == name })
+		i := slices.IndexFunc(known, func(t rules.InstructionFileTarget) bool { return t.Name == name })
 		if i < 0 {
 			return nil, app.NotFoundError("target", name, "There are "+strings.Join(targetNames(), ", ")+".")
 		}
@@ -144,7 +144,7 @@ func targetsNamed(names []string, all bool) ([]rules.InstructionTarget, error) {
 	return found, nil
 }
 
-func drawGenerated(s view.Style, all []generatedFile, check bool) string {
+func drawGenerated(s view.OutputStyle, all []generatedFile, check bool) string {
 	if len(all) == 0 {
 		return "nothing is generated here\n"
 	}
@@ -156,7 +156,7 @@ func drawGenerated(s view.Style, all []generatedFile, check bool) string {
 		}
 		fmt.Fprintf(&b, "%s %s", state, g.File)
 		if g.Why != "" {
-			b.WriteString(": " + view.Clean(g.Why))
+			b.WriteString(": " + view.EscapeForTerminal(g.Why))
 		}
 		b.WriteString("\n")
 		if check && g.Diff != "" {

@@ -14,12 +14,12 @@ import (
 // Options are the options of the command.
 type Options struct {
 	Console *console.Console
-	Cache   gocache.BuildCache
+	Cache   gocache.GoBuildCache
 }
 
 // New returns the command. It calls run with the parsed options; nil runs the command.
 func New(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{Console: c, Cache: gocache.BuildCache{Now: c.Now}}
+	o := &Options{Console: c, Cache: gocache.GoBuildCache{Now: c.Now}}
 	if run == nil {
 		run = serveCache
 	}

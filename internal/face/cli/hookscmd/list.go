@@ -47,7 +47,7 @@ type listedHook struct {
 // listHooks prints the declared hooks.
 func listHooks(ctx context.Context, o *ListOptions) error {
 	a := o.Console
-	return declaration.Use(ctx, a, a.HooksFor, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
+	return declaration.Use(ctx, a, a.HooksOfRepository, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
 		list := make([]listedHook, len(all))
 		for i, h := range all {
 			state, err := h.ReadTrustState(r)
@@ -56,18 +56,18 @@ func listHooks(ctx context.Context, o *ListOptions) error {
 			}
 			list[i] = listedHook{h.Name, h.On, h.Command, h.TimeLimit().String(), !h.IsUnsandboxed(), h.Own, state}
 		}
-		return a.Answer(list, func(s view.Style) string { return drawHooks(s, list) })
+		return a.Answer(list, func(s view.OutputStyle) string { return drawHooks(s, list) })
 	})
 }
 
-func drawHooks(s view.Style, all []listedHook) string {
+func drawHooks(s view.OutputStyle, all []listedHook) string {
 	if len(all) == 0 {
 		return "there are no hooks; docs/extend.md says how to add one\n"
 	}
 	var b strings.Builder
 	for _, h := range all {
-		command := view.Clean(strings.Join(h.Command, " "))
-		fmt.Fprintf(&b, "%s at %s: %s (%s, %s, %s)\n", view.Clean(h.Name), strings.Join(h.On, ", "), command,
+		command := view.EscapeForTerminal(strings.Join(h.Command, " "))
+		fmt.Fprintf(&b, "%s at %s: %s (%s, %s, %s)\n", view.EscapeForTerminal(h.Name), strings.Join(h.On, ", "), command,
 			declaration.DrawPlace(s, h.Sandbox), h.Timeout, declaration.DrawTrust(s, h.Trust))
 	}
 	return b.String()

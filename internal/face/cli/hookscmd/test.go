@@ -45,21 +45,21 @@ func NewTest(c *console.Console, run func(context.Context, *TestOptions) error) 
 
 // testedHook is the result of a hook in the JSON output of `hooks test`.
 type testedHook struct {
-	Hook    string          `json:"hook"`
-	Point   nexus.HookPoint `json:"point"`
-	State   nexus.HookState `json:"state"`
-	Exit    int             `json:"exit"`
-	Refuses bool            `json:"refuses"` // in a run, it would prevent the action of its point
-	Why     string          `json:"why,omitzero"`
-	Seconds float64         `json:"seconds"`
-	Stdout  string          `json:"stdout"`
-	Stderr  string          `json:"stderr"`
+	Hook    string                 `json:"hook"`
+	Point   nexus.HookPoint        `json:"point"`
+	State   nexus.HookCommandState `json:"state"`
+	Exit    int                    `json:"exit"`
+	Refuses bool                   `json:"refuses"` // in a run, it would prevent the action of its point
+	Why     string                 `json:"why,omitzero"`
+	Seconds float64                `json:"seconds"`
+	Stdout  string                 `json:"stdout"`
+	Stderr  string                 `json:"stderr"`
 }
 
 // testHooks runs the named hook, or the hooks of a point.
 func testHooks(ctx context.Context, o *TestOptions) error {
 	a := o.Console
-	return declaration.Use(ctx, a, a.HooksFor, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
+	return declaration.Use(ctx, a, a.HooksOfRepository, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
 		point := nexus.HookPoint(o.Name)
 		chosen := hookcmd.HooksAtPoint(all, point)
 		if i := slices.IndexFunc(all, func(h hookcmd.DeclaredHook) bool { return h.Name == o.Name }); i >= 0 {
@@ -83,13 +83,13 @@ func testHooks(ctx context.Context, o *TestOptions) error {
 		}
 		var results []testedHook
 		for _, h := range chosen {
-			o, err := h.Run(ctx, r, event)
+			o, err := h.RunHook(ctx, r, event)
 			if err != nil {
 				return err
 			}
 			results = append(results, testedHook{h.Name, event.Point, o.State, o.Exit, event.Point.CanRefuse() && !o.State.AllowsAction(), o.Why, o.Took.Seconds(), o.Stdout, o.Stderr})
 		}
-		if err := a.Answer(results, func(s view.Style) string { return drawTested(s, results) }); err != nil {
+		if err := a.Answer(results, func(s view.OutputStyle) string { return drawTested(s, results) }); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(results, func(t testedHook) bool { return t.State != nexus.HookOK }) {
@@ -99,23 +99,23 @@ func testHooks(ctx context.Context, o *TestOptions) error {
 	})
 }
 
-func drawTested(s view.Style, all []testedHook) string {
+func drawTested(s view.OutputStyle, all []testedHook) string {
 	var b strings.Builder
 	for _, t := range all {
 		state := s.Bad(string(t.State))
 		if t.State == nexus.HookOK {
 			state = s.Good(string(t.State))
 		}
-		fmt.Fprintf(&b, "%s at %s: %s, exit code %d, %.2f s\n", view.Clean(t.Hook), t.Point, state, t.Exit, t.Seconds)
+		fmt.Fprintf(&b, "%s at %s: %s, exit code %d, %.2f s\n", view.EscapeForTerminal(t.Hook), t.Point, state, t.Exit, t.Seconds)
 		if t.Why != "" {
-			fmt.Fprintf(&b, "  reason: %s\n", view.Clean(t.Why))
+			fmt.Fprintf(&b, "  reason: %s\n", view.EscapeForTerminal(t.Why))
 		}
 		if t.Refuses {
 			b.WriteString("  in a run, this refuses\n")
 		}
 		for _, out := range []struct{ name, text string }{{"output", t.Stdout}, {"errors", t.Stderr}} {
 			if text := strings.TrimRight(out.text, "\n"); text != "" {
-				fmt.Fprintf(&b, "  %s:\n    %s\n", out.name, strings.ReplaceAll(view.CleanText(text), "\n", "\n    "))
+				fmt.Fprintf(&b, "  %s:\n    %s\n", out.name, strings.ReplaceAll(view.EscapeLinesForTerminal(text), "\n", "\n    "))
 			}
 		}
 	}

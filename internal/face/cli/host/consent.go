@@ -23,7 +23,7 @@ const (
 // ShownText makes a client's text safe to show: one line of limited length. For a longer text, it
 // adds how much of it is hidden.
 func ShownText(text string) string {
-	text = view.Clean(text)
+	text = view.EscapeForTerminal(text)
 	if len(text) <= maxShown {
 		return text
 	}
@@ -33,7 +33,7 @@ func ShownText(text string) string {
 // FullText is [ShownText] for a text that a person must see in full to agree to it, such as a command:
 // it refuses a text that is too long.
 func FullText(what, text string) (string, error) {
-	text = view.Clean(text)
+	text = view.EscapeForTerminal(text)
 	if len(text) > maxShown {
 		return "", notShownError(fmt.Sprintf("%s has %d bytes, more than %d", what, len(text), maxShown))
 	}
@@ -124,7 +124,7 @@ func PlanOutline(goal string, tasks []nexus.Task) (string, error) {
 	if b.Len() > maxOutline {
 		return "", notShownError(fmt.Sprintf("the plan's tasks have %d bytes, more than %d", b.Len(), maxOutline))
 	}
-	return b.String() + fmt.Sprintf("\n(%s)", view.Count(len(tasks), "task")), nil
+	return b.String() + fmt.Sprintf("\n(%s)", view.CountWithNoun(len(tasks), "task")), nil
 }
 
 // notShownError refuses a text that cannot be shown to the person who is to agree to it.
@@ -143,7 +143,7 @@ func (h Host) RequestIntro(client, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s asks Nexus, in %s, to ", client, view.Clean(app.WorkTreeRoot(top))), nil
+	return fmt.Sprintf("%s asks Nexus, in %s, to ", client, view.EscapeForTerminal(app.WorkTreeRoot(top))), nil
 }
 
 // PreapprovalHint describes how a person agrees in advance: the file and the key of the configuration.

@@ -24,7 +24,7 @@ func TestShown(t *testing.T) {
 // TestYesTakes holds that a question stays as it was asked while the run spends: a yes to
 // another one is none.
 func TestYesTakes(t *testing.T) {
-	s := state.New("r")
+	s := state.NewState("r")
 	at := int64(0)
 	apply := func(f nexus.Fact) {
 		at++
@@ -39,7 +39,7 @@ func TestYesTakes(t *testing.T) {
 		t.Error(asked)
 	}
 	apply(nexus.BudgetReserved{ID: "1", Money: nexus.Dollar})
-	apply(nexus.BudgetSpent{ID: "1", Money: nexus.Dollar})
+	apply(nexus.BudgetSettled{ID: "1", Money: nexus.Dollar})
 	if s.Ledger.SpentMoney() != nexus.Dollar {
 		t.Fatal("nothing is spent")
 	}

@@ -76,7 +76,7 @@ func (h Host) Run(ctx context.Context, o Invocation) Result {
 		r.Failure = &f
 		return r
 	}
-	r.Text = view.CleanText(cmp.Or(drawn, out.String()))
+	r.Text = view.EscapeLinesForTerminal(cmp.Or(drawn, out.String()))
 	r.Data = printedObject(out.Bytes())
 	return r
 }
@@ -130,7 +130,7 @@ func (s *lineForwarder) Write(p []byte) (int, error) {
 			return len(p), nil
 		}
 		s.rest = rest
-		s.tell(strings.TrimSpace(view.Clean(strings.ReplaceAll(string(line), "\t", "  "))))
+		s.tell(strings.TrimSpace(view.EscapeForTerminal(strings.ReplaceAll(string(line), "\t", "  "))))
 	}
 }
 

@@ -23,7 +23,7 @@ func TestRun(t *testing.T) {
 					a.ReportError(errors.New("nobody can be asked"))
 				}
 			}
-			h := host.Host{Console: &console.Console{App: app.App{Mask: secret.New(nil), Env: func(string) string { return "" }}}}
+			h := host.Host{Console: &console.Console{App: app.App{Mask: secret.NewMasker(nil), Env: func(string) string { return "" }}}}
 			h.Execute = func(_ context.Context, a *console.Console, _ []string) error {
 				complain(a, "before")
 				err := a.Print(printed)

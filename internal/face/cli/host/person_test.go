@@ -16,10 +16,10 @@ import (
 func TestTables(t *testing.T) {
 	for _, json := range []bool{false, true} {
 		for person, want := range map[bool]string{true: "a       b\nlonger  c", false: "a\tb\nlonger\tc"} {
-			h := host.Host{Console: &console.Console{App: app.App{Mask: secret.New(nil), Env: func(string) string { return "" }}}}
+			h := host.Host{Console: &console.Console{App: app.App{Mask: secret.NewMasker(nil), Env: func(string) string { return "" }}}}
 			h.Execute = func(_ context.Context, a *console.Console, _ []string) error {
 				a.JSON = json
-				return a.Answer(struct{}{}, func(s view.Style) string {
+				return a.Answer(struct{}{}, func(s view.OutputStyle) string {
 					return view.DrawTable(s, nil, [][]string{{"a", "b"}, {"longer", "c"}})
 				})
 			}

@@ -111,7 +111,7 @@ func runLoop(ctx context.Context, a *console.Console, w *loopFlags) error {
 		}
 	}
 	hands.Follow = func() app.RunWatcher { return progress.NewBackgroundWatcher(ctx, a, p, settings) }
-	o.Hands = loopworker.New(&a.App, p, settings, hands)
+	o.Hands = loopworker.NewLoopExecutor(&a.App, p, settings, hands)
 	l, err := a.ImproveRepository(ctx, p, settings, o)
 	if l == nil {
 		return err
@@ -125,8 +125,8 @@ func runLoop(ctx context.Context, a *console.Console, w *loopFlags) error {
 		}
 	}
 	switch {
-	case app.IsHalted(err):
-		a.Say("%s", view.Clean(err.Error()))
+	case app.IsKillSwitchStop(err):
+		a.Say("%s", view.EscapeForTerminal(err.Error()))
 		return console.ExitError(console.ErrorExitCode(nexus.CodeHalted))
 	case err != nil:
 		a.Say("interrupted; nothing is lost, continue with: nexus improve")
@@ -164,8 +164,8 @@ const (
 const longestRest = 15 * time.Minute
 
 // readLoopOptions parses the options of the command line.
-func readLoopOptions(a *console.Console, c config.Config, w *loopFlags) (o app.LoopOptions, h loopworker.Options, err error) {
-	o = app.LoopOptions{Seed: w.Seed, Traffic: w.Traffic}
+func readLoopOptions(a *console.Console, c config.Config, w *loopFlags) (o app.ImproveLoopOptions, h loopworker.Options, err error) {
+	o = app.ImproveLoopOptions{Seed: w.Seed, Traffic: w.Traffic}
 	h = loopworker.Options{Seed: w.Seed, Traffic: w.Traffic}
 	r := nexus.ImproveRules{
 		Cycles: w.cycles, Strategies: w.strategies, Quiet: c.Improve.Quiet, Direct: !c.Limits.Approval.NeedsApproval(nexus.ApproveCommits),
@@ -186,16 +186,16 @@ func readLoopOptions(a *console.Console, c config.Config, w *loopFlags) (o app.L
 		return o, h, err
 	}
 	if w.until != "" {
-		end, err := improve.ParseEnd(w.until, a.Now())
+		end, err := improve.ParseEndCondition(w.until, a.Now())
 		if err != nil {
-			return o, h, invalidInput("--until: "+view.Clean(err.Error()),
+			return o, h, invalidInput("--until: "+view.EscapeForTerminal(err.Error()),
 				"Write a time (18:00, 2026-12-24 18:00), a duration (90m, 7d), empty, or landed:5.")
 		}
 		r.Until, r.Landings, r.Empty = end.At, end.Landings, end.Empty
 	}
-	if h.Quiet, err = improve.ParseHours(r.Quiet); err != nil {
+	if h.Quiet, err = improve.ParseWeeklyHours(r.Quiet); err != nil {
 		return o, h, &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: "improve.quiet: " + view.Clean(err.Error()),
+			Code: nexus.CodeInvalidConfig, Message: "improve.quiet: " + view.EscapeForTerminal(err.Error()),
 			Hint: "Write hours such as 09:00-18:00 Mon-Fri; separate several by semicolons.",
 		}
 	}
@@ -257,7 +257,7 @@ func confirmModelCost(ctx context.Context, a *console.Console, r nexus.ImproveRu
 
 // pullRequestProject returns the project in which pull requests are opened, or an error if that cannot work.
 func pullRequestProject(ctx context.Context, a *console.Console) (*forge.IssueRef, error) {
-	r, err := a.ForgeRef(ctx)
+	r, err := a.OriginForgeProject(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +275,7 @@ func parseSchedule(watch string) (func(time.Time) time.Time, error) {
 		return nil, nil //nolint:nilnil // something else begins it
 	}
 	if len(strings.Fields(watch)) < 2 && !strings.HasPrefix(watch, "@") {
-		return nil, invalidInput(fmt.Sprintf("--watch: there is no %s to wait for", view.Quote(watch)),
+		return nil, invalidInput(fmt.Sprintf("--watch: there is no %s to wait for", view.QuoteForTerminal(watch)),
 			`Use files, commits, gate, or a schedule such as "0 2 * * *" (minute, hour, day, month, weekday).`)
 	}
 	s, err := cron.ParseStandard(watch)
@@ -285,19 +285,19 @@ func parseSchedule(watch string) (func(time.Time) time.Time, error) {
 		}
 	}
 	if err != nil {
-		return nil, invalidInput(fmt.Sprintf("--watch: %s is not a schedule: %s", view.Quote(watch), view.Clean(err.Error())),
+		return nil, invalidInput(fmt.Sprintf("--watch: %s is not a schedule: %s", view.QuoteForTerminal(watch), view.EscapeForTerminal(err.Error())),
 			`Write minute, hour, day of month, month and weekday, such as "0 2 * * 1-5".`)
 	}
 	if s.Next(time.Unix(0, 0)).IsZero() {
-		return nil, invalidInput(fmt.Sprintf("--watch: %s never occurs", view.Quote(watch)), `Write a day that exists, such as "0 2 * * 1-5".`)
+		return nil, invalidInput(fmt.Sprintf("--watch: %s never occurs", view.QuoteForTerminal(watch)), `Write a day that exists, such as "0 2 * * 1-5".`)
 	}
 	return s.Next, nil
 }
 
 // newFinder returns the function that looks for work.
-func newFinder(a *console.Console, traffic provider.TrafficOptions) func(context.Context, loopworker.FindRequest) (discover.Result, error) {
+func newFinder(a *console.Console, traffic provider.TrafficRecordingOptions) func(context.Context, loopworker.FindingSearchRequest) (discover.Result, error) {
 	quiet := a.Copy()
-	return func(ctx context.Context, l loopworker.FindRequest) (discover.Result, error) {
+	return func(ctx context.Context, l loopworker.FindingSearchRequest) (discover.Result, error) {
 		q := checkcmd.DiscoverySearch{At: l.At, Only: l.Only, Strategies: l.Strategies, Most: l.Most, Keep: l.Tell, Quiet: true, Traffic: traffic}
 		if l.Only != "" {
 			if _, err := discover.SelectStrategies(l.Strategies); err != nil {
@@ -322,7 +322,7 @@ func newEventPrinter(a *console.Console, lines bool) func(nexus.Event) {
 		}
 		switch e.Fact.(type) {
 		case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunResumed, nexus.RunEnded,
-			nexus.LoopOpened, nexus.RequestSettled, nexus.LandingWatched:
+			nexus.LoopRulesSet, nexus.RequestSettled, nexus.CheckAfterLandingStarted:
 			return
 		default:
 		}
@@ -330,7 +330,7 @@ func newEventPrinter(a *console.Console, lines bool) func(nexus.Event) {
 		if about != "" {
 			text = about + ": " + text
 		}
-		a.Say("%s", view.Clean(text))
+		a.Say("%s", view.EscapeForTerminal(text))
 	}
 }
 

@@ -21,7 +21,7 @@ func New(c *console.Console) *cobra.Command {
 func openJournal(ctx context.Context, a *console.Console) (*app.Repository, error) {
 	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err == nil && p.Journal == nil {
-		_, err = p.Run(ctx, "")
+		_, err = p.FindRun(ctx, "")
 	}
 	return p, err
 }

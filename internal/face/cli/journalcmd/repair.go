@@ -35,7 +35,7 @@ func repairJournal(ctx context.Context, o *RepairOptions) error {
 		return err
 	}
 	defer p.Close()
-	r, err := maintenance.Repair(ctx, p, o.Console.Now())
+	r, err := maintenance.RepairJournal(ctx, p, o.Console.Now())
 	if err != nil {
 		return err
 	}

@@ -57,9 +57,9 @@ func restoreJournal(ctx context.Context, o *RestoreOptions) error {
 	if _, err := os.Lstat(path); err == nil {
 		out.Aside = path + ".before-" + stamp
 	}
-	store, err := journal.OpenBlobs(filepath.Join(o.Dir, "blobs"))
+	store, err := journal.OpenBlobStore(filepath.Join(o.Dir, "blobs"))
 	if err == nil {
-		err = maintenance.CheckIdle(ctx, p)
+		err = maintenance.CheckNoRunInProgress(ctx, p)
 	}
 	if err == nil {
 		out.Blobs, out.Absent, err = copyBlobs(b, store, filepath.Join(p.State, "blobs"), r.Named)
@@ -83,7 +83,7 @@ func openBackup(ctx context.Context, dir string, now func() time.Time) (b *journ
 	b, err = journal.Open(ctx, from, journal.Options{Now: now, ReadOnly: true})
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		err = &nexus.Error{
-			Code: nexus.CodeNotFound, Message: "there is no backup in " + view.Quote(dir),
+			Code: nexus.CodeNotFound, Message: "there is no backup in " + view.QuoteForTerminal(dir),
 			Hint: "Name a directory that nexus journal backup wrote.",
 		}
 	}

@@ -39,7 +39,7 @@ func printEvents(ctx context.Context, a *console.Console, run string, lines bool
 		return err
 	}
 	defer p.Close()
-	r, err := p.Run(ctx, run)
+	r, err := p.FindRun(ctx, run)
 	if err != nil {
 		return err
 	}

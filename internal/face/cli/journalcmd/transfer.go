@@ -75,11 +75,11 @@ func ExportRun(ctx context.Context, a *console.Console, run, to string) error {
 		return err
 	}
 	defer p.Close()
-	r, err := p.Run(ctx, run)
+	r, err := p.FindRun(ctx, run)
 	if err != nil {
 		return err
 	}
-	m, err := maintenance.Export(ctx, p, r, to, a.Mask.Mask)
+	m, err := maintenance.ExportRun(ctx, p, r, to, a.Mask.Mask)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func ImportRun(ctx context.Context, a *console.Console, from string, shown bool)
 		return err
 	}
 	defer p.Close()
-	m, err := maintenance.Import(ctx, p, from, shown)
+	m, err := maintenance.ImportRunFile(ctx, p, from, shown)
 	if err != nil {
 		return err
 	}
@@ -102,15 +102,15 @@ func ImportRun(ctx context.Context, a *console.Console, from string, shown bool)
 
 // transferAnswer is the JSON output of the commands that export and import a run.
 type transferAnswer struct {
-	maintenance.TransferResult
+	maintenance.RunTransferSummary
 	Shown bool `json:"shown_only,omitzero"` // it cannot be continued here
 }
 
-func (m transferAnswer) draw(s view.Style) string {
+func (m transferAnswer) draw(s view.OutputStyle) string {
 	text := fmt.Sprintf("run %s: %s, %s, %s of commits\n", m.Run,
-		view.Count(m.Events, "event"), view.Count(m.Blobs, "blob"), view.Count(m.Refs, "ref"))
+		view.CountWithNoun(m.Events, "event"), view.CountWithNoun(m.Blobs, "blob"), view.CountWithNoun(m.Refs, "ref"))
 	if m.Absent > 0 {
-		text += s.Warn(view.Count(m.Absent, "blob")+" that events name were not found") + "\n"
+		text += s.Warn(view.CountWithNoun(m.Absent, "blob")+" that events name were not found") + "\n"
 	}
 	if m.NoCommits {
 		text += s.Warn("its commits were left out: this repository does not have the commit that it started from") + "\n"

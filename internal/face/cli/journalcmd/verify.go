@@ -83,13 +83,13 @@ func (v *journalVerification) checkBlobs(p *app.Repository, named []string) erro
 	return nil
 }
 
-func (v journalVerification) draw(s view.Style) string {
+func (v journalVerification) draw(s view.OutputStyle) string {
 	if v.Sound {
-		return fmt.Sprintf("%s: %s, all unchanged; the last has the hash %s\n", s.Good("sound"), view.Count(int(v.Events), "event"), v.Head)
+		return fmt.Sprintf("%s: %s, all unchanged; the last has the hash %s\n", s.Good("sound"), view.CountWithNoun(int(v.Events), "event"), v.Head)
 	}
 	where := ""
 	if v.Seq > 0 {
 		where = fmt.Sprintf(" at event %d", v.Seq)
 	}
-	return fmt.Sprintf("%s%s: %s; the first %s are good\n", s.Bad(string(v.Damage)), where, view.Clean(v.Why), view.Count(int(v.Events), "event"))
+	return fmt.Sprintf("%s%s: %s; the first %s are good\n", s.Bad(string(v.Damage)), where, view.EscapeForTerminal(v.Why), view.CountWithNoun(int(v.Events), "event"))
 }

@@ -89,7 +89,7 @@ func landRun(ctx context.Context, a *console.Console, p *app.Repository, to app.
 			Hint: keptWhereText(v.Branch),
 		}
 	}
-	return a.Answer(v, func(view.Style) string { return v.DeliveryText() + "\n" })
+	return a.Answer(v, func(view.OutputStyle) string { return v.DeliveryText() + "\n" })
 }
 
 // keptWhereText describes where the landed changes are stored.

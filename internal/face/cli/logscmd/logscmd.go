@@ -17,10 +17,10 @@ import (
 
 // logResult is the JSON output of logs.
 type logResult struct {
-	Run    nexus.RunID  `json:"run"`
-	Events []view.Event `json:"events"`
-	Last   int64        `json:"last"` // number of the last event read, for --since
-	More   bool         `json:"more"` // there are later events
+	Run    nexus.RunID            `json:"run"`
+	Events []view.EventStreamLine `json:"events"`
+	Last   int64                  `json:"last"` // number of the last event read, for --since
+	More   bool                   `json:"more"` // there are later events
 }
 
 // Options are the options of the command.
@@ -91,7 +91,7 @@ type eventFilter struct {
 
 // sayHowRunStands prints the state of a run whose events are no longer printed.
 func sayHowRunStands(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID) {
-	r, err := p.Run(ctx, string(id))
+	r, err := p.FindRun(ctx, string(id))
 	s, replayed := p.Replay(ctx, id)
 	switch {
 	case err != nil || replayed != nil: // the state is unknown
@@ -106,7 +106,7 @@ func sayHowRunStands(ctx context.Context, a *console.Console, p *app.Repository,
 
 // selects reports whether an event matches the flags.
 func (f eventFilter) selects(e nexus.Event) bool {
-	return f.task == "" || view.IsAbout(e.Fact, nexus.TaskID(f.task))
+	return f.task == "" || view.IsAboutTask(e.Fact, nexus.TaskID(f.task))
 }
 
 // printEventStream prints events as they arrive.
@@ -134,7 +134,7 @@ func printEventStream(a *console.Console, f eventFilter, events iter.Seq2[nexus.
 
 // printEventList prints events as one object.
 func printEventList(a *console.Console, run nexus.RunID, f eventFilter, events iter.Seq2[nexus.Event, error]) error {
-	all, found := logResult{Run: run, Events: []view.Event{}, Last: f.since}, []nexus.Event{}
+	all, found := logResult{Run: run, Events: []view.EventStreamLine{}, Last: f.since}, []nexus.Event{}
 	for e, err := range events {
 		if err != nil {
 			return err
@@ -148,13 +148,13 @@ func printEventList(a *console.Console, run nexus.RunID, f eventFilter, events i
 		if !wanted {
 			continue
 		}
-		v, err := view.EventOf(e)
+		v, err := view.EventStreamLineOf(e)
 		if err != nil {
 			return err
 		}
 		all.Events, found = append(all.Events, v), append(found, e)
 	}
-	return a.Answer(all, func(style view.Style) string {
+	return a.Answer(all, func(style view.OutputStyle) string {
 		var b strings.Builder
 		for _, e := range found {
 			b.WriteString(view.DrawEvent(style, e) + "\n")

@@ -47,12 +47,12 @@ func workTreePackages(a *console.Console, words string) (*packagesAnswer, error)
 			Hint: "Leave out the words: they are only for the map.",
 		}
 	}
-	r := monorepo.Read(os.DirFS(app.WorkTreeRoot(dir)))
+	r := monorepo.ReadPackageGraph(os.DirFS(app.WorkTreeRoot(dir)))
 	return &packagesAnswer{Packages: append([]monorepo.MonorepoPackage{}, r.Packages...), Problems: append([]monorepo.PackageProblem{}, r.Problems...)}, nil
 }
 
 // draw draws a table of the packages, and their problems.
-func (u *packagesAnswer) draw(s view.Style) string {
+func (u *packagesAnswer) draw(s view.OutputStyle) string {
 	if len(u.Packages) == 0 {
 		return "no directory is a package: none has a manifest of a language that Nexus knows\n"
 	}
@@ -62,16 +62,16 @@ func (u *packagesAnswer) draw(s view.Style) string {
 		needs := strings.Join(p.Needs, ", ")
 		if p.Wide != "" && len(u.Packages) > 1 && p.Dir != "." {
 			needs = "may need any"
-			wide += fmt.Sprintf("%s may need any package: %s\n", view.Clean(p.Dir), view.Clean(p.Wide))
+			wide += fmt.Sprintf("%s may need any package: %s\n", view.EscapeForTerminal(p.Dir), view.EscapeForTerminal(p.Wide))
 		}
-		rows = append(rows, []string{view.Clean(p.Name), view.Clean(p.Dir), strings.Join(p.Kinds, ", "), view.Clean(needs), view.Clean(strings.Join(p.Users, ", "))})
+		rows = append(rows, []string{view.EscapeForTerminal(p.Name), view.EscapeForTerminal(p.Dir), strings.Join(p.Kinds, ", "), view.EscapeForTerminal(needs), view.EscapeForTerminal(strings.Join(p.Users, ", "))})
 	}
 	text := view.DrawTable(s, []string{"package", "directory", "kind", "needs", "needed by"}, rows)
 	if wide != "" {
 		text += "\n" + wide
 	}
 	for _, p := range u.Problems {
-		text += "\n" + s.Warn("problem: "+view.Clean(p.Text)) + "\n  " + view.Clean(p.Hint) + "\n"
+		text += "\n" + s.Warn("problem: "+view.EscapeForTerminal(p.Text)) + "\n  " + view.EscapeForTerminal(p.Hint) + "\n"
 	}
 	return text
 }
@@ -192,10 +192,10 @@ func (o *Options) fileHistory(ctx context.Context, s *codemap.CommitSurvey) (*co
 }
 
 // draw draws the results: files one per line, locations in a table.
-func (m *mapAnswer) draw(s view.Style) string {
+func (m *mapAnswer) draw(s view.OutputStyle) string {
 	var rows [][]string
 	row := func(p codemap.SourceLine, what string) {
-		rows = append(rows, []string{fmt.Sprintf("%s:%d", view.Clean(p.File), p.Line), what, view.Clean(strings.TrimSpace(p.Text))})
+		rows = append(rows, []string{fmt.Sprintf("%s:%d", view.EscapeForTerminal(p.File), p.Line), what, view.EscapeForTerminal(strings.TrimSpace(p.Text))})
 	}
 	for _, p := range m.Declared {
 		row(p, "declared")
@@ -204,7 +204,7 @@ func (m *mapAnswer) draw(s view.Style) string {
 		if p.In == "" {
 			row(p, "used")
 		} else {
-			row(p, "used in "+view.Clean(p.In))
+			row(p, "used in "+view.EscapeForTerminal(p.In))
 		}
 	}
 	if len(rows) > 0 {
@@ -213,11 +213,11 @@ func (m *mapAnswer) draw(s view.Style) string {
 	text := m.Map
 	if m.History != nil {
 		if text = m.History.String(); text == "" {
-			text = fmt.Sprintf("the last %s do not change it\n", view.Count(m.History.Looked, "commit"))
+			text = fmt.Sprintf("the last %s do not change it\n", view.CountWithNoun(m.History.Looked, "commit"))
 		}
 	}
 	for _, f := range append(m.Dependents, m.Tests...) {
-		text += view.Clean(f) + "\n"
+		text += view.EscapeForTerminal(f) + "\n"
 	}
 	return text
 }

@@ -29,11 +29,11 @@ type toolServer struct {
 }
 
 // newTool returns a tool in the form for clients.
-func (s *toolServer) newTool(t commandTool) mcpserver.OfferedTool {
-	o := mcpserver.OfferedTool{Name: t.name, About: t.about, Input: paramSchema(t.params), Reads: t.reads, Ends: t.ends}
-	o.Do = func(ctx context.Context, c mcpserver.ClientCall) mcpserver.Result { return s.callTool(ctx, t, c) }
+func (s *toolServer) newTool(t commandTool) mcpserver.ServedTool {
+	o := mcpserver.ServedTool{Name: t.name, About: t.about, Input: paramSchema(t.params), Reads: t.reads, Ends: t.ends}
+	o.Do = func(ctx context.Context, c mcpserver.ClientToolCall) mcpserver.Result { return s.callTool(ctx, t, c) }
 	if t.consent != "" {
-		o.Asks = func(ctx context.Context, c mcpserver.ClientCall) (string, mcpserver.Result) {
+		o.Asks = func(ctx context.Context, c mcpserver.ClientToolCall) (string, mcpserver.Result) {
 			question, otherwise := s.consentQuestion(ctx, t, c)
 			if otherwise == nil {
 				return question, mcpserver.Result{}
@@ -45,7 +45,7 @@ func (s *toolServer) newTool(t commandTool) mcpserver.OfferedTool {
 }
 
 // callTool handles a call of a tool.
-func (s *toolServer) callTool(ctx context.Context, t commandTool, c mcpserver.ClientCall) mcpserver.Result {
+func (s *toolServer) callTool(ctx context.Context, t commandTool, c mcpserver.ClientToolCall) mcpserver.Result {
 	args, stdin, err := commandLine(t, c.Input)
 	if err != nil {
 		return mcpserver.Result{Text: err.Error(), Failed: true}
@@ -76,7 +76,7 @@ func keepWanted(t commandTool, r mcpserver.Result, in map[string]any) mcpserver.
 // runLongCommand runs a long command. It ends when the client cancels the call, as on an interrupt. A run
 // continues when the client disconnects.
 func (s *toolServer) runLongCommand( //nolint:contextcheck // what it starts outlives the call
-	ctx context.Context, t commandTool, c mcpserver.ClientCall, o host.Invocation,
+	ctx context.Context, t commandTool, c mcpserver.ClientToolCall, o host.Invocation,
 ) mcpserver.Result {
 	work, stop := context.WithCancelCause(s.life)
 	begun, done := make(chan nexus.RunID, 1), make(chan mcpserver.Result, 1)
@@ -111,7 +111,7 @@ func (s *toolServer) runLongCommand( //nolint:contextcheck // what it starts out
 }
 
 // actorName returns the author of a client's request in the journal.
-func (s *toolServer) actorName(c mcpserver.ClientCall) string {
+func (s *toolServer) actorName(c mcpserver.ClientToolCall) string {
 	if c.Agreed {
 		return s.Console.UserName() + " (asked by mcp:" + c.Client + ")"
 	}
@@ -161,7 +161,7 @@ func onlyTasks(r mcpserver.Result, in map[string]any) mcpserver.Result {
 	var b strings.Builder
 	kept := []json.RawMessage{}
 	for _, data := range all.Tasks {
-		var t view.Task
+		var t view.TaskView
 		if err := json.Unmarshal(data, &t); err != nil {
 			return mcpserver.Result{Text: err.Error(), Failed: true}
 		}
@@ -169,7 +169,7 @@ func onlyTasks(r mcpserver.Result, in map[string]any) mcpserver.Result {
 			continue
 		}
 		kept = append(kept, data)
-		fmt.Fprintf(&b, "%s %s: %s%s\n", t.ID, t.Status, view.Clean(t.Title), inParentheses(t.Why))
+		fmt.Fprintf(&b, "%s %s: %s%s\n", t.ID, t.Status, view.EscapeForTerminal(t.Title), inParentheses(t.Why))
 	}
 	all.Tasks = kept
 	data, err := json.Marshal(all)
@@ -183,5 +183,5 @@ func inParentheses(why string) string {
 	if why == "" {
 		return ""
 	}
-	return " (" + view.Clean(why) + ")"
+	return " (" + view.EscapeForTerminal(why) + ")"
 }

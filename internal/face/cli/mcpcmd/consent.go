@@ -24,7 +24,7 @@ import (
 // otherwise is the refusal for a client that cannot ask the user; without a question, it is the
 // reason why the call fails. The configuration is read for each call, so that the user can
 // withdraw permissions.
-func (s *toolServer) consentQuestion(ctx context.Context, t commandTool, c mcpserver.ClientCall) (question string, otherwise error) {
+func (s *toolServer) consentQuestion(ctx context.Context, t commandTool, c mcpserver.ClientToolCall) (question string, otherwise error) {
 	settings, _, err := s.Console.LoadSettings()
 	if err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func neededConsents(t commandTool, in map[string]any) []string {
 // exceedsBudget reports whether a call may spend more than the user's limit.
 func exceedsBudget(c config.Config, in map[string]any) bool {
 	dollars, given := in["budget"].(float64)
-	return given && dollars > c.Limits.RunMoney.Float()
+	return given && dollars > c.Limits.RunMoney.Dollars()
 }
 
 // consentError returns the reason why a call is refused if the client cannot ask the user.
@@ -105,8 +105,8 @@ func (s *toolServer) yesEffect(ctx context.Context, t commandTool, in map[string
 	}
 	id, _ := in["id"].(string)
 	run, _ := in["run"].(string)
-	err = s.Console.App.ReadRun(ctx, run, func(_ *app.Repository, r journal.RecordedRun, st *state.State) error {
-		if q := st.QuestionByID(id); q != nil && humaninput.StaysOpen(q.Trigger) {
+	err = s.Console.App.WithRunForReading(ctx, run, func(_ *app.Repository, r journal.RecordedRun, st *state.State) error {
+		if q := st.QuestionByID(id); q != nil && humaninput.StaysOpenAfterDeadline(q.Trigger) {
 			text = "\n" + host.YesEffect(st, r.Holder != nil)
 			lands = q.AsksToPublish() && host.RemainingPrice(st).Land
 		}
@@ -125,7 +125,7 @@ type resumedRun struct {
 // begins while the person decides is not continued instead as the latest.
 func (s *toolServer) resolveResumedRun(ctx context.Context, in map[string]any) (r resumedRun, err error) {
 	name, _ := in["run"].(string)
-	err = s.Console.App.ReadRun(ctx, name, func(_ *app.Repository, run journal.RecordedRun, st *state.State) error {
+	err = s.Console.App.WithRunForReading(ctx, name, func(_ *app.Repository, run journal.RecordedRun, st *state.State) error {
 		in["run"] = string(run.ID)
 		r = resumedRun{st.Goal.Goal.Text, host.TotalPrice(st)}
 		return nil
@@ -134,7 +134,7 @@ func (s *toolServer) resolveResumedRun(ctx context.Context, in map[string]any) (
 }
 
 // callQuestion describes a call for the person who is to agree to it.
-func (s *toolServer) callQuestion(ctx context.Context, t commandTool, c mcpserver.ClientCall, settings config.Config, again resumedRun) (string, error) {
+func (s *toolServer) callQuestion(ctx context.Context, t commandTool, c mcpserver.ClientToolCall, settings config.Config, again resumedRun) (string, error) {
 	in := func(name string) string {
 		v, _ := c.Input[name].(string)
 		return host.ShownText(v)
@@ -210,7 +210,7 @@ func (s *toolServer) checkText(in map[string]any) (string, error) {
 // describeQuestion adds the run and the question of a call, empty for a criterion. A yes to a question that
 // only a person decides covers all of its text, which is therefore shown in full or refused.
 func (s *toolServer) describeQuestion(ctx context.Context, run, id string, yes bool, text func(run, asked string) string) (what string, err error) {
-	err = s.Console.App.ReadRun(ctx, run, func(_ *app.Repository, r journal.RecordedRun, st *state.State) error {
+	err = s.Console.App.WithRunForReading(ctx, run, func(_ *app.Repository, r journal.RecordedRun, st *state.State) error {
 		q := st.QuestionByID(id)
 		if _, _, criterion := accept.ParseID(id); criterion && q == nil {
 			what = text(string(r.ID), "")
@@ -220,7 +220,7 @@ func (s *toolServer) describeQuestion(ctx context.Context, run, id string, yes b
 			return app.NotFoundError("question", id, "status lists those of run "+string(r.ID)+".")
 		}
 		asked := host.ShownText(q.Text)
-		if yes && humaninput.StaysOpen(q.Trigger) {
+		if yes && humaninput.StaysOpenAfterDeadline(q.Trigger) {
 			if asked, err = host.FullText("the question", q.Text); err != nil {
 				return &nexus.Error{
 					Code: nexus.CodeInvalidInput, Message: err.Error(),

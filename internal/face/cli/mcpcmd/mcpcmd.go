@@ -66,7 +66,7 @@ func New(c *console.Console, execute host.ExecuteFunc, run func(context.Context,
 // serve serves clients until they are gone or the command is interrupted.
 func serve(ctx context.Context, o *Options) error {
 	s := &toolServer{Host: host.Host{Console: o.Console, Execute: o.Execute}, life: ctx}
-	offered, err := mcpserver.New(s.serverOffer())
+	offered, err := mcpserver.NewServer(s.serverOffer())
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *toolServer) serveStdio(ctx context.Context, offered *mcpserver.Server) 
 	defer context.AfterFunc(ctx, func() { s.jobs.Drain(); end(context.Cause(ctx)) })()
 	offered.ServeStdio(serving, s.Console.In, s.Console.Out)
 	if n := s.jobs.Running(); n > 0 && ctx.Err() == nil {
-		s.Console.Say("the client has disconnected; its work continues until it is done (%s); interrupt to stop", view.Count(n, "call"))
+		s.Console.Say("the client has disconnected; its work continues until it is done (%s); interrupt to stop", view.CountWithNoun(n, "call"))
 	}
 	s.jobs.Drain()
 }
@@ -109,12 +109,12 @@ func (s *toolServer) serveHTTP(ctx context.Context, offered *mcpserver.Server, a
 	}
 	told := httpResult{URL: w.URL(), Token: token}
 	if file != "" {
-		s.Console.Mask.Learn(token)
+		s.Console.Mask.AddSecret(token)
 		told.Token, told.TokenFile = "", file
 	}
-	if err := s.Console.Answer(told, func(view.Style) string {
+	if err := s.Console.Answer(told, func(view.OutputStyle) string {
 		if file != "" {
-			return fmt.Sprintf("serving at %s; the token is in %s\n", told.URL, view.Clean(file))
+			return fmt.Sprintf("serving at %s; the token is in %s\n", told.URL, view.EscapeForTerminal(file))
 		}
 		return fmt.Sprintf("serving at %s; the token, printed this once: %s\n", told.URL, told.Token)
 	}); err != nil {
@@ -133,8 +133,8 @@ const about = `Nexus turns a goal into reviewed, tested commits: it plans tasks,
 Start with plan or run, or quick for one small task. A run takes minutes to hours: call run with wait false, then look at status. questions in a status wait for a person: show them to the user before you call answer or approve.
 Runs continue without you. RUN is a run's ID or a part of it; without one, the latest is meant.`
 
-func (s *toolServer) serverOffer() mcpserver.ServerOffer {
-	o := mcpserver.ServerOffer{About: about, Resources: s.listResources()}
+func (s *toolServer) serverOffer() mcpserver.ServedToolsAndResources {
+	o := mcpserver.ServedToolsAndResources{About: about, Resources: s.listResources()}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
 		o.Version = info.Main.Version
 	}

@@ -18,9 +18,9 @@ const base = "nexus://runs"
 
 // listResources returns the resources that clients can read without calling a tool: the output of
 // `nexus runs` and `nexus status`, with keys masked as there.
-func (s *toolServer) listResources() []mcpserver.OfferedResource {
+func (s *toolServer) listResources() []mcpserver.ServedResource {
 	const transcript = base + "/{run}/transcripts/{+session}"
-	return []mcpserver.OfferedResource{
+	return []mcpserver.ServedResource{
 		{URI: base, Name: "runs", About: "All runs of this repository, the latest last.", Read: s.readResource},
 		{URI: base + "/{run}", Name: "run", About: "The report of a run.", Template: true, Read: s.readResource},
 		{URI: transcript, Name: "transcript", About: "The transcript of a session, such as T1.1/coder.1.", Template: true, Read: s.readResource},

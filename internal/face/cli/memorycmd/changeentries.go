@@ -26,8 +26,8 @@ type memoryChange struct {
 // approveEntries lets agents see the entries.
 func approveEntries(ctx context.Context, o *ApproveOptions) error {
 	var done []memoryChange
-	err := changeEpisodes(ctx, o.Console, o.Entries, func(s *repoMemory, k memory.StoredEpisode) error {
-		to, renewed, err := s.book.Approve(ctx, k, s.newRow(k).Standing, o.Lasting, s.now)
+	err := changeEpisodes(ctx, o.Console, o.Entries, func(s *repoMemory, k memory.StoredMemoryEntry) error {
+		to, renewed, err := s.book.ApproveEntry(ctx, k, s.newRow(k).Standing, o.Lasting, s.now)
 		if err == nil {
 			done = append(done, memoryChange{ID: k.ID, State: string(memoryentry.Approved), Path: to.Path, Renewed: renewed})
 		}
@@ -36,10 +36,10 @@ func approveEntries(ctx context.Context, o *ApproveOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.Console.Answer(map[string][]memoryChange{"episodes": done}, func(view.Style) string {
+	return o.Console.Answer(map[string][]memoryChange{"episodes": done}, func(view.OutputStyle) string {
 		var b strings.Builder
 		for _, d := range done {
-			fmt.Fprintf(&b, "%s is approved: %s\n", view.Clean(d.ID), view.Clean(d.Path))
+			fmt.Fprintf(&b, "%s is approved: %s\n", view.EscapeForTerminal(d.ID), view.EscapeForTerminal(d.Path))
 			if d.Renewed {
 				b.WriteString("Its files had changed; the approval is for the files as they are committed now.\n")
 			}
@@ -52,7 +52,7 @@ func approveEntries(ctx context.Context, o *ApproveOptions) error {
 func forgetEntries(ctx context.Context, o *ForgetOptions) error {
 	var done []memoryChange
 	shared := false
-	err := changeEpisodes(ctx, o.Console, o.Entries, func(s *repoMemory, k memory.StoredEpisode) error {
+	err := changeEpisodes(ctx, o.Console, o.Entries, func(s *repoMemory, k memory.StoredMemoryEntry) error {
 		shared = shared || k.Shared
 		done = append(done, memoryChange{ID: k.ID, State: string(memoryentry.Forgotten)})
 		return s.book.Forget(ctx, k)
@@ -60,10 +60,10 @@ func forgetEntries(ctx context.Context, o *ForgetOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.Console.Answer(map[string][]memoryChange{"episodes": done}, func(view.Style) string {
+	return o.Console.Answer(map[string][]memoryChange{"episodes": done}, func(view.OutputStyle) string {
 		var b strings.Builder
 		for _, d := range done {
-			fmt.Fprintf(&b, "%s is forgotten\n", view.Clean(d.ID))
+			fmt.Fprintf(&b, "%s is forgotten\n", view.EscapeForTerminal(d.ID))
 		}
 		if shared {
 			b.WriteString("Its file is removed from " + memoryentry.Dir + ". Commit that to share it.\n")
@@ -74,7 +74,7 @@ func forgetEntries(ctx context.Context, o *ForgetOptions) error {
 
 // changeEpisodes applies a function to the named entries, all of which must exist. It is refused inside a
 // sandbox, because approved entries go into agents' prompts.
-func changeEpisodes(ctx context.Context, a *console.Console, names []string, do func(*repoMemory, memory.StoredEpisode) error) error {
+func changeEpisodes(ctx context.Context, a *console.Console, names []string, do func(*repoMemory, memory.StoredMemoryEntry) error) error {
 	if err := refuseInSandbox(a); err != nil {
 		return err
 	}
@@ -83,13 +83,13 @@ func changeEpisodes(ctx context.Context, a *console.Console, names []string, do 
 		return err
 	}
 	defer s.place.Close()
-	var all []memory.StoredEpisode
+	var all []memory.StoredMemoryEntry
 	for _, name := range names {
 		k, err := s.findEpisode(name)
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(all, func(o memory.StoredEpisode) bool { return o.ID == k.ID }) {
+		if !slices.ContainsFunc(all, func(o memory.StoredMemoryEntry) bool { return o.ID == k.ID }) {
 			all = append(all, k)
 		}
 	}
@@ -133,7 +133,7 @@ func removeUselessEntries(ctx context.Context, o *GcOptions) error {
 		return err
 	}
 	return o.Console.Answer(map[string]any{"removed": gone, "dry_run": o.DryRun},
-		func(st view.Style) string { return drawRemoved(st, gone, o.DryRun) })
+		func(st view.OutputStyle) string { return drawRemoved(st, gone, o.DryRun) })
 }
 
 // How long the memory keeps what nobody uses. A proposal that nobody approved in a quarter is not missed; an
@@ -165,7 +165,7 @@ func (s *repoMemory) removeUseless(ctx context.Context, now time.Time, dry bool)
 	return gone, nil
 }
 
-func drawRemoved(s view.Style, gone []removedEpisode, dry bool) string {
+func drawRemoved(s view.OutputStyle, gone []removedEpisode, dry bool) string {
 	if len(gone) == 0 {
 		return "nothing to remove\n"
 	}
@@ -175,7 +175,7 @@ func drawRemoved(s view.Style, gone []removedEpisode, dry bool) string {
 		word = "would be removed"
 	}
 	for i, g := range gone {
-		rows[i] = []string{word, view.Clean(g.ID), view.Clean(g.Why)}
+		rows[i] = []string{word, view.EscapeForTerminal(g.ID), view.EscapeForTerminal(g.Why)}
 	}
 	return view.DrawTable(s, []string{"", "id", "why"}, rows)
 }

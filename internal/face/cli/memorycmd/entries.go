@@ -32,9 +32,9 @@ type repoMemory struct {
 	place    *app.Repository
 	settings config.Config
 	book     *memory.EpisodeRetriever
-	kept     []memory.StoredEpisode
+	kept     []memory.StoredMemoryEntry
 	problems []memory.EpisodeProblem
-	uses     map[string]memoryentry.EntryUse
+	uses     map[string]memoryentry.EntryUsage
 	now      func(path string) string
 	merged   func(commit string) bool // reports whether the checked-out commit contains it
 }
@@ -63,10 +63,10 @@ func openMemory(ctx context.Context, a *console.Console) (*repoMemory, error) {
 }
 
 func (s *repoMemory) readEpisodes(ctx context.Context) (err error) {
-	if s.kept, s.problems, err = s.book.LoadEpisodes(); err != nil {
+	if s.kept, s.problems, err = s.book.LoadEntries(); err != nil {
 		return err
 	}
-	if s.uses, err = s.book.Record.CountEpisodeUses(ctx); err != nil {
+	if s.uses, err = s.book.Record.CountEntryUses(ctx); err != nil {
 		return err
 	}
 	head, _, err := s.place.Repo.Head(ctx)
@@ -87,7 +87,7 @@ func (s *repoMemory) readEpisodes(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *repoMemory) newRow(k memory.StoredEpisode) episodeRow {
+func (s *repoMemory) newRow(k memory.StoredMemoryEntry) episodeRow {
 	r := episodeRow{MemoryEntry: k.MemoryEntry, Path: k.Path, Shared: k.Shared, Told: s.uses[k.ID].Hits, Last: s.uses[k.ID].Last}
 	r.Standing, r.Changed = k.CheckFreshness(s.now)
 	here := func(o memoryentry.EntryOrigin) bool { return o.Commit == "" || s.merged(o.Commit) }
@@ -98,12 +98,12 @@ func (s *repoMemory) newRow(k memory.StoredEpisode) episodeRow {
 }
 
 // findEpisode returns the entry with that name.
-func (s *repoMemory) findEpisode(name string) (memory.StoredEpisode, error) {
-	return memory.FindEpisode(s.kept, name)
+func (s *repoMemory) findEpisode(name string) (memory.StoredMemoryEntry, error) {
+	return memory.FindEntry(s.kept, name)
 }
 
 // matches reports whether an entry is listed.
-func (o *Options) matches(k memory.StoredEpisode) bool {
+func (o *Options) matches(k memory.StoredMemoryEntry) bool {
 	state := k.State == o.State || o.State == "" && k.State != memoryentry.Forgotten
 	below := strings.TrimSuffix(o.File, "/") + "/"
 	file := o.File == "" || slices.ContainsFunc(k.FilePaths(), func(p string) bool { return p == o.File || strings.HasPrefix(p, below) })
@@ -132,28 +132,28 @@ func listEntries(ctx context.Context, o *Options) (*episodeList, error) {
 	return l, nil
 }
 
-func drawEpisodes(s view.Style, l episodeList) string {
+func drawEpisodes(s view.OutputStyle, l episodeList) string {
 	var b strings.Builder
 	if len(l.Episodes) == 0 {
 		b.WriteString("there are no episodes here\n")
 	} else {
 		rows := make([][]string, len(l.Episodes))
 		for i, r := range l.Episodes {
-			rows[i] = []string{drawState(s, r), view.Clean(r.ID), r.Learned.String(), view.FormatNumber(int64(r.Told)), filesText(r), view.Clean(r.FirstLine())}
+			rows[i] = []string{drawState(s, r), view.EscapeForTerminal(r.ID), r.Learned.String(), view.FormatNumber(int64(r.Told)), filesText(r), view.EscapeForTerminal(r.FirstLine())}
 		}
 		b.WriteString(view.DrawTable(s, []string{"state", "id", "learned", "told", "about", "text"}, rows))
 	}
 	for _, p := range l.Problems {
-		fmt.Fprintf(&b, "%s %s: %s\n", s.Bad("not read:"), view.Clean(p.File), view.Clean(p.Why))
+		fmt.Fprintf(&b, "%s %s: %s\n", s.Bad("not read:"), view.EscapeForTerminal(p.File), view.EscapeForTerminal(p.Why))
 		if p.Hint != "" {
-			fmt.Fprintf(&b, "  %s\n", view.Clean(p.Hint))
+			fmt.Fprintf(&b, "  %s\n", view.EscapeForTerminal(p.Hint))
 		}
 	}
 	return b.String()
 }
 
 // drawState draws the state of an entry: entries that are not fresh are given to no agent.
-func drawState(s view.Style, r episodeRow) string {
+func drawState(s view.OutputStyle, r episodeRow) string {
 	switch {
 	case r.State == memoryentry.Forgotten:
 		return s.Dim(string(r.State))
@@ -170,7 +170,7 @@ func filesText(r episodeRow) string {
 	if len(r.Files) == 0 {
 		return "-"
 	}
-	text := view.Clean(r.Files[0].Path)
+	text := view.EscapeForTerminal(r.Files[0].Path)
 	if more := len(r.Files) - 1; more > 0 {
 		text += fmt.Sprintf(" +%d", more)
 	}
@@ -189,17 +189,17 @@ func showEntry(ctx context.Context, o *ShowOptions) error {
 		return err
 	}
 	r := s.newRow(k)
-	return o.Console.Answer(r, func(st view.Style) string { return drawDetail(st, r) })
+	return o.Console.Answer(r, func(st view.OutputStyle) string { return drawDetail(st, r) })
 }
 
-func drawDetail(s view.Style, r episodeRow) string {
+func drawDetail(s view.OutputStyle, r episodeRow) string {
 	var b strings.Builder
 	line := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(&b, "%-9s %s\n", name, view.Clean(text))
+			fmt.Fprintf(&b, "%-9s %s\n", name, view.EscapeForTerminal(text))
 		}
 	}
-	fmt.Fprintf(&b, "%s  %s\n", s.Bold(view.Clean(r.ID)), drawState(s, r))
+	fmt.Fprintf(&b, "%s  %s\n", s.Bold(view.EscapeForTerminal(r.ID)), drawState(s, r))
 	line("file", r.Path)
 	line("learned", r.Learned.String())
 	for _, o := range r.From {
@@ -214,11 +214,11 @@ func drawDetail(s view.Style, r episodeRow) string {
 	}
 	line("symbols", strings.Join(r.Symbols, ", "))
 	if r.Told > 0 {
-		line("told", fmt.Sprintf("%s, last on %s", view.Count(r.Told, "time"), r.Last.UTC().Format(time.DateOnly)))
+		line("told", fmt.Sprintf("%s, last on %s", view.CountWithNoun(r.Told, "time"), r.Last.UTC().Format(time.DateOnly)))
 	}
 	b.WriteString("\n")
 	for text := range strings.Lines(r.Text) {
-		b.WriteString(view.Clean(strings.TrimRight(text, "\n")) + "\n")
+		b.WriteString(view.EscapeForTerminal(strings.TrimRight(text, "\n")) + "\n")
 	}
 	return b.String()
 }

@@ -80,19 +80,19 @@ func newCommand[O any](c *console.Console, use, short string, o *O, run func(con
 // Options are the options of nexus memory.
 type Options struct {
 	Console     *console.Console
-	State       memoryentry.ApprovalState // list only entries in it; empty: all but forgotten ones
-	Kind        memoryentry.Kind          // list only entries of it
-	File        string                    // list only entries about it: a path from the root of the repository
-	LessonKinds []nexus.LessonKind        // list only lessons of them; empty: all
-	NoEntries   bool                      // list no entries
-	NoLessons   bool                      // list no lessons
+	State       memoryentry.EntryApprovalState // list only entries in it; empty: all but forgotten ones
+	Kind        memoryentry.EntryKind          // list only entries of it
+	File        string                         // list only entries about it: a path from the root of the repository
+	LessonKinds []nexus.LessonKind             // list only lessons of them; empty: all
+	NoEntries   bool                           // list no entries
+	NoLessons   bool                           // list no lessons
 }
 
 func (o *Options) addFlags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar((*string)(&o.State), "state", "",
 		"list only episodes in this `STATE`: proposed, approved or forgotten; the default is all but forgotten ones")
-	flags.StringVar((*string)(&o.Kind), "kind", "", "list only those of this `KIND`: "+kindNames(memoryentry.Kinds()))
+	flags.StringVar((*string)(&o.Kind), "kind", "", "list only those of this `KIND`: "+kindNames(memoryentry.EntryKinds()))
 	flags.StringVar(&o.File, "file", "", "list only episodes about this `PATH` from the root of the repository, a file or a directory")
 }
 
@@ -107,7 +107,7 @@ func (o *Options) check(lessons bool) error {
 	}
 	lesson := nexus.LessonKind(o.Kind)
 	switch {
-	case o.Kind == "", slices.Contains(memoryentry.Kinds(), o.Kind):
+	case o.Kind == "", slices.Contains(memoryentry.EntryKinds(), o.Kind):
 	case !lessons || !slices.Contains(nexus.LessonKinds(), lesson):
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no kind %q", o.Kind),
@@ -115,7 +115,7 @@ func (o *Options) check(lessons bool) error {
 		}
 	case o.State != "" || o.File != "":
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: view.Quote(string(lesson)) + " is a kind of lesson; --state and --file select episodes",
+			Code: nexus.CodeInvalidInput, Message: view.QuoteForTerminal(string(lesson)) + " is a kind of lesson; --state and --file select episodes",
 			Hint: "Leave out --kind, or --state and --file.",
 		}
 	default:
@@ -144,7 +144,7 @@ func list(ctx context.Context, o *Options) (err error) {
 		*episodeList
 		*lessonList
 	}{entries, learned}
-	if err := o.Console.Answer(answer, func(s view.Style) string {
+	if err := o.Console.Answer(answer, func(s view.OutputStyle) string {
 		var parts []string
 		if entries != nil {
 			parts = append(parts, drawEpisodes(s, *entries))

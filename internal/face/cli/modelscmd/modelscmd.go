@@ -37,15 +37,15 @@ type publicListInfo struct {
 }
 
 type modelInfo struct {
-	Name    string          `json:"name"`             // provider/model
-	Context int64           `json:"context,omitzero"` // limit of prompt and answer together, in tokens
-	Output  int64           `json:"output,omitzero"`  // limit of an answer, in tokens
-	Price   *llm.TokenRate  `json:"price"`            // current, for a short prompt; null: unknown
-	Rates   []llm.TokenRate `json:"rates,omitempty"`  // all rates, at the usual service tier
-	Serves  []string        `json:"serves,omitempty"` // tiers, and roles that are pinned to it
-	Source  llm.PriceSource `json:"source,omitzero"`
-	Dated   string          `json:"dated,omitzero"`
-	Note    string          `json:"note,omitzero"`
+	Name    string               `json:"name"`             // provider/model
+	Context int64                `json:"context,omitzero"` // limit of prompt and answer together, in tokens
+	Output  int64                `json:"output,omitzero"`  // limit of an answer, in tokens
+	Price   *llm.TokenPriceRate  `json:"price"`            // current, for a short prompt; null: unknown
+	Rates   []llm.TokenPriceRate `json:"rates,omitempty"`  // all rates, at the usual service tier
+	Serves  []string             `json:"serves,omitempty"` // tiers, and roles that are pinned to it
+	Source  llm.PriceSource      `json:"source,omitzero"`
+	Dated   string               `json:"dated,omitzero"`
+	Note    string               `json:"note,omitzero"`
 }
 
 // Options are the options of "nexus models".
@@ -83,28 +83,28 @@ func listModels(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	known, err := provider.NewModels(settings, a.Env, a.Now)
+	known, err := provider.NewModelPicker(settings, a.Env, a.Now)
 	if err != nil {
 		return err
 	}
 	if tiers := known.ServiceTiers(); o.Service != "" && !slices.Contains(tiers, o.Service) {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "no provider has the service tier " + view.Quote(o.Service), Hint: "Use " + strings.Join(tiers, ", ") + ".",
+			Code: nexus.CodeInvalidInput, Message: "no provider has the service tier " + view.QuoteForTerminal(o.Service), Hint: "Use " + strings.Join(tiers, ", ") + ".",
 		}
 	}
-	known.UseKeysAndTransport(a.Keys(), provider.RecordingTransport{})
+	known.UseKeysAndTransport(a.KeyStore(), provider.RecordingTransport{})
 	m := modelsAnswer{Provider: o.Provider, Service: o.Service, Curated: known.PriceDate(), List: readPublicList(a, known)}
-	var rows []provider.ModelRow
+	var rows []provider.ModelListEntry
 	if m.Provider == "" {
 		rows, m.Left = known.KnownModels(o.Service, o.All)
-	} else if rows, err = known.List(ctx, m.Provider, o.Service); err != nil {
+	} else if rows, err = known.ListProviderModels(ctx, m.Provider, o.Service); err != nil {
 		return err
 	}
 	m.Models = make([]modelInfo, len(rows))
 	for i, r := range rows {
 		m.Models[i] = modelOf(r)
 	}
-	return a.Answer(m, func(s view.Style) string { return modelTable(s, m) })
+	return a.Answer(m, func(s view.OutputStyle) string { return modelTable(s, m) })
 }
 
 // readPublicList returns the facts about the public list. An unreadable list is reported to people, and
@@ -113,14 +113,14 @@ func readPublicList(a *console.Console, known *provider.ModelPicker) *publicList
 	k, err := known.PublicModelList()
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			a.Say("%s: %s", view.Clean(err.Error()), "fetch it again with nexus models refresh")
+			a.Say("%s: %s", view.EscapeForTerminal(err.Error()), "fetch it again with nexus models refresh")
 		}
 		return nil
 	}
 	return &publicListInfo{k.From, k.Fetched, len(k.Models)}
 }
 
-func modelOf(r provider.ModelRow) modelInfo {
+func modelOf(r provider.ModelListEntry) modelInfo {
 	m := modelInfo{Name: r.Name, Context: r.Context, Output: r.Output, Rates: r.Rates, Serves: r.Serves, Source: r.Source, Dated: r.Dated, Note: r.Note}
 	if r.Priced {
 		m.Price = &r.Rate
@@ -131,7 +131,7 @@ func modelOf(r provider.ModelRow) modelInfo {
 // wide is the number of columns for all facts about a model.
 const wide = 90
 
-func modelTable(s view.Style, m modelsAnswer) string {
+func modelTable(s view.OutputStyle, m modelsAnswer) string {
 	head := []string{"model", "context", "output", "in", "out", "cached", "serves", "source"}
 	narrow := !s.Plain && s.Width > 0 && s.Width < wide
 	rows := make([][]string, len(m.Models))
@@ -144,7 +144,7 @@ func modelTable(s view.Style, m modelsAnswer) string {
 		if s.Plain || s.Width >= wide+20 {
 			source = strings.TrimSpace(source + " " + r.Dated)
 		}
-		rows[i] = []string{view.Clean(r.Name), formatTokens(s, r.Context), formatTokens(s, r.Output), in, out, cached, strings.Join(r.Serves, ", "), source}
+		rows[i] = []string{view.EscapeForTerminal(r.Name), formatTokens(s, r.Context), formatTokens(s, r.Output), in, out, cached, strings.Join(r.Serves, ", "), source}
 		if narrow { // people need the full name
 			rows[i] = slices.Delete(rows[i], 2, 3)
 		}
@@ -159,10 +159,10 @@ func modelTable(s view.Style, m modelsAnswer) string {
 	text += s.Dim("current prices, in dollars per million tokens; ? is unknown") + "\n"
 	text += s.Dim("curated: the built-in table, of "+m.Curated) + "\n"
 	if l := m.List; l != nil {
-		text += s.Dim(fmt.Sprintf("refreshed: fetched on %s from %s", l.Fetched.Format(time.DateOnly), view.Clean(l.From))) + "\n"
+		text += s.Dim(fmt.Sprintf("refreshed: fetched on %s from %s", l.Fetched.Format(time.DateOnly), view.EscapeForTerminal(l.From))) + "\n"
 	}
 	if m.Left > 0 {
-		text += s.Dim(fmt.Sprintf("the public list has %s more; show them with --all", view.Count(m.Left, "model"))) + "\n"
+		text += s.Dim(fmt.Sprintf("the public list has %s more; show them with --all", view.CountWithNoun(m.Left, "model"))) + "\n"
 	}
 	return text
 }
@@ -174,7 +174,7 @@ func formatDollars(m nexus.Money) string {
 }
 
 // formatTokens formats a number of tokens: in full for a program.
-func formatTokens(s view.Style, n int64) string {
+func formatTokens(s view.OutputStyle, n int64) string {
 	switch {
 	case n == 0:
 		return "?"

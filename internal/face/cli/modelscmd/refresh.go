@@ -47,13 +47,13 @@ func refreshList(ctx context.Context, o *RefreshOptions) error {
 	if err != nil {
 		return err
 	}
-	f, err := catalog.FetchList(ctx, catalog.CatalogSource{URL: settings.ModelList, Path: provider.ListPath(a.Env), Now: a.Now})
+	f, err := catalog.FetchCatalog(ctx, catalog.ModelCatalogSource{URL: settings.ModelList, Path: provider.ModelCatalogPath(a.Env), Now: a.Now})
 	if err != nil {
 		return err
 	}
 	r := refreshAnswer{publicListInfo: publicListInfo{f.From, f.Fetched, len(f.Models)}, Same: f.Same, Skipped: f.Skipped}
-	return a.Answer(r, func(view.Style) string {
-		text := fmt.Sprintf("%s from %s", view.Count(r.Models, "model"), view.Clean(r.From))
+	return a.Answer(r, func(view.OutputStyle) string {
+		text := fmt.Sprintf("%s from %s", view.CountWithNoun(r.Models, "model"), view.EscapeForTerminal(r.From))
 		if r.Same {
 			text += ", unchanged"
 		}

@@ -70,7 +70,7 @@ func NewNotifier(a *app.App, p *app.Repository, c config.NotificationSettings, s
 func Check(a *app.App, c config.NotificationSettings) error {
 	_, err := NoticeRules(c)
 	all := []error{err}
-	if _, err := sendTiming(c, config.NotifyChannel{}, "notify"); err != nil {
+	if _, err := sendTiming(c, config.NotificationChannelSettings{}, "notify"); err != nil {
 		all = append(all, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
@@ -85,7 +85,7 @@ func NoticeRules(c config.NotificationSettings) ([]notice.DeliveryRule, error) {
 	var rules []notice.DeliveryRule
 	for _, name := range slices.Sorted(maps.Keys(c.Rules)) {
 		r := c.Rules[name]
-		rule := notice.DeliveryRule{Severity: humaninput.AnswerSeverity(r.Severity), Ways: r.Ways}
+		rule := notice.DeliveryRule{Severity: humaninput.QuestionSeverity(r.Severity), Ways: r.Ways}
 		for _, k := range r.Kinds {
 			if !slices.Contains(notice.NoticeKinds(), notice.NoticeKind(k)) {
 				return nil, settingError("notify.rules."+name, "Kinds are "+joinKinds(notice.NoticeKinds())+".", "%q is not a kind of notice", k)
@@ -112,34 +112,34 @@ func joinKinds(kinds []notice.NoticeKind) string {
 }
 
 // NewDestination returns a channel by its name.
-func NewDestination(a *app.App, c config.NotificationSettings, name string) (notify.Destination, error) {
+func NewDestination(a *app.App, c config.NotificationSettings, name string) (notify.NotificationChannel, error) {
 	w, at := c.Channels[name], "notify.ways."+name
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,40}$`).MatchString(name) || name == notify.TerminalName {
 		const hint = "Use letters, digits, - and _, and not terminal, which is that of the run."
-		return notify.Destination{}, settingError(at, hint, "a way cannot have this name")
+		return notify.NotificationChannel{}, settingError(at, hint, "a way cannot have this name")
 	}
 	t, err := sendTiming(c, w, at)
 	if err != nil {
-		return notify.Destination{}, err
+		return notify.NotificationChannel{}, err
 	}
 	s, err := newSender(a, w, at)
 	if err != nil {
-		return notify.Destination{}, err
+		return notify.NotificationChannel{}, err
 	}
-	return notify.Destination{Name: name, Sender: s, Timing: t}, nil
+	return notify.NotificationChannel{Name: name, Sender: s, Timing: t}, nil
 }
 
 // sendTiming returns the schedule of a channel's notices.
-func sendTiming(c config.NotificationSettings, w config.NotifyChannel, at string) (notice.NoticeTiming, error) {
+func sendTiming(c config.NotificationSettings, w config.NotificationChannelSettings, at string) (notice.NoticeTiming, error) {
 	t := notice.NoticeTiming{
-		Window: w.Window, Digest: w.Digest, Most: mostNotices, Through: humaninput.AnswerSeverity(c.Through),
+		Window: w.Window, Digest: w.Digest, Most: mostNotices, Through: humaninput.QuestionSeverity(c.Through),
 		Zone: time.Local, // quiet hours are in the time zone of the machine
 	}
 	if c.Through == "never" {
 		t.Through = ""
 	}
 	var err error
-	if t.Quiet, err = improve.ParseHours(c.Quiet); err != nil {
+	if t.Quiet, err = improve.ParseWeeklyHours(c.Quiet); err != nil {
 		return t, settingError("notify.quiet", "Write 22:00-07:00, or 22:00-07:00 Mon-Fri; 00:00-24:00 Sat,Sun.", "%s", err)
 	}
 	if err := t.Check(); err != nil {
@@ -149,7 +149,7 @@ func sendTiming(c config.NotificationSettings, w config.NotifyChannel, at string
 }
 
 // newSender returns the sender of a channel.
-func newSender(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
+func newSender(a *app.App, w config.NotificationChannelSettings, at string) (notify.MessageSender, error) {
 	switch w.Type {
 	case config.NotifyDesktop:
 		d := delivery.DesktopSender{Run: programRunner(a), Find: programFinder(a)}
@@ -192,7 +192,7 @@ func localError(at string, err error) error {
 	return nil
 }
 
-func newTelegram(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
+func newTelegram(a *app.App, w config.NotificationChannelSettings, at string) (notify.MessageSender, error) {
 	token, err := readSecret(a, at+".token_env", w.TokenEnv)
 	if err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func newTelegram(a *app.App, w config.NotifyChannel, at string) (notify.Sender, 
 	return delivery.NewTelegram(w.Base, token, chat), err
 }
 
-func newMail(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
+func newMail(a *app.App, w config.NotificationChannelSettings, at string) (notify.MessageSender, error) {
 	m := delivery.MailSender{Server: w.Server, User: w.User, From: w.From, To: w.To, Now: a.Now}
 	if w.User != "" {
 		password, err := readSecret(a, at+".password_env", w.PasswordEnv)
@@ -247,7 +247,7 @@ func readSecret(a *app.App, setting, name string) (string, error) {
 	if value == "" {
 		return "", settingError(setting, "Set the variable where nexus is started.", "it names %s, which is not set", name)
 	}
-	a.Mask.Learn(value)
+	a.Mask.AddSecret(value)
 	return value, nil
 }
 
@@ -278,7 +278,7 @@ func isExecutable(path string) bool {
 
 // programRunner returns a function that runs a program as the user would, with the variables for finding
 // the desktop.
-func programRunner(a *app.App) delivery.CommandRunner {
+func programRunner(a *app.App) delivery.CommandRunFunc {
 	return func(ctx context.Context, args []string) error {
 		path, ok := findProgram(a, args[0])
 		if !ok {
@@ -313,7 +313,7 @@ func programRunner(a *app.App) delivery.CommandRunner {
 }
 
 // NewTerminalSender returns the console's terminal as a channel, nil if there is none or it is turned off.
-func NewTerminalSender(a *console.Console, c config.NotificationSettings) notify.Sender {
+func NewTerminalSender(a *console.Console, c config.NotificationSettings) notify.MessageSender {
 	if c.Terminal == "" || c.Terminal == "off" || !a.CanRedraw(a.Err) {
 		return nil
 	}

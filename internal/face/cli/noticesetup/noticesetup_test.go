@@ -22,18 +22,18 @@ import (
 
 // with is an app with this environment alone.
 func with(env map[string]string) *app.App {
-	return &app.App{Env: func(name string) string { return env[name] }, Mask: masks.New(nil), Now: time.Now}
+	return &app.App{Env: func(name string) string { return env[name] }, Mask: masks.NewMasker(nil), Now: time.Now}
 }
 
 // quiet reports whether it is quiet at a time.
 func quiet(t notice.NoticeTiming, at time.Time) bool {
-	_, is := t.Quiet.EndOf(at)
+	_, is := t.Quiet.EndOfCurrentHours(at)
 	return is
 }
 
 // message is one notice.
-func message() delivery.Message {
-	return delivery.Message{Notices: []notice.Notice{{ID: "r1/1/end", Run: "r1", Kind: notice.End, Severity: humaninput.Red, Title: "the run is failed", Text: "why"}}}
+func message() delivery.NoticeMessage {
+	return delivery.NoticeMessage{Notices: []notice.Notice{{ID: "r1/1/end", Run: "r1", Kind: notice.End, Severity: humaninput.Red, Title: "the run is failed", Text: "why"}}}
 }
 
 // TestSettingsLeadToWays sends by each way what its settings say, to where they say, with
@@ -51,17 +51,17 @@ func TestSettingsLeadToWays(t *testing.T) {
 	defer s.Close()
 	a := with(map[string]string{"TO": s.URL + "/hook/s3cr3t", "BOT": "123456:ABC-DEF", "SIGN": strings.Repeat("k", 40)})
 	for kind, one := range map[string]struct {
-		way  config.NotifyChannel
+		way  config.NotificationChannelSettings
 		path string
 	}{
-		config.NotifyWebhook:  {config.NotifyChannel{URL: s.URL + "/own", SecretEnv: "SIGN"}, "/own"},
-		config.NotifySlack:    {config.NotifyChannel{URLEnv: "TO"}, "/hook/s3cr3t"},
-		config.NotifyDiscord:  {config.NotifyChannel{URLEnv: "TO"}, "/hook/s3cr3t"},
-		config.NotifyTelegram: {config.NotifyChannel{TokenEnv: "BOT", Chat: "-100", Base: s.URL}, "/bot123456:ABC-DEF/sendMessage"},
+		config.NotifyWebhook:  {config.NotificationChannelSettings{URL: s.URL + "/own", SecretEnv: "SIGN"}, "/own"},
+		config.NotifySlack:    {config.NotificationChannelSettings{URLEnv: "TO"}, "/hook/s3cr3t"},
+		config.NotifyDiscord:  {config.NotificationChannelSettings{URLEnv: "TO"}, "/hook/s3cr3t"},
+		config.NotifyTelegram: {config.NotificationChannelSettings{TokenEnv: "BOT", Chat: "-100", Base: s.URL}, "/bot123456:ABC-DEF/sendMessage"},
 	} {
 		path, body = "", ""
 		one.way.Type = kind
-		w, err := NewDestination(a, config.NotificationSettings{Channels: map[string]config.NotifyChannel{"x": one.way}}, "x")
+		w, err := NewDestination(a, config.NotificationSettings{Channels: map[string]config.NotificationChannelSettings{"x": one.way}}, "x")
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			continue
@@ -88,8 +88,8 @@ func TestProgramsOfTheDesktop(t *testing.T) {
 		}
 	}
 	a := with(map[string]string{"PATH": "relative:" + dir + ":/usr/bin:/bin", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/run/bus", "KEY": "a secret"})
-	send := func(w config.NotifyChannel) error {
-		made, err := NewDestination(a, config.NotificationSettings{Channels: map[string]config.NotifyChannel{"x": w}}, "x")
+	send := func(w config.NotificationChannelSettings) error {
+		made, err := NewDestination(a, config.NotificationSettings{Channels: map[string]config.NotificationChannelSettings{"x": w}}, "x")
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func TestProgramsOfTheDesktop(t *testing.T) {
 		}
 		return string(data)
 	}
-	if err := send(config.NotifyChannel{Type: config.NotifyDesktop}); err != nil {
+	if err := send(config.NotificationChannelSettings{Type: config.NotifyDesktop}); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"[--urgency=critical]\n", "[--]\n", "the run is failed", "bus unix:path=/run/bus key \n"} {
@@ -110,16 +110,16 @@ func TestProgramsOfTheDesktop(t *testing.T) {
 			t.Errorf("%q is not in %s", part, said("notify-send"))
 		}
 	}
-	if err := send(config.NotifyChannel{Type: config.NotifySound, Command: []string{"play", "-q", "bell; rm x"}}); err != nil || !strings.Contains(said("play"), "[-q]\n[bell; rm x]\n") {
+	if err := send(config.NotificationChannelSettings{Type: config.NotifySound, Command: []string{"play", "-q", "bell; rm x"}}); err != nil || !strings.Contains(said("play"), "[-q]\n[bell; rm x]\n") {
 		t.Errorf("%v, %s", err, said("play"))
 	}
 	if err := os.WriteFile(filepath.Join(dir, "broken"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := send(config.NotifyChannel{Type: config.NotifyDesktop}); err == nil {
+	if err := send(config.NotificationChannelSettings{Type: config.NotifyDesktop}); err == nil {
 		t.Error("a program failed, and nobody hears of it")
 	}
-	if err := send(config.NotifyChannel{Type: config.NotifySound, Command: []string{"./play"}}); err == nil {
+	if err := send(config.NotificationChannelSettings{Type: config.NotifySound, Command: []string{"./play"}}); err == nil {
 		t.Error("a program of wherever nexus is started was run")
 	}
 }
@@ -128,20 +128,20 @@ func TestProgramsOfTheDesktop(t *testing.T) {
 func TestSettingsThatCannotWork(t *testing.T) {
 	a := with(map[string]string{"PLAIN": "http://example.org/s3cr3t", "SHORT": "abc", "WORD": "no token"})
 	for name, one := range map[string]struct {
-		way config.NotifyChannel
+		way config.NotificationChannelSettings
 		at  string
 	}{
-		"no type":                {config.NotifyChannel{}, "notify.ways.x"},
-		"nobody on the way":      {config.NotifyChannel{Type: config.NotifySlack, URLEnv: "PLAIN"}, "notify.ways.x.url_env"},
-		"a variable less":        {config.NotifyChannel{Type: config.NotifyDiscord, URLEnv: "NONE"}, "notify.ways.x.url_env"},
-		"no variable":            {config.NotifyChannel{Type: config.NotifySlack}, "notify.ways.x.url_env"},
-		"a short secret":         {config.NotifyChannel{Type: config.NotifyWebhook, URL: "https://example.org", SecretEnv: "SHORT"}, "notify.ways.x.secret_env"},
-		"no bot":                 {config.NotifyChannel{Type: config.NotifyTelegram, TokenEnv: "WORD", Chat: "1"}, "notify.ways.x.token_env"},
-		"no chat":                {config.NotifyChannel{Type: config.NotifyTelegram, TokenEnv: "WORD", Chat: "@all"}, "notify.ways.x.chat"},
-		"nothing on the desktop": {config.NotifyChannel{Type: config.NotifyDesktop}, "notify.ways.x"},
-		"no time of the day":     {config.NotifyChannel{Type: config.NotifySlack, Digest: "25:00"}, "notify.ways.x.digest"},
+		"no type":                {config.NotificationChannelSettings{}, "notify.ways.x"},
+		"nobody on the way":      {config.NotificationChannelSettings{Type: config.NotifySlack, URLEnv: "PLAIN"}, "notify.ways.x.url_env"},
+		"a variable less":        {config.NotificationChannelSettings{Type: config.NotifyDiscord, URLEnv: "NONE"}, "notify.ways.x.url_env"},
+		"no variable":            {config.NotificationChannelSettings{Type: config.NotifySlack}, "notify.ways.x.url_env"},
+		"a short secret":         {config.NotificationChannelSettings{Type: config.NotifyWebhook, URL: "https://example.org", SecretEnv: "SHORT"}, "notify.ways.x.secret_env"},
+		"no bot":                 {config.NotificationChannelSettings{Type: config.NotifyTelegram, TokenEnv: "WORD", Chat: "1"}, "notify.ways.x.token_env"},
+		"no chat":                {config.NotificationChannelSettings{Type: config.NotifyTelegram, TokenEnv: "WORD", Chat: "@all"}, "notify.ways.x.chat"},
+		"nothing on the desktop": {config.NotificationChannelSettings{Type: config.NotifyDesktop}, "notify.ways.x"},
+		"no time of the day":     {config.NotificationChannelSettings{Type: config.NotifySlack, Digest: "25:00"}, "notify.ways.x.digest"},
 	} {
-		_, err := NewDestination(a, config.NotificationSettings{Channels: map[string]config.NotifyChannel{"x": one.way}}, "x")
+		_, err := NewDestination(a, config.NotificationSettings{Channels: map[string]config.NotificationChannelSettings{"x": one.way}}, "x")
 		e, ok := errors.AsType[*nexus.Error](err)
 		if !ok || !strings.HasPrefix(e.Message, one.at+": ") || e.Hint == "" || strings.Contains(e.Message+e.Hint, "s3cr3t") {
 			t.Errorf("%s: %v, want %s", name, err, one.at)
@@ -160,12 +160,12 @@ func TestTimingOfSettings(t *testing.T) {
 	c := config.NotificationSettings{Quiet: "22:00-07:00", Through: "red"}
 	for name, one := range map[string]struct {
 		set  config.NotificationSettings
-		way  config.NotifyChannel
+		way  config.NotificationChannelSettings
 		want notice.NoticeTiming
 	}{
-		"as usual": {config.NotificationSettings{Through: "red"}, config.NotifyChannel{}, notice.NoticeTiming{Most: mostNotices, Through: humaninput.Red, Zone: time.Local}},
-		"of a way": {config.NotificationSettings{Through: "never"}, config.NotifyChannel{Window: time.Minute, Digest: "18:00"}, notice.NoticeTiming{Window: time.Minute, Most: mostNotices, Digest: "18:00", Zone: time.Local}},
-		"at night": {c, config.NotifyChannel{}, notice.NoticeTiming{Most: mostNotices, Through: humaninput.Red}},
+		"as usual": {config.NotificationSettings{Through: "red"}, config.NotificationChannelSettings{}, notice.NoticeTiming{Most: mostNotices, Through: humaninput.Red, Zone: time.Local}},
+		"of a way": {config.NotificationSettings{Through: "never"}, config.NotificationChannelSettings{Window: time.Minute, Digest: "18:00"}, notice.NoticeTiming{Window: time.Minute, Most: mostNotices, Digest: "18:00", Zone: time.Local}},
+		"at night": {c, config.NotificationChannelSettings{}, notice.NoticeTiming{Most: mostNotices, Through: humaninput.Red}},
 	} {
 		have, err := sendTiming(one.set, one.way, "notify.ways.x")
 		if err != nil {
@@ -175,7 +175,7 @@ func TestTimingOfSettings(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, have, one.want)
 		}
 	}
-	night, err := sendTiming(c, config.NotifyChannel{}, "x")
+	night, err := sendTiming(c, config.NotificationChannelSettings{}, "x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestTimingOfSettings(t *testing.T) {
 		t.Errorf("%+v", night)
 	}
 	for _, wrong := range []config.NotificationSettings{{Quiet: "22-7"}} {
-		if _, err := sendTiming(wrong, config.NotifyChannel{}, "x"); err == nil {
+		if _, err := sendTiming(wrong, config.NotificationChannelSettings{}, "x"); err == nil {
 			t.Errorf("%+v is taken", wrong)
 		}
 	}

@@ -143,7 +143,7 @@ func listWays(_ context.Context, o *ListOptions) error {
 		r := c.Rules[name]
 		l.Rules = append(l.Rules, listedRule{name, r.Kinds, r.Severity, r.Ways})
 	}
-	return a.Answer(l, func(s view.Style) string { return drawList(s, l) })
+	return a.Answer(l, func(s view.OutputStyle) string { return drawList(s, l) })
 }
 
 // terminalWay describes the terminal of a run.
@@ -158,14 +158,14 @@ func terminalWay(a *console.Console, c config.NotificationSettings) listedWay {
 	return l
 }
 
-func drawList(s view.Style, l wayList) string {
+func drawList(s view.OutputStyle, l wayList) string {
 	var rows [][]string
 	for _, w := range l.Ways {
-		when := view.Clean(w.When)
+		when := view.EscapeForTerminal(w.When)
 		if w.Problem != "" {
-			when = s.Bad("cannot work") + ": " + view.Clean(w.Problem)
+			when = s.Bad("cannot work") + ": " + view.EscapeForTerminal(w.Problem)
 		}
-		rows = append(rows, []string{view.Clean(w.Name), view.Clean(w.Type), when})
+		rows = append(rows, []string{view.EscapeForTerminal(w.Name), view.EscapeForTerminal(w.Type), when})
 	}
 	var b strings.Builder
 	b.WriteString(view.DrawTable(s, []string{"way", "type", "sends"}, rows))
@@ -173,16 +173,16 @@ func drawList(s view.Style, l wayList) string {
 		if len(all) == 0 {
 			return none
 		}
-		return view.Clean(strings.Join(all, ", "))
+		return view.EscapeForTerminal(strings.Join(all, ", "))
 	}
 	b.WriteString("\n")
 	if len(l.Rules) == 0 {
 		b.WriteString("no rules: every way gets everything\n")
 	}
 	for _, r := range l.Rules {
-		fmt.Fprintf(&b, "rule %s: %s", view.Clean(r.Name), or(r.Kinds, "every kind"))
+		fmt.Fprintf(&b, "rule %s: %s", view.EscapeForTerminal(r.Name), or(r.Kinds, "every kind"))
 		if r.Severity != "" {
-			fmt.Fprintf(&b, ", %s or worse", view.Clean(r.Severity))
+			fmt.Fprintf(&b, ", %s or worse", view.EscapeForTerminal(r.Severity))
 		}
 		fmt.Fprintf(&b, ": %s\n", or(r.Ways, "every way"))
 	}
@@ -191,7 +191,7 @@ func drawList(s view.Style, l wayList) string {
 		if through == "never" {
 			through = "nothing"
 		}
-		fmt.Fprintf(&b, "quiet: %s; still sent: %s\n", view.Clean(l.Quiet), through)
+		fmt.Fprintf(&b, "quiet: %s; still sent: %s\n", view.EscapeForTerminal(l.Quiet), through)
 	}
 	return b.String()
 }
@@ -248,7 +248,7 @@ func testWays(ctx context.Context, o *TestOptions) error {
 		t.Seconds = a.Now().Sub(began).Seconds()
 		results = append(results, t)
 	}
-	if err := a.Answer(results, func(s view.Style) string { return drawTested(s, results) }); err != nil {
+	if err := a.Answer(results, func(s view.OutputStyle) string { return drawTested(s, results) }); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(results, func(t testedWay) bool { return !t.Delivered }) {
@@ -263,28 +263,28 @@ func failedTest(a *console.Console, name string, err error) testedWay {
 }
 
 // testMessage returns a test message.
-func testMessage(d notify.Notifier, at time.Time) delivery.Message {
+func testMessage(d notify.Notifier, at time.Time) delivery.NoticeMessage {
 	n := notice.Notice{
 		ID: fmt.Sprintf("test/%d", at.UnixNano()), Run: "test", At: at.UTC(), Kind: notice.End, Severity: humaninput.Green,
 		Title: "this is a test",
 		Text:  "Nexus can notify you about your runs in this way.", Next: "nexus notify list",
 	}
-	return delivery.Message{ID: n.ID, Place: d.Place, Link: d.Link, Test: true, Notices: []notice.Notice{n}}
+	return delivery.NoticeMessage{ID: n.ID, Place: d.Place, Link: d.Link, Test: true, Notices: []notice.Notice{n}}
 }
 
-func drawTested(s view.Style, all []testedWay) string {
+func drawTested(s view.OutputStyle, all []testedWay) string {
 	if len(all) == 0 {
 		return "no notifications are set up; docs/answer-and-share.md says how to add a way\n"
 	}
 	var b strings.Builder
 	for _, t := range all {
 		if t.Delivered {
-			fmt.Fprintf(&b, "%s: %s, %.2f s\n", view.Clean(t.Way), s.Good("delivered"), t.Seconds)
+			fmt.Fprintf(&b, "%s: %s, %.2f s\n", view.EscapeForTerminal(t.Way), s.Good("delivered"), t.Seconds)
 			continue
 		}
-		fmt.Fprintf(&b, "%s: %s: %s\n", view.Clean(t.Way), s.Bad("not delivered"), view.Clean(t.Why))
+		fmt.Fprintf(&b, "%s: %s: %s\n", view.EscapeForTerminal(t.Way), s.Bad("not delivered"), view.EscapeForTerminal(t.Why))
 		if t.Hint != "" {
-			fmt.Fprintf(&b, "  %s\n", view.Clean(t.Hint))
+			fmt.Fprintf(&b, "  %s\n", view.EscapeForTerminal(t.Hint))
 		}
 	}
 	return b.String()
@@ -301,10 +301,10 @@ func printLog(ctx context.Context, o *LogOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.Answer(all, func(s view.Style) string { return drawLog(s, all) })
+	return a.Answer(all, func(s view.OutputStyle) string { return drawLog(s, all) })
 }
 
-func drawLog(s view.Style, all []notify.Entry) string {
+func drawLog(s view.OutputStyle, all []notify.DeliveryLogEntry) string {
 	if len(all) == 0 {
 		return "nothing was sent\n"
 	}
@@ -317,12 +317,12 @@ func drawLog(s view.Style, all []notify.Entry) string {
 		if e.Try > 1 {
 			result += fmt.Sprintf(" (try %d)", e.Try)
 		}
-		about := view.Clean(e.Title)
+		about := view.EscapeForTerminal(e.Title)
 		if e.Why != "" {
-			about += ": " + view.Clean(e.Why)
+			about += ": " + view.EscapeForTerminal(e.Why)
 		}
 		at := e.At.Local().Format(time.DateTime)
-		rows = append(rows, []string{at, view.Clean(e.Way), result, about})
+		rows = append(rows, []string{at, view.EscapeForTerminal(e.Way), result, about})
 	}
 	return view.DrawTable(s, []string{"time", "way", "result", "message"}, rows)
 }

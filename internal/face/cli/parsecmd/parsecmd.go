@@ -16,9 +16,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/verdictformat"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/verdict"
 )
@@ -83,14 +83,14 @@ func parse(_ context.Context, o *Options) error {
 
 // parsedOutput is the JSON output of `parse`.
 type parsedOutput struct {
-	Format   string                 `json:"format"`
-	State    nexus.GateState        `json:"state"`
-	Why      string                 `json:"why,omitzero"`
-	Findings []nexus.Finding        `json:"findings"`
-	Counts   nexus.Counts           `json:"counts"`
-	Counted  bool                   `json:"counted"` // the output contains the number of tests
-	Flaky    []nexus.FlakyTestCount `json:"flaky,omitempty"`
-	Coverage raw.CoverageTotals     `json:"coverage,omitzero"`
+	Format   string                    `json:"format"`
+	State    nexus.GateState           `json:"state"`
+	Why      string                    `json:"why,omitzero"`
+	Findings []nexus.Finding           `json:"findings"`
+	Counts   nexus.TestCounts          `json:"counts"`
+	Counted  bool                      `json:"counted"` // the output contains the number of tests
+	Flaky    []nexus.FlakyTestCount    `json:"flaky,omitempty"`
+	Coverage parserbase.CoverageTotals `json:"coverage,omitzero"`
 }
 
 func listFormats(a *console.Console) error {
@@ -103,7 +103,7 @@ func listFormats(a *console.Console) error {
 	for _, f := range stack.OutputFormats() {
 		all = append(all, row{f.Name, f.About, f.Tests})
 	}
-	return a.Answer(map[string][]row{"formats": all}, func(s view.Style) string {
+	return a.Answer(map[string][]row{"formats": all}, func(s view.OutputStyle) string {
 		rows := make([][]string, len(all))
 		for i, r := range all {
 			rows[i] = []string{r.Name, r.About}
@@ -122,7 +122,7 @@ func parseOutput(o *Options) (err error) {
 	if err != nil {
 		return err
 	}
-	in := read.ToolOutput{Format: format, Command: o.Command, Exit: o.Exit, Guess: !o.ExitKnown, Tests: o.Tests, Root: dir, Modules: gosrc.GoModules(os.DirFS(dir)), Find: stack.NewFileFinder(os.DirFS(dir))}
+	in := read.ToolOutput{Format: format, Command: o.Command, Exit: o.Exit, Guess: !o.ExitKnown, Tests: o.Tests, Root: dir, Modules: gosource.GoModules(os.DirFS(dir)), Find: stack.NewFileFinder(os.DirFS(dir))}
 	if in.Stdout, err = readAll(a.In, o.File); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func parseOutput(o *Options) (err error) {
 		in, format = stack.OutputFormats().DetectFormat(in)
 	}
 	r := stack.ReadOutput(in)
-	r.Findings = raw.LimitFindings(r.Findings)
+	r.Findings = parserbase.LimitFindings(r.Findings)
 	u := parsedOutput{format, r.State, r.Why, r.Findings, r.Counts, r.Counted, r.Flaky, r.Coverage}
 	if u.Findings == nil {
 		u.Findings = []nexus.Finding{}
@@ -143,8 +143,8 @@ func parseOutput(o *Options) (err error) {
 	for i := range u.Findings {
 		u.Findings[i].Severity = cmp.Or(u.Findings[i].Severity, nexus.Major)
 	}
-	e := nexus.Evidence{Gate: format, Command: o.Command, State: r.State, Why: r.Why, Counts: r.Counts, Findings: r.Findings, Exit: o.Exit}
-	return verdictformat.Write(a, o.Shape, verdict.VerdictOf([]nexus.Evidence{e}), u)
+	e := nexus.GateEvidence{Gate: format, Command: o.Command, State: r.State, Why: r.Why, Counts: r.Counts, Findings: r.Findings, Exit: o.Exit}
+	return verdictformat.Write(a, o.Shape, verdict.CombineGateResults([]nexus.GateEvidence{e}), u)
 }
 
 // formatOrFile decides whether an argument is a format or a file.
@@ -157,7 +157,7 @@ func formatOrFile(args []string) (format, file string, err error) {
 	case args[0] == "auto":
 		return "", cmp.Or(strings.Join(args[1:], ""), "-"), nil
 	}
-	if _, ok := stack.OutputFormats().Find(args[0]); ok {
+	if _, ok := stack.OutputFormats().FindFormat(args[0]); ok {
 		return args[0], cmp.Or(strings.Join(args[1:], ""), "-"), nil
 	}
 	if _, err := os.Stat(args[0]); err == nil && len(args) == 1 {

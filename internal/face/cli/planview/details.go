@@ -17,20 +17,20 @@ const maxGoalLines = 12
 // drawGoal draws a goal, because its text reaches every agent and excuses the deletions that it
 // asks for. If it is too long, it adds how much is cut. Of a spec it draws the parts that decide
 // whether it is met.
-func drawGoal(s view.Style, goal string) string {
+func drawGoal(s view.OutputStyle, goal string) string {
 	if of, ok := spec.ReadIfValid(goal); ok {
 		return drawSpec(s, of)
 	}
 	lines := goalLines(s, goal)
 	if more := len(lines) - maxGoalLines; more > 1 {
-		lines = append(lines[:maxGoalLines], "  ("+view.Count(more, "more line")+" of the goal: d shows all)")
+		lines = append(lines[:maxGoalLines], "  ("+view.CountWithNoun(more, "more line")+" of the goal: d shows all)")
 	}
 	return s.Bold("goal") + "\n" + strings.Join(lines, "\n") + "\n\n"
 }
 
 // drawSpec draws the title, the criteria and the requirements of a spec, in full. The facts about
 // each requirement, and the rest, are in the details.
-func drawSpec(s view.Style, of spec.Spec) string {
+func drawSpec(s view.OutputStyle, of spec.Spec) string {
 	var b strings.Builder
 	b.WriteString(s.Bold("goal") + "\n" + wrapText(s, of.Title, "  ") + "\n")
 	if len(of.Criteria) > 0 {
@@ -77,17 +77,17 @@ func assumptionsOf(of spec.Spec) (all []string) {
 }
 
 // wrapText wraps a text as [goalLines] does.
-func wrapText(s view.Style, text, indent string) string {
+func wrapText(s view.OutputStyle, text, indent string) string {
 	s.Width = max(cmp.Or(s.Width, 80), 40)
-	return s.Wrap(view.Clean(text), indent)
+	return s.Wrap(view.EscapeForTerminal(text), indent)
 }
 
 // goalLines returns a goal as indented, wrapped lines without empty ones; 80 columns if the width
 // is unknown.
-func goalLines(s view.Style, goal string) []string {
+func goalLines(s view.OutputStyle, goal string) []string {
 	s.Width = max(cmp.Or(s.Width, 80), 40)
 	var lines []string
-	for line := range strings.Lines(view.CleanText(goal)) {
+	for line := range strings.Lines(view.EscapeLinesForTerminal(goal)) {
 		if strings.TrimSpace(line) != "" {
 			lines = append(lines, strings.Split(wrapIndented(s, line), "\n")...)
 		}
@@ -97,22 +97,22 @@ func goalLines(s view.Style, goal string) []string {
 
 // wrapIndented wraps a line with the indentation that it begins with, up to eight columns, so that
 // code in a text stays recognisable.
-func wrapIndented(s view.Style, line string) string {
+func wrapIndented(s view.OutputStyle, line string) string {
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-	return s.Wrap(view.Clean(line), "  "+indent[:min(len(indent), 8)])
+	return s.Wrap(view.EscapeForTerminal(line), "  "+indent[:min(len(indent), 8)])
 }
 
 // DrawDetails draws a goal and each task of its plan in full: the agent's instructions, the criteria,
 // and their checks.
-func DrawDetails(s view.Style, goal string, p nexus.Plan) string {
+func DrawDetails(s view.OutputStyle, goal string, p nexus.Plan) string {
 	var b strings.Builder
 	b.WriteString("\n" + s.Bold("goal") + "\n" + strings.Join(goalLines(s, goal), "\n") + "\n")
 	for _, t := range p.Tasks {
-		b.WriteString("\n" + strings.TrimPrefix(s.Wrap(s.Bold(string(t.ID)+"  "+view.Clean(t.Title)), "  "), "  ") + "\n")
+		b.WriteString("\n" + strings.TrimPrefix(s.Wrap(s.Bold(string(t.ID)+"  "+view.EscapeForTerminal(t.Title)), "  "), "  ") + "\n")
 		if figures := aboutTask(t); len(figures) > 0 {
-			b.WriteString(s.Wrap(s.Dim(s.Join(figures...)), "  ") + "\n")
+			b.WriteString(s.Wrap(s.Dim(s.JoinFigures(figures...)), "  ") + "\n")
 		}
-		for line := range strings.SplitSeq(view.CleanText(strings.TrimSpace(t.Brief)), "\n") {
+		for line := range strings.SplitSeq(view.EscapeLinesForTerminal(strings.TrimSpace(t.Brief)), "\n") {
 			if strings.TrimSpace(line) != "" {
 				b.WriteString(wrapIndented(s, line) + "\n")
 			}
@@ -125,7 +125,7 @@ func DrawDetails(s view.Style, goal string, p nexus.Plan) string {
 			{"left as they are", strings.Join(t.Keep, " ")},
 		} {
 			if field.value != "" {
-				b.WriteString(s.Wrap(field.name+": "+view.Clean(field.value), "  ") + "\n")
+				b.WriteString(s.Wrap(field.name+": "+view.EscapeForTerminal(field.value), "  ") + "\n")
 			}
 		}
 		if len(t.Criteria) > 0 {
@@ -136,11 +136,11 @@ func DrawDetails(s view.Style, goal string, p nexus.Plan) string {
 			if c.Check != "" {
 				check = "check: " + c.Check
 			}
-			b.WriteString(s.Wrap(fmt.Sprintf("%d. %s", i+1, view.Clean(c.Text)), "    ") + "\n")
-			b.WriteString(s.Wrap(s.Dim(view.Clean(check)), "       ") + "\n")
+			b.WriteString(s.Wrap(fmt.Sprintf("%d. %s", i+1, view.EscapeForTerminal(c.Text)), "    ") + "\n")
+			b.WriteString(s.Wrap(s.Dim(view.EscapeForTerminal(check)), "       ") + "\n")
 		}
 		if t.Strategy == nexus.NoTest && t.Reason != "" {
-			b.WriteString(s.Wrap("no test: "+view.Clean(t.Reason), "  ") + "\n")
+			b.WriteString(s.Wrap("no test: "+view.EscapeForTerminal(t.Reason), "  ") + "\n")
 		}
 	}
 	return b.String() + "\n"
@@ -151,7 +151,7 @@ func aboutTask(t nexus.Task) []string {
 	var all []string
 	add := func(word, value string) {
 		if value != "" {
-			all = append(all, word+view.Clean(value))
+			all = append(all, word+view.EscapeForTerminal(value))
 		}
 	}
 	add("priority ", string(t.Priority))

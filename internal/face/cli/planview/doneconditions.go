@@ -19,7 +19,7 @@ const unchecked = "no check yet: one is written, or a person is asked"
 
 // drawDone lists the criteria of each task, by the names under which people revise and approve
 // them, with their checks.
-func drawDone(s view.Style, p nexus.Plan) string {
+func drawDone(s view.OutputStyle, p nexus.Plan) string {
 	var b strings.Builder
 	all := 0
 	kept := map[string][]string{} // by check: the names of one criterion that many tasks share
@@ -36,13 +36,13 @@ func drawDone(s view.Style, p nexus.Plan) string {
 			if c.Check != "" {
 				check = "check: " + c.Check
 			}
-			b.WriteString(s.Wrap(view.Clean(fmt.Sprintf("%s/AC-%d: %s", t.ID, i+1, c.Text)), "  ") + "\n")
-			b.WriteString(s.Wrap(s.Dim(view.Clean(check)), "    ") + "\n")
+			b.WriteString(s.Wrap(view.EscapeForTerminal(fmt.Sprintf("%s/AC-%d: %s", t.ID, i+1, c.Text)), "  ") + "\n")
+			b.WriteString(s.Wrap(s.Dim(view.EscapeForTerminal(check)), "    ") + "\n")
 		}
 	}
 	for _, check := range slices.Sorted(maps.Keys(kept)) {
-		b.WriteString(s.Wrap(view.Clean(strings.Join(kept[check], ", ")+": "+nexus.KeptText), "  ") + "\n")
-		b.WriteString(s.Wrap(s.Dim(view.Clean("check: "+check)), "    ") + "\n")
+		b.WriteString(s.Wrap(view.EscapeForTerminal(strings.Join(kept[check], ", ")+": "+nexus.KeptText), "  ") + "\n")
+		b.WriteString(s.Wrap(s.Dim(view.EscapeForTerminal("check: "+check)), "    ") + "\n")
 	}
 	if b.Len() == 0 {
 		return ""
@@ -55,8 +55,8 @@ func drawDone(s view.Style, p nexus.Plan) string {
 
 // drawCritical draws the tasks that determine the duration of the plan, unless that is one task
 // or all of them.
-func drawCritical(s view.Style, p nexus.Plan) string {
-	g, err := graph.New(p.Tasks)
+func drawCritical(s view.OutputStyle, p nexus.Plan) string {
+	g, err := graph.NewTaskGraph(p.Tasks)
 	if err != nil {
 		return ""
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
-	"github.com/nexus-ai-builder/nexus/internal/view/estimate"
+	"github.com/nexus-ai-builder/nexus/internal/view/estimatetext"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 // Draw draws a plan: as a table in waves, as Markdown, or as a graph if form is mermaid or dot.
-func Draw(s view.Style, p nexus.Plan, form string) string {
+func Draw(s view.OutputStyle, p nexus.Plan, form string) string {
 	switch form {
 	case "markdown":
 		return SafeFileText(s, string(plan.FormatMarkdown(p)))
@@ -37,9 +37,9 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 			}
 			last = wave
 			rows = append(rows, []string{
-				strconv.Itoa(wave), string(t.ID), view.Clean(t.Title), dependencyText(t), formatMinutes(t.Minutes), strconv.Itoa(len(t.Criteria)),
-				view.Clean(strings.Join(t.Files, " ")),
-				string(t.Priority), view.Clean(t.Group),
+				strconv.Itoa(wave), string(t.ID), view.EscapeForTerminal(t.Title), dependencyText(t), formatMinutes(t.Minutes), strconv.Itoa(len(t.Criteria)),
+				view.EscapeForTerminal(strings.Join(t.Files, " ")),
+				string(t.Priority), view.EscapeForTerminal(t.Group),
 			})
 		}
 	}
@@ -53,49 +53,49 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 	head, rows = withoutColumns(head, rows, func(i int) bool {
 		return !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != "" })
 	})
-	text := view.TableAround(s, head, rows, slices.Index(head, "files"))
-	text += s.Dim(view.Count(len(p.Tasks), "task")+" in "+view.Count(last, "wave")) + "\n" + drawDone(s, p) + drawCritical(s, p)
+	text := view.DrawTableShrinking(s, head, rows, slices.Index(head, "files"))
+	text += s.Dim(view.CountWithNoun(len(p.Tasks), "task")+" in "+view.CountWithNoun(last, "wave")) + "\n" + drawDone(s, p) + drawCritical(s, p)
 	if p.Estimate != nil {
-		for line := range strings.SplitSeq(estimate.Describe(*p.Estimate).String(), "\n") {
+		for line := range strings.SplitSeq(estimatetext.DescribeEstimate(*p.Estimate).String(), "\n") {
 			indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 			text += s.Dim(s.WrapWords(strings.TrimLeft(line, " "), indent)) + "\n"
 		}
 	}
-	return text + view.DrawCover(s, p.Cover) + drawAssumed(s, p) + drawRisks(s, p) + view.DrawTriedChecks(s, accept.TriedChecks(p.Tasks))
+	return text + view.DrawPlanCoverage(s, p.Cover) + drawAssumed(s, p) + drawRisks(s, p) + view.DrawTriedChecks(s, accept.TriedChecks(p.Tasks))
 }
 
 // DrawOffer draws the plan that a person is asked to agree to.
-func DrawOffer(s view.Style, p nexus.Plan) string { return drawGoal(s, p.Goal) + Draw(s, p, "") }
+func DrawOffer(s view.OutputStyle, p nexus.Plan) string { return drawGoal(s, p.Goal) + Draw(s, p, "") }
 
 // NotesBelow returns the parts below the table of a plan on a terminal, separately, for output in
 // which a program reads the table.
-func NotesBelow(s view.Style, p nexus.Plan) []string {
+func NotesBelow(s view.OutputStyle, p nexus.Plan) []string {
 	return []string{
-		drawDone(s, p), drawCritical(s, p), estimate.Describe(*p.Estimate).String(), view.DrawCover(s, p.Cover), drawAssumed(s, p), drawRisks(s, p),
+		drawDone(s, p), drawCritical(s, p), estimatetext.DescribeEstimate(*p.Estimate).String(), view.DrawPlanCoverage(s, p.Cover), drawAssumed(s, p), drawRisks(s, p),
 	}
 }
 
 // drawAssumed lists the assumptions of a plan.
-func drawAssumed(s view.Style, p nexus.Plan) string {
+func drawAssumed(s view.OutputStyle, p nexus.Plan) string {
 	if len(p.Assumptions) == 0 {
 		return ""
 	}
 	text := "the plan assumes:\n"
 	for n, a := range p.Assumptions {
-		text += s.Wrap(fmt.Sprintf("P-%d: %s", n+1, view.Clean(a)), "  ") + "\n"
+		text += s.Wrap(fmt.Sprintf("P-%d: %s", n+1, view.EscapeForTerminal(a)), "  ") + "\n"
 	}
 	return text
 }
 
 // drawRisks lists the risks of a plan: those that its planner named, and those that follow from
 // its tasks.
-func drawRisks(s view.Style, p nexus.Plan) string {
-	all := projection.Plan{Foreseen: p.Foreseen, Risks: risk.PlanRisks(p)}.RiskLines()
+func drawRisks(s view.OutputStyle, p nexus.Plan) string {
+	all := projection.PlanApprovalFacts{Foreseen: p.Foreseen, Risks: risk.PlanRisks(p)}.RiskLines()
 	if len(all) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(s.Warn(view.Count(len(all), "risk")) + "\n")
+	b.WriteString(s.Warn(view.CountWithNoun(len(all), "risk")) + "\n")
 	for _, line := range all {
 		b.WriteString(s.Wrap(line, "  ") + "\n")
 	}
@@ -103,11 +103,11 @@ func drawRisks(s view.Style, p nexus.Plan) string {
 }
 
 // SafeFileText makes a file's text safe for a terminal. Piped output is unchanged.
-func SafeFileText(s view.Style, text string) string {
+func SafeFileText(s view.OutputStyle, text string) string {
 	if s.Plain {
 		return text
 	}
-	return view.CleanText(text) + "\n"
+	return view.EscapeLinesForTerminal(text) + "\n"
 }
 
 // narrow is the width below which a plan is drawn without criteria and files.
@@ -181,7 +181,7 @@ func drawEdges(p nexus.Plan, head, node, edge, foot, quote string) string {
 	var b strings.Builder
 	b.WriteString(head)
 	for _, t := range p.Tasks {
-		fmt.Fprintf(&b, node, t.ID, t.ID, strings.ReplaceAll(view.Clean(t.Title), `"`, quote))
+		fmt.Fprintf(&b, node, t.ID, t.ID, strings.ReplaceAll(view.EscapeForTerminal(t.Title), `"`, quote))
 	}
 	for _, t := range p.Tasks {
 		for _, id := range t.Prerequisites() {

@@ -38,11 +38,11 @@ func full() nexus.Plan {
 
 func TestDraw(t *testing.T) {
 	p := sample()
-	p.Estimate = &nexus.Estimate{
+	p.Estimate = &nexus.PlanEstimate{
 		Work: 45, Minutes: 30, Money: 3 * nexus.Dollar / 2, Most: 5 * nexus.Dollar, Samples: 12, Thumb: 1,
-		Low: nexus.EstimateBound{Minutes: 10, Money: nexus.Dollar / 2}, High: nexus.EstimateBound{Minutes: 90, Money: 9 * nexus.Dollar / 2},
+		Low: nexus.PlanEstimateBound{Minutes: 10, Money: nexus.Dollar / 2}, High: nexus.PlanEstimateBound{Minutes: 90, Money: 9 * nexus.Dollar / 2},
 	}
-	for kind, style := range map[string]view.Style{
+	for kind, style := range map[string]view.OutputStyle{
 		"narrow": {Width: 60, Height: 24}, "wide": {Width: 120, Height: 40}, "ascii": {ASCII: true, Width: 80}, "piped": {Plain: true},
 	} {
 		for name, form := range map[string]string{"plan": "", "dot": "dot", "details": ""} {
@@ -72,7 +72,7 @@ func TestDraw(t *testing.T) {
 func TestOffer(t *testing.T) {
 	p := sample()
 	of := func(goal string) nexus.Plan { return nexus.Plan{Goal: goal, Tasks: p.Tasks, Estimate: p.Estimate} }
-	for _, s := range []view.Style{{Width: 60, Height: 24}, {Plain: true}} {
+	for _, s := range []view.OutputStyle{{Width: 60, Height: 24}, {Plain: true}} {
 		got := DrawOffer(s, of("Tidy up.\n\n\nDelete \x1b[31mold.go and \u202eall of it."))
 		if want := "goal\n  Tidy up.\n  Delete \\x1b[31mold.go and \\u202eall of it.\n\n" + Draw(s, p, ""); got != want {
 			t.Errorf("%s\nwant %s", got, want)
@@ -97,10 +97,10 @@ func TestOffer(t *testing.T) {
 func TestTerminal(t *testing.T) {
 	p := full()
 	p.Goal, p.Tasks[0].Criteria = "Tidy\x1b[2J up.", p.Tasks[0].Criteria[:1]
-	if got := Draw(view.Style{Width: 80}, p, "markdown"); !strings.Contains(got, `Tidy\x1b[2J up.`) || !strings.HasSuffix(got, "\n") || strings.HasSuffix(got, "\n\n") {
+	if got := Draw(view.OutputStyle{Width: 80}, p, "markdown"); !strings.Contains(got, `Tidy\x1b[2J up.`) || !strings.HasSuffix(got, "\n") || strings.HasSuffix(got, "\n\n") {
 		t.Errorf("%q", got)
 	}
-	if got := Draw(view.Style{Plain: true}, p, "markdown"); got != string(plan.FormatMarkdown(p)) {
+	if got := Draw(view.OutputStyle{Plain: true}, p, "markdown"); got != string(plan.FormatMarkdown(p)) {
 		t.Errorf("%q", got)
 	}
 }
@@ -109,7 +109,7 @@ func TestTerminal(t *testing.T) {
 // tasks decide how long it takes; of a very large plan how much is not shown.
 func TestCriteriaBelowTheTable(t *testing.T) {
 	p := full()
-	got := Draw(view.Style{Width: 120}, p, "")
+	got := Draw(view.OutputStyle{Width: 120}, p, "")
 	want := "done when:\n  T1/AC-1: Size(1536) is 1.5 KiB\n    check: go test -run TestSize ./...\n" +
 		"  T1/AC-2: The text reads \\x1b[31mwell\n    no check yet: one is written, or a person is asked\ncritical path: T1, T2\n"
 	if !strings.Contains(got, want) {
@@ -118,7 +118,7 @@ func TestCriteriaBelowTheTable(t *testing.T) {
 	for range maxDone {
 		p.Tasks[1].Criteria = append(p.Tasks[1].Criteria, nexus.Criterion{Text: "More"})
 	}
-	if got := Draw(view.Style{Width: 120}, p, ""); strings.Count(got, "T2/AC-") != maxDone-2 || !strings.Contains(got, "  and 2 more: nexus plan --markdown shows all\n") {
+	if got := Draw(view.OutputStyle{Width: 120}, p, ""); strings.Count(got, "T2/AC-") != maxDone-2 || !strings.Contains(got, "  and 2 more: nexus plan --markdown shows all\n") {
 		t.Errorf("of %d criteria:\n%s", maxDone+2, got)
 	}
 }
@@ -130,7 +130,7 @@ func TestDrawKept(t *testing.T) {
 		{ID: "T1", Title: "First of two tasks that have a long title each", Files: []string{"internal/first/first.go", "internal/first/first_test.go", "docs/first.md"}, Criteria: []nexus.Criterion{{Text: "It is", Check: "build"}, kept}},
 		{ID: "T2", Title: "Second", Criteria: []nexus.Criterion{kept}},
 	}}
-	got := Draw(view.Style{Width: 100, Height: 40}, p, "")
+	got := Draw(view.OutputStyle{Width: 100, Height: 40}, p, "")
 	want := "  T1/AC-1: It is\n    check: build\n  T1/AC-2, T2/AC-1: " + nexus.KeptText + "\n    check: test\n"
 	if !strings.Contains(got, want) || strings.Count(got, nexus.KeptText) != 1 || !strings.Contains(got, p.Tasks[0].Title) {
 		t.Errorf("got\n%s", got)

@@ -48,7 +48,7 @@ type listedPlugin struct {
 // listPlugins prints the declared plugins.
 func listPlugins(ctx context.Context, o *ListOptions) error {
 	a := o.Console
-	return declaration.Use(ctx, a, a.PluginsFor, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
+	return declaration.Use(ctx, a, a.PluginsOfRepository, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
 		list := make([]listedPlugin, len(all))
 		for i, p := range all {
 			state, err := p.ReadTrustState(r)
@@ -57,11 +57,11 @@ func listPlugins(ctx context.Context, o *ListOptions) error {
 			}
 			list[i] = listedPlugin{p.Name, p.Kinds, p.CommandLine(), p.AnswerTimeout().String(), !p.IsUnsandboxed(), p.Required, p.Own, state}
 		}
-		return a.Answer(list, func(s view.Style) string { return drawPlugins(s, list) })
+		return a.Answer(list, func(s view.OutputStyle) string { return drawPlugins(s, list) })
 	})
 }
 
-func drawPlugins(s view.Style, all []listedPlugin) string {
+func drawPlugins(s view.OutputStyle, all []listedPlugin) string {
 	if len(all) == 0 {
 		return "there are no plugins; docs/extend.md says how to add one\n"
 	}
@@ -71,8 +71,8 @@ func drawPlugins(s view.Style, all []listedPlugin) string {
 		if p.Required {
 			figures = append(figures, "required")
 		}
-		command, how := view.Clean(strings.Join(p.Command, " ")), strings.Join(append(figures, declaration.DrawTrust(s, p.Trust)), ", ")
-		fmt.Fprintf(&b, "%s, %s: %s (%s)\n", view.Clean(p.Name), strings.Join(p.Kinds, ", "), command, how)
+		command, how := view.EscapeForTerminal(strings.Join(p.Command, " ")), strings.Join(append(figures, declaration.DrawTrust(s, p.Trust)), ", ")
+		fmt.Fprintf(&b, "%s, %s: %s (%s)\n", view.EscapeForTerminal(p.Name), strings.Join(p.Kinds, ", "), command, how)
 	}
 	return b.String()
 }

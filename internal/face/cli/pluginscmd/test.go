@@ -41,15 +41,15 @@ func NewTest(c *console.Console, run func(context.Context, *TestOptions) error) 
 
 // testedPlugin is the JSON output of `plugins test`.
 type testedPlugin struct {
-	Plugin string                    `json:"plugin"`
-	OK     bool                      `json:"ok"`
-	Tests  []plugin.ConformanceCheck `json:"tests"`
+	Plugin string                     `json:"plugin"`
+	OK     bool                       `json:"ok"`
+	Tests  []plugin.ConformanceResult `json:"tests"`
 }
 
 // testPlugin checks that a plugin follows the protocol.
 func testPlugin(ctx context.Context, o *TestOptions) error {
 	a, name := o.Console, o.Name
-	return declaration.Use(ctx, a, a.PluginsFor, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
+	return declaration.Use(ctx, a, a.PluginsOfRepository, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
 		i := slices.IndexFunc(all, func(p plugin.DeclaredPlugin) bool { return p.Name == name })
 		if i < 0 {
 			return app.NotFoundError("plugin", name, "nexus plugins list shows them.")
@@ -58,8 +58,8 @@ func testPlugin(ctx context.Context, o *TestOptions) error {
 		if err != nil {
 			return err
 		}
-		t := testedPlugin{name, !slices.ContainsFunc(tests, func(c plugin.ConformanceCheck) bool { return !c.OK }), tests}
-		if err := a.Answer(t, func(s view.Style) string { return drawTestedPlugin(s, t) }); err != nil {
+		t := testedPlugin{name, !slices.ContainsFunc(tests, func(c plugin.ConformanceResult) bool { return !c.OK }), tests}
+		if err := a.Answer(t, func(s view.OutputStyle) string { return drawTestedPlugin(s, t) }); err != nil {
 			return err
 		}
 		if !t.OK {
@@ -69,7 +69,7 @@ func testPlugin(ctx context.Context, o *TestOptions) error {
 	})
 }
 
-func drawTestedPlugin(s view.Style, t testedPlugin) string {
+func drawTestedPlugin(s view.OutputStyle, t testedPlugin) string {
 	var b strings.Builder
 	for _, c := range t.Tests {
 		state := s.Bad("failed")
@@ -78,11 +78,11 @@ func drawTestedPlugin(s view.Style, t testedPlugin) string {
 		}
 		fmt.Fprintf(&b, "%s %s", state, c.Name)
 		if c.Detail != "" {
-			fmt.Fprintf(&b, ": %s", view.Clean(c.Detail))
+			fmt.Fprintf(&b, ": %s", view.EscapeForTerminal(c.Detail))
 		}
 		b.WriteString("\n")
 		if len(c.Answer) > 0 {
-			fmt.Fprintf(&b, "       %s\n", view.Clean(string(c.Answer)))
+			fmt.Fprintf(&b, "       %s\n", view.EscapeForTerminal(string(c.Answer)))
 		}
 	}
 	return b.String()

@@ -92,18 +92,18 @@ func commandLine(args []string) (string, error) {
 }
 
 // rulesFor returns the rules of a role in a worktree.
-func rulesFor(a *console.Console, dir string, role nexus.Role) (policy.CallerRules, error) {
+func rulesFor(a *console.Console, dir string, role nexus.Role) (policy.CommandPolicyContext, error) {
 	c, _, err := a.LoadSettings()
 	if err != nil {
-		return policy.CallerRules{}, err
+		return policy.CommandPolicyContext{}, err
 	}
-	rules := app.PolicyRules(c, role)
+	rules := app.CommandPolicyContext(c, role)
 	here, err := a.WorkDir()
 	if err != nil {
 		return rules, err
 	}
 	rules.Dir, rules.Open, rules.Snapshots = cmp.Or(dir, here), c.Sandbox == string(sandbox.ModeOff), true
-	grant, err := app.EgressGrant(c.Network, app.WorkTreeRoot(here), a.TrustStore(), a.Env)
+	grant, err := app.EgressGrantFor(c.Network, app.WorkTreeRoot(here), a.TrustStore(), a.Env)
 	rules.Reaches = grant.GatewayForRole(string(role)).CanReach
 	return rules, err
 }
@@ -116,7 +116,7 @@ func printDecision(a *console.Console, j policyJudgement) error {
 }
 
 // checkLines answers line by line, so that a caller can keep the process running.
-func checkLines(a *console.Console, rules policy.CallerRules) error {
+func checkLines(a *console.Console, rules policy.CommandPolicyContext) error {
 	lines := bufio.NewScanner(a.In)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {

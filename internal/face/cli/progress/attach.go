@@ -90,7 +90,7 @@ func watchConductor(ctx context.Context, p *app.Repository, id nexus.RunID, gone
 		case <-ctx.Done():
 			return
 		}
-		if r, err := p.Run(ctx, string(id)); err == nil && r.Holder == nil {
+		if r, err := p.FindRun(ctx, string(id)); err == nil && r.Holder == nil {
 			gone()
 			return
 		}
@@ -99,7 +99,7 @@ func watchConductor(ctx context.Context, p *app.Repository, id nexus.RunID, gone
 
 // reportFinishedRun reports on a run whose conductor has finished, and exits as the conductor did.
 func reportFinishedRun(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID, o RunCommandOptions) error {
-	r, err := p.Run(ctx, string(id))
+	r, err := p.FindRun(ctx, string(id))
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func ReportUnconducted(ctx context.Context, a *console.Console, p *app.Repositor
 		return err
 	}
 	if !o.JSONL {
-		if err := a.Answer(v, func(st view.Style) string { return guardText(a, view.DrawReport(st, v, true)) }); err != nil {
+		if err := a.Answer(v, func(st view.OutputStyle) string { return guardText(a, view.DrawReport(st, v, true)) }); err != nil {
 			return err
 		}
 	}

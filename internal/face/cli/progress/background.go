@@ -13,7 +13,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/background"
+	"github.com/nexus-ai-builder/nexus/internal/sys/backgroundprocess"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
@@ -121,7 +121,7 @@ func StartInBackgroundAndReport(ctx context.Context, a *console.Console, o RunCo
 	if err != nil {
 		return err
 	}
-	return a.Answer(d, func(s view.Style) string {
+	return a.Answer(d, func(s view.OutputStyle) string {
 		about := ""
 		if d.consulted {
 			about = "it waits for you to approve its plan\n"
@@ -131,7 +131,7 @@ func StartInBackgroundAndReport(ctx context.Context, a *console.Console, o RunCo
 }
 
 // backgroundText returns the message that a process continues a run, and how to return to it.
-func backgroundText(s view.Style, run string, pid int, about string) string {
+func backgroundText(s view.OutputStyle, run string, pid int, about string) string {
 	return fmt.Sprintf("run %s continues in the background, as process %d\n", run, pid) + about +
 		s.Dim("  nexus attach "+run+"      # see it, and answer its questions") + "\n" +
 		s.Dim("  nexus stop --run "+run+"  # end it") + "\n"
@@ -156,7 +156,7 @@ func StartInBackground(ctx context.Context, a *console.Console, o RunCommandOpti
 	}
 	defer out.Close() //nolint:errcheck // only read from now on
 	defer log.Close() //nolint:errcheck // only read from now on
-	order := background.Options{Exe: exe, Args: a.Args, Env: a.Environ, Out: out, Err: log, Word: "nobody"}
+	order := backgroundprocess.Options{Exe: exe, Args: a.Args, Env: a.Environ, Out: out, Err: log, Word: "nobody"}
 	switch in, file := a.In.(*os.File); {
 	case a.Host.Leaves:
 		order.Word = person // the reader of the pages is asked there
@@ -167,7 +167,7 @@ func StartInBackground(ctx context.Context, a *console.Console, o RunCommandOpti
 	case file:
 		order.In = in // it may contain the goal
 	}
-	p, err := background.StartProcess(order)
+	p, err := backgroundprocess.StartProcess(order)
 	if err != nil {
 		return BackgroundRun{}, errors.Join(err, os.Remove(log.Name()))
 	}

@@ -48,7 +48,7 @@ func (u backgroundWatcher) reportDelays(ctx context.Context, run nexus.RunID, af
 		if err != nil {
 			return // the conductor reports the error
 		}
-		_, delay := e.Fact.(nexus.CallDelayed)
+		_, delay := e.Fact.(nexus.ModelCallDelayed)
 		if !isDelay(e.Fact) || delay && e.At.Sub(last) < delayReportInterval {
 			continue
 		}
@@ -56,15 +56,15 @@ func (u backgroundWatcher) reportDelays(ctx context.Context, run nexus.RunID, af
 			last = e.At
 		}
 		about, text := view.DescribeFact(e.Fact)
-		u.say("%s: %s", run, view.Clean(strings.TrimSpace(about+" "+text)))
+		u.say("%s: %s", run, view.EscapeForTerminal(strings.TrimSpace(about+" "+text)))
 	}
 }
 
 // isDelay reports whether a fact means that a run waits for a provider.
 func isDelay(f nexus.Fact) bool {
-	_, hit := f.(nexus.QuotaHit)
-	_, held := f.(nexus.QuotaHeld)
-	d, delayed := f.(nexus.CallDelayed)
+	_, hit := f.(nexus.QuotaExhausted)
+	_, held := f.(nexus.QuotaNearlyExhausted)
+	d, delayed := f.(nexus.ModelCallDelayed)
 	return hit || held || delayed && (d.Wait == 0 || d.Wait >= 5*time.Second)
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/background"
+	"github.com/nexus-ai-builder/nexus/internal/sys/backgroundprocess"
 )
 
 // RunInChildProcess runs the command line of a person at a terminal in a child process that
@@ -25,7 +25,7 @@ func RunInChildProcess(a *console.Console) (done bool, err error) {
 		return false, nil //nolint:nilerr // it is done here
 	}
 	was, _ := terminalSettings()
-	end, err := background.RunInTerminal(background.Options{Exe: exe, Args: a.Args, Env: a.Environ})
+	end, err := backgroundprocess.RunInTerminal(backgroundprocess.Options{Exe: exe, Args: a.Args, Env: a.Environ})
 	switch {
 	case end.PID == 0:
 		return false, nil // this process does it

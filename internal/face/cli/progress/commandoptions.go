@@ -48,7 +48,7 @@ func StartFlags(c *cobra.Command, o *RunCommandOptions) {
 func (o *RunCommandOptions) Check() error {
 	if _, err := strconv.ParseInt(o.Seed, 10, 64); err != nil && o.Seed != "" {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "--seed must be a whole number, not " + view.Quote(o.Seed),
+			Code: nexus.CodeInvalidInput, Message: "--seed must be a whole number, not " + view.QuoteForTerminal(o.Seed),
 			Hint: "Use, for example, --seed 7.",
 		}
 	}
@@ -56,7 +56,7 @@ func (o *RunCommandOptions) Check() error {
 }
 
 // TrafficFlags adds the flags of every command that calls providers.
-func TrafficFlags(c *cobra.Command, t *provider.TrafficOptions) {
+func TrafficFlags(c *cobra.Command, t *provider.TrafficRecordingOptions) {
 	c.Flags().StringVar(&t.Record, "record", "", "record the traffic with providers in `DIR`, without keys")
 	c.Flags().StringVar(&t.Replay, "replay", "", "replay answers from the recording in `DIR` instead of asking providers")
 	c.MarkFlagsMutuallyExclusive("record", "replay")

@@ -54,17 +54,17 @@ func RunAndShow(ctx context.Context, a *console.Console, p *app.Repository, o Ru
 	if err != nil && !interrupted {
 		return err
 	}
-	v := projection.BuildRun(s, projection.RunContext{Known: true}, a.Now()) // this process conducts it no more
+	v := projection.BuildRunView(s, projection.RunFactsOutsideJournal{Known: true}, a.Now()) // this process conducts it no more
 	if err := console.AddCauses(context.WithoutCancel(ctx), p, s, &v); err != nil {
 		return err
 	}
 	if !o.JSONL {
-		if err := a.Answer(v, func(s view.Style) string { return guardText(a, view.DrawReport(s, v, !o.Once)) }); err != nil {
+		if err := a.Answer(v, func(s view.OutputStyle) string { return guardText(a, view.DrawReport(s, v, !o.Once)) }); err != nil {
 			return err
 		}
 	}
-	if app.IsHalted(err) {
-		a.Say("%s", view.Clean(err.Error()))
+	if app.IsKillSwitchStop(err) {
+		a.Say("%s", view.EscapeForTerminal(err.Error()))
 		return console.ExitError(console.ErrorExitCode(nexus.CodeHalted))
 	}
 	if interrupted {
@@ -87,11 +87,11 @@ func (w *consoleWatcher) writeStatusFile(s *state.State, interrupted bool, signa
 	if w.file.Path == "" {
 		return nil
 	}
-	f := statusfile.FileOf(s, w.file, w.a.Now())
+	f := statusfile.NewStatusFile(s, w.file, w.a.Now())
 	if interrupted {
 		f.Run.Status, f.Run.CrashedAt, f.Run.CrashSignal = statusfile.Crashed, statusfile.MillisecondTime{Time: w.a.Now()}, signal
 	}
-	return statusfile.Write(w.file.Path, f)
+	return statusfile.WriteFile(w.file.Path, f)
 }
 
 // RecordStartFailure writes a status file, if one is configured, with the reason why the run
@@ -101,16 +101,16 @@ func RecordStartFailure(a *console.Console, c config.Config, goal nexus.Goal, wh
 	if file.Path == "" {
 		return why
 	}
-	s := state.New("")
+	s := state.NewState("")
 	s.Goal.Goal, s.Limits, s.Accepted = goal, c.Limits, a.Now()
 	s.Goal.Goal.Text = a.Mask.MaskText(goal.Text)
-	f := statusfile.FileOf(s, file, a.Now())
+	f := statusfile.NewStatusFile(s, file, a.Now())
 	f.Run.Status = statusfile.Unready
-	return errors.Join(why, statusfile.Write(file.Path, f))
+	return errors.Join(why, statusfile.WriteFile(file.Path, f))
 }
 
 // DeliverRun publishes the landed changes of a run without a conductor; see [app.App.DeliverRun].
-func DeliverRun(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID) (view.Run, error) {
+func DeliverRun(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID) (view.RunView, error) {
 	w := &consoleWatcher{a: a, place: p}
 	defer w.close()
 	s, err := a.DeliverRun(ctx, p, id, w)
@@ -118,16 +118,16 @@ func DeliverRun(ctx context.Context, a *console.Console, p *app.Repository, id n
 }
 
 // StopRun ends an unfinished run without a conductor as stopped.
-func StopRun(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID, why string) (view.Run, error) {
+func StopRun(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID, why string) (view.RunView, error) {
 	w := &consoleWatcher{a: a, place: p}
 	defer w.close()
 	s, err := a.StopRun(ctx, p, id, why, w)
 	return newView(a, id, s), err
 }
 
-func newView(a *console.Console, id nexus.RunID, s *state.State) view.Run {
+func newView(a *console.Console, id nexus.RunID, s *state.State) view.RunView {
 	if s == nil {
-		return view.Run{}
+		return view.RunView{}
 	}
 	return a.RunView(journal.RecordedRun{ID: id}, s)
 }
@@ -162,7 +162,7 @@ func MakePlan(ctx context.Context, a *console.Console, p *app.Repository, o *Run
 	w.in, w.agree = nil, nil // the plan is not started
 	o.JSONL = lines
 	defer w.close()
-	return a.PlanOnly(ctx, p, &o.RunOptions, w)
+	return a.MakePlanOnly(ctx, p, &o.RunOptions, w)
 }
 
 // consoleWatcher shows a run on the console, and asks people elsewhere. It implements [app.RunWatcher].
@@ -171,9 +171,9 @@ type consoleWatcher struct {
 	place *app.Repository
 	lines bool // events as JSON on standard output
 	file  statusfile.Options
-	in    io.Reader                   // input with answers; nil: none
-	set   config.QuestionChannels     // the channels for questions
-	told  config.NotificationSettings // the settings of notifications
+	in    io.Reader                      // input with answers; nil: none
+	set   config.QuestionChannelSettings // the channels for questions
+	told  config.NotificationSettings    // the settings of notifications
 	trace config.TelemetrySettings
 	agree ConsentDialog // asks a person for consent to the plan; nil: not here
 	whole bool          // the run is shown on the whole screen once its tasks begin
@@ -269,11 +269,11 @@ func (w *consoleWatcher) notify(ctx context.Context, id nexus.RunID) (end func()
 
 // startObservers starts the observing hooks and the reporting plugins, if there are any.
 func (w *consoleWatcher) startObservers(ctx context.Context, id nexus.RunID) (end func(), err error) {
-	all, runner, err := w.a.HooksFor(ctx, w.place.Repo.Work, w.place.State, id)
+	all, runner, err := w.a.HooksOfRepository(ctx, w.place.Repo.Work, w.place.State, id)
 	if err != nil {
 		return nil, err
 	}
-	o := hook.Observers{Journal: w.place.Journal, Dir: filepath.Join(w.place.State, "hooks"), Say: w.shown.printMessage, Grace: hook.Grace}
+	o := hook.RepositoryObservers{Journal: w.place.Journal, Dir: filepath.Join(w.place.State, "hooks"), Say: w.shown.printMessage, Grace: hook.Grace}
 	for _, h := range all {
 		switch state, err := h.ReadTrustState(runner); {
 		case err != nil:
@@ -281,8 +281,8 @@ func (w *consoleWatcher) startObservers(ctx context.Context, id nexus.RunID) (en
 		case state != trust.StateTrusted:
 			w.a.Say("hook %s is left out: it is not trusted (%s); read what it would run with nexus trust, then trust it with nexus trust --yes", h.Name, state)
 		case h.HasObservingPoint():
-			o.All = append(o.All, hook.HookObserver(h, func(ctx context.Context, h hookcmd.DeclaredHook, e hookcmd.HookEvent) (hookcmd.HookOutcome, error) {
-				return h.Run(ctx, runner, e)
+			o.All = append(o.All, hook.NewHookObserver(h, func(ctx context.Context, h hookcmd.DeclaredHook, e hookcmd.HookEvent) (hookcmd.HookOutcome, error) {
+				return h.RunHook(ctx, runner, e)
 			}))
 		}
 	}
@@ -291,7 +291,7 @@ func (w *consoleWatcher) startObservers(ctx context.Context, id nexus.RunID) (en
 		return nil, err
 	}
 	for _, r := range reporters {
-		o.All = append(o.All, hook.ReporterObserver(r))
+		o.All = append(o.All, hook.NewPluginObserver(r))
 	}
 	if len(o.All) == 0 {
 		return func() {}, nil
@@ -311,7 +311,7 @@ func (w *consoleWatcher) startObservers(ctx context.Context, id nexus.RunID) (en
 // trustedReporters returns the trusted reporting plugins. The builder of the workers reports which ones
 // are left out.
 func (w *consoleWatcher) trustedReporters(ctx context.Context, id nexus.RunID) ([]*plugin.EventReporter, error) {
-	all, runner, err := w.a.PluginsFor(ctx, w.place.Repo.Work, w.place.State, id)
+	all, runner, err := w.a.PluginsOfRepository(ctx, w.place.Repo.Work, w.place.State, id)
 	if err != nil {
 		return nil, err
 	}
@@ -351,7 +351,7 @@ func (w *consoleWatcher) Follow(ctx, work context.Context) {
 	all.Go(func() {
 		channelsetup.Channels{
 			App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.printMessage, Deliver: NewDeliverer(w.a, w.place, w.shown.printMessage),
-			Show: func(ctx context.Context) (web.WebContent, error) { return w.a.Show(ctx, w.a, w.place) },
+			Show: func(ctx context.Context) (web.ServedRepository, error) { return w.a.Show(ctx, w.a, w.place) },
 		}.Ask(work)
 	})
 	w.shown.Follow(ctx, work)

@@ -33,7 +33,7 @@ func WriteSpec(ctx context.Context, a *console.Console, p *app.Repository, o *Ru
 }
 
 // conductPreparation conducts a run that precedes a plan.
-func conductPreparation(ctx context.Context, a *console.Console, p *app.Repository, o *RunCommandOptions, mode nexus.Mode) (*state.State, error) {
+func conductPreparation(ctx context.Context, a *console.Console, p *app.Repository, o *RunCommandOptions, mode nexus.PlanningMode) (*state.State, error) {
 	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return nil, err
@@ -56,8 +56,8 @@ func conductPreparation(ctx context.Context, a *console.Console, p *app.Reposito
 	}
 	interrupted := !s.Status.HasEnded() && (errors.Is(err, run.ErrInterrupted) || ctx.Err() != nil)
 	switch {
-	case app.IsHalted(err):
-		a.Say("%s", view.Clean(err.Error()))
+	case app.IsKillSwitchStop(err):
+		a.Say("%s", view.EscapeForTerminal(err.Error()))
 		return s, console.ExitError(console.ErrorExitCode(nexus.CodeHalted))
 	case err != nil && !interrupted:
 		return s, err
@@ -67,10 +67,10 @@ func conductPreparation(ctx context.Context, a *console.Console, p *app.Reposito
 	case s.Status == nexus.StatusWaiting && s.Interview.OpenQuestionID() != "":
 		a.Say("paused; continue with: nexus interview --resume %s", s.Run)
 	case s.Status != nexus.StatusDone:
-		a.Say("%s", view.Clean(s.Why))
+		a.Say("%s", view.EscapeForTerminal(s.Why))
 	}
 	o.Spent += s.Ledger.SpentMoney()
-	return s, runEndError(s, projection.BuildRun(s, projection.RunContext{}, a.Now()))
+	return s, runEndError(s, projection.BuildRunView(s, projection.RunFactsOutsideJournal{}, a.Now()))
 }
 
 // interviewWatcher shows an interview, and lets the person at the keyboard answer one question after
@@ -103,7 +103,7 @@ func (w *interviewWatcher) Follow(ctx, work context.Context) {
 	all.Go(func() {
 		channelsetup.Channels{
 			App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.printMessage, Deliver: NewDeliverer(w.a, w.place, w.shown.printMessage),
-			Show: func(ctx context.Context) (web.WebContent, error) { return w.a.Show(ctx, w.a, w.place) },
+			Show: func(ctx context.Context) (web.ServedRepository, error) { return w.a.Show(ctx, w.a, w.place) },
 		}.Ask(work)
 	})
 	w.askQuestions(ctx, work)
@@ -147,7 +147,7 @@ func (w *interviewWatcher) askQuestions(ctx, work context.Context) {
 	both, stop := context.WithCancelCause(work)
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(run.ErrInterrupted) })()
-	s := state.New(w.id).ReadPastFrom(w.place.Journal.Events(both, w.id, 0))
+	s := state.NewState(w.id).ReadPastFrom(w.place.Journal.Events(both, w.id, 0))
 	answered := func() {}
 	defer func() { answered() }()
 	asked := ""
@@ -174,14 +174,14 @@ func (w *interviewWatcher) askQuestions(ctx, work context.Context) {
 // printFact prints the facts that a person may want to correct.
 func (w *interviewWatcher) printFact(f nexus.Fact) {
 	switch f := f.(type) {
-	case nexus.InterviewCorrected:
+	case nexus.SpecPartsCorrected:
 		for _, l := range view.CorrectionLines(f, w.a.Style(w.a.Err)) {
 			w.a.Say("%s", l)
 		}
-	case nexus.InterviewSought, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.PartWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked, nexus.InterviewHeard, nexus.InterviewFailed:
+	case nexus.InterviewRoundStarted, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.SpecPartWithdrawn, nexus.AssumptionStated, nexus.AssumptionConfirmed, nexus.InterviewRoundEnded, nexus.InterviewRoundFailed:
 		_, text := view.DescribeFact(f)
 		style := w.a.Style(w.a.Err)
-		w.a.Say("%s", strings.TrimPrefix(style.WrapWords(view.Clean(text), "  "), "  "))
+		w.a.Say("%s", strings.TrimPrefix(style.WrapWords(view.EscapeForTerminal(text), "  "), "  "))
 	default:
 	}
 }
@@ -194,7 +194,7 @@ func (w *interviewWatcher) askQuestion(ctx context.Context, id, question string)
 	var all sync.WaitGroup
 	all.Go(func() {
 		style := w.a.Style(w.a.Err)
-		w.a.Ask("\n" + style.Warn(id) + " " + style.WrapWords(view.CleanText(question), "") + "\n")
+		w.a.Ask("\n" + style.Warn(id) + " " + style.WrapWords(view.EscapeLinesForTerminal(question), "") + "\n")
 		for {
 			line, err := w.keys.AskLine(ctx, "> ")
 			if ctx.Err() != nil {

@@ -20,21 +20,21 @@ func (w *consoleWatcher) keepIssueComment(ctx context.Context, id nexus.RunID) (
 	if err != nil || !s.Goal.Goal.Comment {
 		return nothing, err
 	}
-	ref, err := w.a.IssueRef(ctx, s.Goal.Goal.Source)
+	ref, err := w.a.ParseIssueRef(ctx, s.Goal.Goal.Source)
 	if err == nil && (ref == forge.IssueRef{} || ref.Token == "") {
 		err = missingTokenError(s.Goal.Goal.Source)
 	}
 	if err != nil {
 		return nothing, err
 	}
-	client, mark, known := forge.Client{}, forge.RunMark(string(id)), ""
+	client, mark, known := forge.Client{}, forge.RunCommentMark(string(id)), ""
 	c := issuecomment.CommentWriter{
 		Draw: func(s *state.State) string {
-			return mark + w.a.Mask.MaskText(view.IssueComment(projection.BuildRun(s, projection.RunContext{}, w.a.Now())))
+			return mark + w.a.Mask.MaskText(view.IssueComment(projection.BuildRunView(s, projection.RunFactsOutsideJournal{}, w.a.Now())))
 		},
 		Passing: forge.IsTransient,
 		Say: func(err error) {
-			w.shown.printMessage("the comment on %s could not be written: %s", view.Clean(ref.Web), view.Clean(err.Error()))
+			w.shown.printMessage("the comment on %s could not be written: %s", view.EscapeForTerminal(ref.Web), view.EscapeForTerminal(err.Error()))
 		},
 		Write: func(ctx context.Context, text string) (err error) {
 			if known == "" { // an earlier process may have written it, or a request whose response was lost
@@ -68,5 +68,5 @@ func missingTokenError(address string) error {
 // readState returns the current state of a run from the journal.
 func (w *consoleWatcher) readState(ctx context.Context, id nexus.RunID) (*state.State, error) {
 	// Events after a signal count, too.
-	return state.Replay(id, w.place.Journal.Events(context.WithoutCancel(ctx), id, 0))
+	return state.ReplayRun(id, w.place.Journal.Events(context.WithoutCancel(ctx), id, 0))
 }

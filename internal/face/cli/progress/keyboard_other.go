@@ -6,5 +6,5 @@ import (
 	"io"
 )
 
-// keyboard reports whether a person types input for this process.
-func keyboard(io.Reader) bool { return true }
+// hasKeyboard reports whether a person types input for this process.
+func hasKeyboard(io.Reader) bool { return true }

@@ -114,13 +114,13 @@ func (s *runScreen) canReadInput() bool {
 	if s.look != nil {
 		return !s.up && !s.tasksStarted() && (s.isAskingConsent() || len(s.openQuestions()) > 0)
 	}
-	return s.agree == nil || s.isAskingConsent() || s.state.Status != "" && (s.state.Planned || !s.state.NeedsConsent())
+	return s.agree == nil || s.isAskingConsent() || s.state.Status != "" && (s.state.Planned || !s.state.NeedsPlanApproval())
 }
 
 // openQuestions returns the open questions that were not answered here. The caller holds the
 // lock.
-func (s *runScreen) openQuestions() []*state.Question {
-	return slices.DeleteFunc(s.state.OpenQuestions(), func(q *state.Question) bool { return q.ID == s.sent })
+func (s *runScreen) openQuestions() []*state.RunQuestion {
+	return slices.DeleteFunc(s.state.OpenQuestions(), func(q *state.RunQuestion) bool { return q.ID == s.sent })
 }
 
 // handleInputEnd handles the end of the input, which does not count as a yes to a plan.
@@ -162,7 +162,7 @@ func (s *runScreen) handleLine(ctx context.Context, line string) {
 	}
 	id, text := asks[0].ID, line
 	word, rest, _ := strings.Cut(line, " ")
-	switch named := slices.ContainsFunc(asks, func(q *state.Question) bool { return q.ID == word }); {
+	switch named := slices.ContainsFunc(asks, func(q *state.RunQuestion) bool { return q.ID == word }); {
 	case named && strings.TrimSpace(rest) != "":
 		id, text = word, strings.TrimSpace(rest)
 	case named:
@@ -190,7 +190,7 @@ func (s *runScreen) prompt() string {
 	style := s.a.Style(s.a.Err)
 	var b strings.Builder
 	for _, q := range asks {
-		b.WriteString(style.Wrap(style.Warn(q.ID)+" "+view.Clean(q.Text), "") + "\n")
+		b.WriteString(style.Wrap(style.Warn(q.ID)+" "+view.EscapeForTerminal(q.Text), "") + "\n")
 	}
 	how := "the answer"
 	if len(asks) > 1 {

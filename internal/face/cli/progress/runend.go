@@ -8,7 +8,7 @@ import (
 )
 
 // runEndError returns the exit of a command for the final state of its run.
-func runEndError(s *state.State, v view.Run) error {
+func runEndError(s *state.State, v view.RunView) error {
 	switch {
 	case (s.Status == nexus.StatusFailed || s.Status == nexus.StatusStopped) && s.Drain != nil && s.Drain.Code != "":
 		return console.ExitError(console.ErrorExitCode(s.Drain.Code))
@@ -28,7 +28,7 @@ func SayPaused(a *console.Console, s *state.State) {
 	}
 	for _, t := range s.Tasks {
 		if t.IsPaused() {
-			a.Say("%s is paused by %s; nexus resume %s lets it continue", t.ID, view.Clean(t.Paused.By), t.ID)
+			a.Say("%s is paused by %s; nexus resume %s lets it continue", t.ID, view.EscapeForTerminal(t.Paused.By), t.ID)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func hasUnapprovedWork(s *state.State) bool {
 		}
 		for _, t := range s.Tasks {
 			a := t.CurrentAttempt()
-			if t.Status == nexus.Parked && a != nil && (q.Attempt == a.ID || q.Attempt == state.MergeID(a.ID)) {
+			if t.Status == nexus.Parked && a != nil && (q.Attempt == a.ID || q.Attempt == state.MergerAttemptID(a.ID)) {
 				return true
 			}
 		}

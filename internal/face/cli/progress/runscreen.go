@@ -41,8 +41,8 @@ type runScreen struct {
 	state *state.State
 	drawn int // lines of the block on the terminal
 	over  bool
-	past  *route.RunStats // durations of earlier runs; nil until they are read
-	said  linemode.LogPrinter
+	past  *route.PastRunStatistics // durations of earlier runs; nil until they are read
+	said  linemode.EventLogDrawer
 	heard bool            // a person can answer here
 	told  map[string]bool // gates that cannot run, which is reported only once
 
@@ -67,17 +67,17 @@ type runScreen struct {
 func newScreen(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID, lines bool, file statusfile.Options) *runScreen {
 	s := &runScreen{
 		a: a, place: p, file: file, lines: lines, live: a.CanRedraw(a.Err) && !lines, quiet: a.Quiet || a.Host.Watched,
-		state: state.New(id).ReadPastFrom(p.Journal.Events(context.WithoutCancel(ctx), id, 0)), told: map[string]bool{},
+		state: state.NewState(id).ReadPastFrom(p.Journal.Events(context.WithoutCancel(ctx), id, 0)), told: map[string]bool{},
 		shown: make(chan struct{}, 1), fullScreen: newFullScreen(), hushed: make(chan struct{}),
 	}
-	s.said = linemode.LogPrinter{Said: view.EventLines{Verbose: a.Verbose}, Style: a.Style(a.Err), Actions: IsGitHubActions(a)}
+	s.said = linemode.EventLogDrawer{Said: view.EventLineDrawer{Verbose: a.Verbose}, Style: a.Style(a.Err), Actions: IsGitHubActions(a)}
 	return s
 }
 
 // guardText makes a text safe for the reader of the output.
 func guardText(a *console.Console, text string) string {
 	if IsGitHubActions(a) {
-		return linemode.GuardText(text)
+		return linemode.GuardActionsOutput(text)
 	}
 	return text
 }
@@ -107,7 +107,7 @@ func (s *runScreen) showEvents(ctx context.Context) {
 			file := s.file
 			file.Past = s.place.Journal.Events(ctx, s.state.Run, 0)
 			events := s.place.Journal.Follow(ctx, s.state.Run, 0)
-			if err := statusfile.Follow(ctx, s.state.Run, events, file); err != nil && ctx.Err() == nil {
+			if err := statusfile.KeepFileUpToDate(ctx, s.state.Run, events, file); err != nil && ctx.Err() == nil {
 				s.a.ReportError(err)
 			}
 		})
@@ -133,7 +133,7 @@ func (s *runScreen) showEvents(ctx context.Context) {
 // readPastStats reads the durations of earlier runs, which takes a moment. If they cannot be read, they
 // remain unknown.
 func (s *runScreen) readPastStats(ctx context.Context) {
-	past, err := app.RecentStats(ctx, s.place.Journal, s.state.Run)
+	past, err := app.RecentRunStatistics(ctx, s.place.Journal, s.state.Run)
 	if err != nil {
 		return
 	}
@@ -168,7 +168,7 @@ func (s *runScreen) showPast(ctx context.Context) {
 		s.state.Run, how, s.state.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit)
 	SayPaused(s.a, s.state)
 	for _, q := range v.Asks {
-		s.a.Say("it waits for a person, %s: %s (%s)", q.ID, view.Clean(q.Text), view.Clean(q.ReplyCommands()))
+		s.a.Say("it waits for a person, %s: %s (%s)", q.ID, view.EscapeForTerminal(q.Text), view.EscapeForTerminal(q.ReplyCommands()))
 	}
 }
 
@@ -221,7 +221,7 @@ func (s *runScreen) showEvent(ctx context.Context, e nexus.Event) bool {
 	}
 	if text := s.eventLine(e); text != "" && !s.quiet && !s.up {
 		s.eraseBlock()
-		if _, ok := e.Fact.(nexus.RunDrained); ok {
+		if _, ok := e.Fact.(nexus.RunDrainStarted); ok {
 			text += s.awaitedAnswers()
 		}
 		_, _ = fmt.Fprintln(s.a.Err, text)
@@ -258,8 +258,8 @@ func (s *runScreen) printHeartbeat() {
 }
 
 // runView returns the view of the run with its conductor. The caller holds the lock.
-func (s *runScreen) runView() view.Run {
-	return projection.BuildRun(s.state, projection.RunContext{Past: s.past}, s.a.Now())
+func (s *runScreen) runView() view.RunView {
+	return projection.BuildRunView(s.state, projection.RunFactsOutsideJournal{Past: s.past}, s.a.Now())
 }
 
 // signalShown wakes the reader that waits for an event.
@@ -275,7 +275,7 @@ func (s *runScreen) printMessage(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.eraseBlock()
-	s.a.Say("%s", view.Clean(fmt.Sprintf(format, args...)))
+	s.a.Say("%s", view.EscapeForTerminal(fmt.Sprintf(format, args...)))
 	s.draw()
 }
 
@@ -316,7 +316,7 @@ func (s *runScreen) awaitedAnswers() string {
 	if len(all) == 0 {
 		return ""
 	}
-	return "; waiting for " + view.Count(len(all), "answer") + " of a model: " + view.Clean(strings.Join(all, ", "))
+	return "; waiting for " + view.CountWithNoun(len(all), "answer") + " of a model: " + view.EscapeForTerminal(strings.Join(all, ", "))
 }
 
 // isRepeatedGateFailure reports whether a fact repeats that a gate cannot run. The caller holds
@@ -343,8 +343,8 @@ func (s *runScreen) Finish(ctx context.Context, final *state.State) {
 	defer s.mu.Unlock()
 	s.eraseBlock()
 	if !s.over && !s.live && !s.lines && !s.quiet && final != nil {
-		ended := projection.BuildRun(s.state, projection.RunContext{Known: !s.other}, s.a.Now())
-		_, _ = io.WriteString(s.a.Err, s.said.Summary(ended))
+		ended := projection.BuildRunView(s.state, projection.RunFactsOutsideJournal{Known: !s.other}, s.a.Now())
+		_, _ = io.WriteString(s.a.Err, s.said.EndTable(ended))
 	}
 	s.over = true
 }
@@ -377,7 +377,7 @@ func (s *runScreen) draw() {
 	if !s.live || s.over || s.up || s.state.Status == "" {
 		return
 	}
-	block := view.DrawLive(s.a.Style(s.a.Err), s.runView())
+	block := view.DrawLiveStatus(s.a.Style(s.a.Err), s.runView())
 	var b strings.Builder
 	if s.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", s.drawn)

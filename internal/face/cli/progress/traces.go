@@ -17,15 +17,15 @@ func (w *consoleWatcher) startTraces(ctx context.Context, id nexus.RunID) (end f
 	if w.trace.Endpoint == "" {
 		return func() {}
 	}
-	x := telemetry.Exporter{
+	x := telemetry.SpanExporter{
 		Endpoint: w.trace.Endpoint, Contents: w.trace.Contents, Mask: w.a.Mask.MaskText,
 		Cursor: filepath.Join(w.place.State, "telemetry", string(id)),
-		Say:    func(err error) { w.shown.printMessage("%s", view.Clean(w.a.Mask.MaskText(err.Error()))) },
+		Say:    func(err error) { w.shown.printMessage("%s", view.EscapeForTerminal(w.a.Mask.MaskText(err.Error()))) },
 	}
 	if w.trace.HeadersEnv != "" {
 		x.Headers = telemetry.ParseHeaders(w.a.Env(w.trace.HeadersEnv))
 		for _, v := range x.Headers {
-			w.a.Mask.Learn(v)
+			w.a.Mask.AddSecret(v)
 		}
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {

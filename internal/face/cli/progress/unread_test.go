@@ -12,8 +12,8 @@ import (
 // TestUnread holds that whoever shows a run hears of an event that makes no sense: it
 // ended as if the person had left.
 func TestUnread(t *testing.T) {
-	s := &runScreen{state: state.New("r"), shown: make(chan struct{}, 1), fullScreen: newFullScreen()}
-	if s.showEvent(t.Context(), nexus.Event{Seq: 7, Run: "r", Fact: nexus.TrainLanded{Task: "T9", Attempt: "T9.1"}}) {
+	s := &runScreen{state: state.NewState("r"), shown: make(chan struct{}, 1), fullScreen: newFullScreen()}
+	if s.showEvent(t.Context(), nexus.Event{Seq: 7, Run: "r", Fact: nexus.LandingCompleted{Task: "T9", Attempt: "T9.1"}}) {
 		t.Error("it wants more")
 	}
 	e, ok := errors.AsType[*nexus.Error](s.lost)

@@ -58,7 +58,7 @@ func listEntries(ctx context.Context, o *ListOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.Console.Answer(map[string][]quarantineRow{"tests": rows}, func(s view.Style) string { return drawEntries(s, rows) })
+	return o.Console.Answer(map[string][]quarantineRow{"tests": rows}, func(s view.OutputStyle) string { return drawEntries(s, rows) })
 }
 
 // quarantineRow is an entry with its state.
@@ -87,7 +87,7 @@ func entryRows(ctx context.Context, a *console.Console, dir string, list flaky.Q
 	rows := make([]quarantineRow, len(list))
 	for i, e := range list {
 		r := quarantineRow{QuarantineEntry: e, State: "active"}
-		r.Judged, r.Red = h.JudgedSince(e)
+		r.Judged, r.Red = h.CountJudgedSince(e)
 		switch {
 		case e.IsExpired(today):
 			r.State, r.Why = "expired", "its failure counts again"
@@ -103,7 +103,7 @@ func entryRows(ctx context.Context, a *console.Console, dir string, list flaky.Q
 	return rows, nil
 }
 
-func drawEntries(s view.Style, rows []quarantineRow) string {
+func drawEntries(s view.OutputStyle, rows []quarantineRow) string {
 	if len(rows) == 0 {
 		return "no test is in quarantine\n"
 	}
@@ -113,25 +113,25 @@ func drawEntries(s view.Style, rows []quarantineRow) string {
 		if r.State != "active" || r.Why != "" {
 			state = s.Warn(r.State)
 		}
-		lines[i] = []string{state, view.Clean(r.Test), view.Clean(r.Gate), view.Clean(r.NoteText()), fmt.Sprintf("%d of %d", r.Red, r.Judged), r.Why}
+		lines[i] = []string{state, view.EscapeForTerminal(r.Test), view.EscapeForTerminal(r.Gate), view.EscapeForTerminal(r.NoteText()), fmt.Sprintf("%d of %d", r.Red, r.Judged), r.Why}
 	}
 	return view.DrawTable(s, []string{"state", "test", "gate", "until, and why", "failed", "note"}, lines)
 }
 
 // flakyHistory returns the test results of all runs in this repository; none without a journal.
-func flakyHistory(ctx context.Context, a *console.Console) (flaky.TestHistory, error) {
+func flakyHistory(ctx context.Context, a *console.Console) (flaky.TestResultHistory, error) {
 	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) || errors.Is(err, &nexus.Error{Code: nexus.CodeNoCommits}) {
-		return flaky.TestHistory{}, nil
+		return flaky.TestResultHistory{}, nil
 	}
 	if err != nil {
-		return flaky.TestHistory{}, err
+		return flaky.TestResultHistory{}, err
 	}
 	defer p.Close()
 	if p.Journal == nil {
-		return flaky.TestHistory{}, nil
+		return flaky.TestResultHistory{}, nil
 	}
-	return flaky.ReadHistory(p.Journal.Events(ctx, "", 0))
+	return flaky.ReadTestHistory(p.Journal.Events(ctx, "", 0))
 }
 
 // AddOptions are the options of nexus quarantine add.
@@ -175,7 +175,7 @@ func fillPeriod(e *flaky.QuarantineEntry, today flaky.QuarantineDay, days int, u
 	if until != "" {
 		if err := e.Until.UnmarshalText([]byte(until)); err != nil {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "invalid --until " + view.Quote(until),
+				Code: nexus.CodeInvalidInput, Message: "invalid --until " + view.QuoteForTerminal(until),
 				Hint: "Give a date such as 2006-01-02.",
 			}
 		}
@@ -190,11 +190,11 @@ func fillPeriod(e *flaky.QuarantineEntry, today flaky.QuarantineDay, days int, u
 }
 
 func addEntry(_ context.Context, o *AddOptions) error {
-	if err := editQuarantine(o.Console, func(data []byte) ([]byte, error) { return flaky.AddEntry(data, o.Entry) }); err != nil {
+	if err := editQuarantine(o.Console, func(data []byte) ([]byte, error) { return flaky.AddQuarantineEntry(data, o.Entry) }); err != nil {
 		return err
 	}
-	return o.Console.Answer(o.Entry, func(view.Style) string {
-		return view.Clean(o.Entry.Test) + " is in quarantine " + view.Clean(o.Entry.NoteText()) + "\nCommit " + flaky.QuarantineFile + " to apply it in runs and for others.\n"
+	return o.Console.Answer(o.Entry, func(view.OutputStyle) string {
+		return view.EscapeForTerminal(o.Entry.Test) + " is in quarantine " + view.EscapeForTerminal(o.Entry.NoteText()) + "\nCommit " + flaky.QuarantineFile + " to apply it in runs and for others.\n"
 	})
 }
 
@@ -226,7 +226,7 @@ func NewRemove(c *console.Console, run func(context.Context, *RemoveOptions) err
 func removeEntry(_ context.Context, o *RemoveOptions) error {
 	n := 0
 	err := editQuarantine(o.Console, func(data []byte) ([]byte, error) {
-		kept, gone, err := flaky.RemoveEntry(data, o.Test, o.Gate)
+		kept, gone, err := flaky.RemoveQuarantineEntries(data, o.Test, o.Gate)
 		if n = gone; err == nil && n == 0 {
 			err = app.NotFoundError("test in quarantine called", o.Test, "nexus quarantine list names them.")
 		}
@@ -235,7 +235,7 @@ func removeEntry(_ context.Context, o *RemoveOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.Console.Answer(map[string]any{"test": o.Test, "removed": n}, func(view.Style) string { return view.Clean(o.Test) + " counts again\n" })
+	return o.Console.Answer(map[string]any{"test": o.Test, "removed": n}, func(view.OutputStyle) string { return view.EscapeForTerminal(o.Test) + " counts again\n" })
 }
 
 // editQuarantine rewrites the record. It is refused inside a sandbox, because the agents whose work the
@@ -307,12 +307,12 @@ func suggestEntries(ctx context.Context, o *SuggestOptions) error {
 	if err != nil {
 		return err
 	}
-	seen := h.SuggestQuarantine(flaky.QuarantineOn{List: list, Day: flaky.DayOf(o.Console.Now())})
-	return o.Console.Answer(map[string][]flaky.FlakyTest{"tests": append([]flaky.FlakyTest{}, seen...)}, func(s view.Style) string { return drawSuggestions(s, seen) })
+	seen := h.SuggestQuarantine(flaky.DatedQuarantine{List: list, Day: flaky.DayOf(o.Console.Now())})
+	return o.Console.Answer(map[string][]flaky.FlakyTest{"tests": append([]flaky.FlakyTest{}, seen...)}, func(s view.OutputStyle) string { return drawSuggestions(s, seen) })
 }
 
 // drawSuggestions draws the candidates for quarantine, with the commands for adding them.
-func drawSuggestions(s view.Style, seen []flaky.FlakyTest) string {
+func drawSuggestions(s view.OutputStyle, seen []flaky.FlakyTest) string {
 	if len(seen) == 0 {
 		return "no flaky tests outside quarantine in runs here\n"
 	}
@@ -322,8 +322,8 @@ func drawSuggestions(s view.Style, seen []flaky.FlakyTest) string {
 		for i, id := range x.In {
 			runs[i] = string(id)
 		}
-		fmt.Fprintf(&b, "%s\n", s.Bold(view.Clean(x.Test)))
-		fmt.Fprintf(&b, "  failed in %d of %d runs of it; flaky in %d of %d runs of the gate %s, last on %s\n", x.Failed, x.Runs, x.Times, x.Judged, view.Clean(x.Gate), x.Last.UTC().Format("2006-01-02"))
+		fmt.Fprintf(&b, "%s\n", s.Bold(view.EscapeForTerminal(x.Test)))
+		fmt.Fprintf(&b, "  failed in %d of %d runs of it; flaky in %d of %d runs of the gate %s, last on %s\n", x.Failed, x.Runs, x.Times, x.Judged, view.EscapeForTerminal(x.Gate), x.Last.UTC().Format("2006-01-02"))
 		fmt.Fprintf(&b, "  in %s\n", strings.Join(runs, ", "))
 		fmt.Fprintf(&b, "  %s\n", s.Dim(fmt.Sprintf("nexus quarantine add %s --gate %s --days 14 --why '...'", shellWord(x.Test), shellWord(x.Gate))))
 	}
@@ -332,5 +332,5 @@ func drawSuggestions(s view.Style, seen []flaky.FlakyTest) string {
 
 // shellWord quotes a name for a shell.
 func shellWord(text string) string {
-	return "'" + strings.ReplaceAll(view.Clean(text), "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(view.EscapeForTerminal(text), "'", `'\''`) + "'"
 }

@@ -106,7 +106,7 @@ func setRetryRound(ctx context.Context, p *app.Repository, s *state.State, wish 
 
 // mergeConflictReason returns why the result of a round cannot be merged onto the current tip, empty if it
 // can.
-func mergeConflictReason(ctx context.Context, p *app.Repository, s *state.State, r *state.Round) (string, error) {
+func mergeConflictReason(ctx context.Context, p *app.Repository, s *state.State, r *state.AttemptRound) (string, error) {
 	if r.Base == s.Tip {
 		return "", nil
 	}

@@ -69,7 +69,7 @@ func (d *reviewSession) readBatchData(ctx context.Context, v *nexus.ChangeReview
 
 // fillQuotedLines fills in the lines that a comment is about, from the commit that its author reviewed,
 // which need not be the last one.
-func (d *reviewSession) fillQuotedLines(ctx context.Context, c *nexus.Comment) error {
+func (d *reviewSession) fillQuotedLines(ctx context.Context, c *nexus.ReviewComment) error {
 	f, err := d.findFile(c.File)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (d *reviewSession) fillQuotedLines(ctx context.Context, c *nexus.Comment) e
 		patch, err := d.reader.Repo.Diff(ctx, d.review.Base, c.Commit)
 		if err != nil {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s has no commit %s", d.task.ID, view.Quote(c.Commit)), Cause: err,
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s has no commit %s", d.task.ID, view.QuoteForTerminal(c.Commit)), Cause: err,
 				Hint: fmt.Sprintf("Leave it out, or take that of nexus review %s --json.", d.task.ID),
 			}
 		}
@@ -133,7 +133,7 @@ func (d *reviewSession) editComments(v *nexus.ChangeReview) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	file := diffview.NotePath(d.place.State, d.run.ID, d.task.ID, d.console.UserName(), ".patch")
+	file := diffview.PersonNotePath(d.place.State, d.run.ID, d.task.ID, d.console.UserName(), ".patch")
 	old, err := os.ReadFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -156,7 +156,7 @@ func (d *reviewSession) editComments(v *nexus.ChangeReview) (bool, error) {
 	name := cmp.Or(d.console.Env("VISUAL"), d.console.Env("EDITOR"), "vi")
 	if err := console.OpenEditor(name, file); err != nil {
 		return false, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "run the editor " + view.Quote(name), Cause: err,
+			Code: nexus.CodeInvalidInput, Message: "run the editor " + view.QuoteForTerminal(name), Cause: err,
 			Hint: "Set EDITOR to an installed editor that waits until you are done, such as code --wait. What you wrote is in " + file + ".",
 		}
 	}
@@ -164,7 +164,7 @@ func (d *reviewSession) editComments(v *nexus.ChangeReview) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	comments, err := diffreview.ReadPatch(string(data), diff)
+	comments, err := diffreview.ReadPatchComments(string(data), diff)
 	if err != nil {
 		return false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the patch cannot be read: " + err.Error(),

@@ -42,7 +42,7 @@ type Options struct {
 	Scope    checkcmd.ReviewScope // the change that models review
 	Personas []string             // empty: those of the settings
 	Format   string               // of the verdict
-	Traffic  provider.TrafficOptions
+	Traffic  provider.TrafficRecordingOptions
 }
 
 // New returns the command. It calls run with the parsed options; nil runs the command.
@@ -118,7 +118,7 @@ func review(ctx context.Context, o *Options) error {
 		return o.reviewTask(ctx)
 	}
 	if len(o.Args) > 1 {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(o.Args[0]) + " is not a task", Hint: "nexus status lists the tasks; a range is one argument."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.QuoteForTerminal(o.Args[0]) + " is not a task", Hint: "nexus status lists the tasks; a range is one argument."}
 	}
 	o.Scope.Range = console.FirstArg(o.Args)
 	named := 0
@@ -150,11 +150,11 @@ func reviewByModels(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	v := verdict.VerdictOf([]nexus.Evidence{r.AsEvidence()})
+	v := verdict.CombineGateResults([]nexus.GateEvidence{r.AsEvidence()})
 	if err := verdictformat.Write(a, o.Format, v, r); err != nil {
 		return err
 	}
-	a.Say("%s, %s, %s", view.Count(len(r.Readers), "reader"), view.Count(len(r.Findings), "finding"), r.Spent)
+	a.Say("%s, %s, %s", view.CountWithNoun(len(r.Readers), "reader"), view.CountWithNoun(len(r.Findings), "finding"), r.Spent)
 	switch r.State {
 	case nexus.Pass:
 		return nil

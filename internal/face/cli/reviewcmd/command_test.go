@@ -44,7 +44,7 @@ func TestFlags(t *testing.T) {
 // and another where one could not be read.
 func TestReview(t *testing.T) {
 	t.Parallel()
-	script, err := llmtest.Parse([]byte(`conversations:
+	script, err := llmtest.ParseScript([]byte(`conversations:
   - match: review.1/reviewer.1
     turns:
       - expect: ["+bad", "Review the uncommitted changes"]
@@ -63,7 +63,7 @@ func TestReview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := llmtest.New(script, llmtest.Options{Now: time.Now})
+	server, err := llmtest.NewServer(script, llmtest.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

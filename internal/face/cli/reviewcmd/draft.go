@@ -7,15 +7,15 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // draftsResult is the output about drafts.
 type draftsResult struct {
-	Run    nexus.RunID      `json:"run"`
-	Task   nexus.TaskID     `json:"task"`
-	Drafts []diffview.Draft `json:"drafts"` // all unsent drafts
+	Run    nexus.RunID             `json:"run"`
+	Task   nexus.TaskID            `json:"task"`
+	Drafts []diffview.DraftComment `json:"drafts"` // all unsent drafts
 }
 
 // keepDrafts stores comments until they are sent. They must pass the checks of comments, so that
@@ -45,21 +45,21 @@ func (d *reviewSession) keepDrafts(v nexus.ChangeReview) error {
 		return err
 	}
 	out := draftsResult{Run: d.run.ID, Task: d.task.ID, Drafts: now}
-	return d.console.Answer(out, func(view.Style) string {
+	return d.console.Answer(out, func(view.OutputStyle) string {
 		return fmt.Sprintf("%s kept, %d in all; send them with: nexus review %s --send\n",
-			view.Count(len(v.Comments), "draft"), before+len(v.Comments), d.task.ID)
+			view.CountWithNoun(len(v.Comments), "draft"), before+len(v.Comments), d.task.ID)
 	})
 }
 
 // unsentDrafts returns the current unsent drafts.
-func (d *reviewSession) unsentDrafts() ([]diffview.Draft, error) {
+func (d *reviewSession) unsentDrafts() ([]diffview.DraftComment, error) {
 	now, err := diffview.LoadDrafts(d.place.State, d.run.ID, d.task.ID, d.console.UserName())
 	if err != nil {
 		return nil, err
 	}
-	all := []diffview.Draft{}
+	all := []diffview.DraftComment{}
 	for _, c := range now.UnsentDrafts(d.review.Comments, d.console.UserName()) {
-		all = append(all, diffview.Draft{Comment: c, Line: c.Start})
+		all = append(all, diffview.DraftComment{ReviewComment: c, Line: c.Start})
 	}
 	return all, nil
 }
@@ -67,24 +67,24 @@ func (d *reviewSession) unsentDrafts() ([]diffview.Draft, error) {
 // discardDrafts discards drafts.
 func (d *reviewSession) discardDrafts() error {
 	for _, id := range d.Discard {
-		if !slices.ContainsFunc(d.review.Drafts, func(c diffview.Draft) bool { return c.ID == id }) {
+		if !slices.ContainsFunc(d.review.Drafts, func(c diffview.DraftComment) bool { return c.ID == id }) {
 			hint := "There is none."
 			if n := len(d.review.Drafts); n > 0 {
 				hint = "There are " + d.review.Drafts[0].ID + " to " + d.review.Drafts[n-1].ID + "."
 			}
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s has no draft %s of yours", d.task.ID, view.Quote(id)), Hint: hint,
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s has no draft %s of yours", d.task.ID, view.QuoteForTerminal(id)), Hint: hint,
 			}
 		}
 	}
-	d.review.Drafts = slices.DeleteFunc(d.review.Drafts, func(c diffview.Draft) bool { return slices.Contains(d.Discard, c.ID) })
+	d.review.Drafts = slices.DeleteFunc(d.review.Drafts, func(c diffview.DraftComment) bool { return slices.Contains(d.Discard, c.ID) })
 	return d.reader.Drafts.Remove(d.Discard, d.console.Now())
 }
 
 // sendDrafts sends all drafts, with the other parts of the review, as one request. A concurrent
 // call waits, and then finds no drafts.
 func (d *reviewSession) sendDrafts(ctx context.Context, v nexus.ChangeReview) error {
-	return disk.WithLock(ctx, d.reader.Drafts.LockFile(), func(ctx context.Context) error {
+	return filewrite.WithLock(ctx, d.reader.Drafts.LockFile(), func(ctx context.Context) error {
 		var err error
 		if d.state, err = d.place.Replay(ctx, d.run.ID); err != nil {
 			return err
@@ -100,7 +100,7 @@ func (d *reviewSession) sendDrafts(ctx context.Context, v nexus.ChangeReview) er
 		for _, c := range d.review.Drafts {
 			ids = append(ids, c.ID)
 			c.ID = ""
-			v.Comments = append(v.Comments, c.Comment)
+			v.Comments = append(v.Comments, c.ReviewComment)
 		}
 		if v.IsEmpty() {
 			return &nexus.Error{

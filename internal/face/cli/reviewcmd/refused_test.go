@@ -33,7 +33,7 @@ func judged(t *testing.T, grant bool) *reviewSession {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := state.New(run)
+	s := state.NewState(run)
 	last := int64(0)
 	for _, f := range []nexus.Fact{
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Do"}},
@@ -76,7 +76,7 @@ func judged(t *testing.T, grant bool) *reviewSession {
 }
 
 // unsent reads what is not sent.
-func (d *reviewSession) unsent(t *testing.T) *diffview.Drafts {
+func (d *reviewSession) unsent(t *testing.T) *diffview.CommentDrafts {
 	t.Helper()
 	all, err := diffview.LoadDrafts(d.place.State, run, "T1", "ada")
 	if err != nil {
@@ -90,13 +90,13 @@ func (d *reviewSession) unsent(t *testing.T) *diffview.Drafts {
 func TestRefusedIsKept(t *testing.T) {
 	for _, grant := range []bool{true, false} {
 		d := judged(t, grant)
-		c := nexus.Comment{Kind: nexus.MustComment, Body: "Say why."}
-		if err := d.reader.Drafts.Add([]nexus.Comment{c}, time.Now()); err != nil {
+		c := nexus.ReviewComment{Kind: nexus.MustComment, Body: "Say why."}
+		if err := d.reader.Drafts.Add([]nexus.ReviewComment{c}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		d.reader.Drafts = d.unsent(t)
 		d.sending = []string{"d1"}
-		err := d.sendReview(t.Context(), nexus.ChangeReview{Comments: []nexus.Comment{c}})
+		err := d.sendReview(t.Context(), nexus.ChangeReview{Comments: []nexus.ReviewComment{c}})
 		if e, refused := errors.AsType[*nexus.Error](err); refused == grant || refused && !strings.Contains(e.Message, "T1 is landing") {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestRefusedPatchIsKept(t *testing.T) {
 		if err := writeFileAtomically(d.kept, "#> must: Say why.\n"); err != nil {
 			t.Fatal(err)
 		}
-		err := d.sendReview(t.Context(), nexus.ChangeReview{Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: "Say why."}}})
+		err := d.sendReview(t.Context(), nexus.ChangeReview{Comments: []nexus.ReviewComment{{Kind: nexus.MustComment, Body: "Say why."}}})
 		if grant != (err == nil) {
 			t.Fatal(err)
 		}

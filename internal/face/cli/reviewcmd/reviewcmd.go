@@ -38,7 +38,7 @@ func (o *Options) concernsTask(ctx context.Context) bool {
 		return false // it is a range of a repository without runs
 	}
 	defer p.Close()
-	r, err := p.Run(ctx, "")
+	r, err := p.FindRun(ctx, "")
 	if err != nil {
 		return false
 	}
@@ -53,9 +53,9 @@ type reviewSession struct {
 	place   *app.Repository
 	run     journal.RecordedRun
 	state   *state.State
-	task    *state.Task
+	task    *state.TaskState
 	reader  diffview.ReviewBuilder
-	review  diffview.Review
+	review  diffview.TaskChangeReview
 	wait    time.Duration // time to wait for the conductor's answer
 	kept    string        // the patch with the comments until they are in the journal
 	sending []string      // drafts among the comments
@@ -177,7 +177,7 @@ func (d *reviewSession) markViewed() error {
 }
 
 // findFile returns the file of the change with that name.
-func (d *reviewSession) findFile(name string) (*diffview.File, error) {
+func (d *reviewSession) findFile(name string) (*diffview.ReviewedFile, error) {
 	var all []string
 	for i, f := range d.review.Files {
 		if f.Path == name {
@@ -190,14 +190,14 @@ func (d *reviewSession) findFile(name string) (*diffview.File, error) {
 		hint = "It changes " + nexus.JoinWords(all[:min(len(all), 10)]) + "."
 	}
 	return nil, &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not change %s", d.task.ID, view.Quote(name)),
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not change %s", d.task.ID, view.QuoteForTerminal(name)),
 		Hint: hint,
 	}
 }
 
 // addComment builds a comment from flags.
 func (d *reviewSession) addComment(v *nexus.ChangeReview, text string) error {
-	c := nexus.Comment{Kind: nexus.CommentKind(d.Kind), Body: strings.TrimSpace(text), Commit: d.review.Commit}
+	c := nexus.ReviewComment{Kind: nexus.CommentKind(d.Kind), Body: strings.TrimSpace(text), Commit: d.review.Commit}
 	if c.Kind == "" {
 		c.Kind = nexus.ShouldComment
 	}
@@ -232,11 +232,11 @@ func cutLast(text string) (before, after string, ok bool) {
 // printChange prints the change.
 func (d *reviewSession) printChange() error {
 	if len(d.Viewed)+len(d.Unviewed) > 0 && !d.console.JSON {
-		d.console.Say("%d of %s viewed", d.review.Seen, view.Count(len(d.review.Files), "file"))
+		d.console.Say("%d of %s viewed", d.review.Seen, view.CountWithNoun(len(d.review.Files), "file"))
 		return nil
 	}
 	if len(d.Discard) > 0 && !d.console.JSON {
-		d.console.Say("%s left", view.Count(len(d.review.Drafts), "draft"))
+		d.console.Say("%s left", view.CountWithNoun(len(d.review.Drafts), "draft"))
 		return nil
 	}
 	if d.Since && d.review.Since == nil {
@@ -245,9 +245,9 @@ func (d *reviewSession) printChange() error {
 			Hint: fmt.Sprintf("nexus review %s shows all of the change.", d.task.ID),
 		}
 	}
-	return d.console.Answer(d.review, func(s view.Style) string {
+	return d.console.Answer(d.review, func(s view.OutputStyle) string {
 		if d.Since {
-			return diffview.DrawSince(s, d.review)
+			return diffview.DrawChangesSinceReview(s, d.review)
 		}
 		return diffview.DrawReview(s, d.review, d.All)
 	})
@@ -308,7 +308,7 @@ func (d *reviewSession) sendReview(ctx context.Context, v nexus.ChangeReview) er
 		}
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review was refused: " + out.Why, Hint: d.nextStepHint(v)}
 	}
-	return d.console.Answer(out, func(view.Style) string {
+	return d.console.Answer(out, func(view.OutputStyle) string {
 		said := fmt.Sprintf("review of %s: %s", d.task.ID, d.contentSummary(v))
 		switch {
 		case out.Granted:
@@ -345,7 +345,7 @@ func (d *reviewSession) removeSentDrafts(v nexus.ChangeReview) (back func() erro
 func (d *reviewSession) contentSummary(v nexus.ChangeReview) string {
 	var parts []string
 	if n := len(v.Comments); n > 0 {
-		parts = append(parts, view.Count(n, "comment"))
+		parts = append(parts, view.CountWithNoun(n, "comment"))
 	}
 	if len(v.Resolve) > 0 {
 		parts = append(parts, "resolve "+nexus.JoinWords(v.Resolve))
@@ -363,7 +363,7 @@ func (d *reviewSession) contentSummary(v nexus.ChangeReview) string {
 func (d *reviewSession) nextStepHint(v nexus.ChangeReview) string {
 	if d.task.Status == nexus.Landed && len(v.Comments) > 0 {
 		c := v.Comments[0]
-		return fmt.Sprintf("Let another task do it: nexus add %s", view.Quote(nexus.OneLine(fmt.Sprintf("After %s, %s: %s",
+		return fmt.Sprintf("Let another task do it: nexus add %s", view.QuoteForTerminal(nexus.OneLine(fmt.Sprintf("After %s, %s: %s",
 			d.task.ID, c.LocationText(), c.Body))))
 	}
 	return fmt.Sprintf("nexus review %s shows the change as it is.", d.task.ID)

@@ -64,8 +64,8 @@ func reviseCriterion(ctx context.Context, o *Options) error {
 		if err != nil {
 			return err
 		}
-		return o.Console.Answer(runrequest.Result{Run: s.ID, Seq: e.Seq, Held: s.Holder != nil}, func(view.Style) string {
-			return "revised: " + view.Clean(o.Criterion) + "\n"
+		return o.Console.Answer(runrequest.Result{Run: s.ID, Seq: e.Seq, Held: s.Holder != nil}, func(view.OutputStyle) string {
+			return "revised: " + view.EscapeForTerminal(o.Criterion) + "\n"
 		})
 	})
 }

@@ -19,11 +19,11 @@ import (
 
 // rulesAnswer is the JSON output of `rules`.
 type rulesAnswer struct {
-	Paths   []string            `json:"paths"`
-	Tokens  int64               `json:"tokens"` // in agents' prompts, estimated
-	Rules   []heldRule          `json:"rules"`
-	Invoked []namedRule         `json:"invoked"`
-	Refused []rules.SkippedFile `json:"refused"`
+	Paths   []string                       `json:"paths"`
+	Tokens  int64                          `json:"tokens"` // in agents' prompts, estimated
+	Rules   []heldRule                     `json:"rules"`
+	Invoked []namedRule                    `json:"invoked"`
+	Refused []rules.SkippedInstructionFile `json:"refused"`
 }
 
 // heldRule is a file whose rules apply.
@@ -115,7 +115,7 @@ func repoRelativePaths(top, dir string, args []string) ([]string, error) {
 }
 
 func newRulesAnswer(set *rules.RuleSet, paths []string, task string) rulesAnswer {
-	v := rulesAnswer{Paths: paths, Rules: []heldRule{}, Invoked: []namedRule{}, Refused: []rules.SkippedFile{}}
+	v := rulesAnswer{Paths: paths, Rules: []heldRule{}, Invoked: []namedRule{}, Refused: []rules.SkippedInstructionFile{}}
 	for _, a := range []rules.ApplicableRules{set.AlwaysApplicable(), set.ApplicableTo(paths, task)} {
 		for _, r := range a.Rules {
 			one := heldRule{File: r.File, Own: r.Own, Why: r.Why, By: r.By}
@@ -135,7 +135,7 @@ func newRulesAnswer(set *rules.RuleSet, paths []string, task string) rulesAnswer
 }
 
 // draw draws a table of the files, and the other entries.
-func (v rulesAnswer) draw(s view.Style) string {
+func (v rulesAnswer) draw(s view.OutputStyle) string {
 	if len(v.Rules)+len(v.Invoked)+len(v.Refused) == 0 {
 		return "there are no instructions for agents here; AGENTS.md would be read\n"
 	}
@@ -150,7 +150,7 @@ func (v rulesAnswer) draw(s view.Style) string {
 		if r.By != "" {
 			why += " " + r.By
 		}
-		rows = append(rows, []string{view.Clean(r.File), view.Clean(why), view.FormatNumber(r.Tokens), cut})
+		rows = append(rows, []string{view.EscapeForTerminal(r.File), view.EscapeForTerminal(why), view.FormatNumber(r.Tokens), cut})
 	}
 	if len(rows) > 0 {
 		b.WriteString(view.DrawTable(s, []string{"file", "why", "tokens", "cut"}, rows))
@@ -170,7 +170,7 @@ func (v rulesAnswer) draw(s view.Style) string {
 		if k.State != trust.StateTrusted {
 			state = s.Warn("not trusted: nexus trust")
 		}
-		rows = append(rows, []string{string(k.Kind), view.Clean(k.Name), view.Clean(k.File), state, view.Clean(k.Description)})
+		rows = append(rows, []string{string(k.Kind), view.EscapeForTerminal(k.Name), view.EscapeForTerminal(k.File), state, view.EscapeForTerminal(k.Description)})
 	}
 	part(rows, "kind", "name", "file", "state", "description")
 	rows = nil
@@ -179,7 +179,7 @@ func (v rulesAnswer) draw(s view.Style) string {
 		if r.Told {
 			word = "told once"
 		}
-		rows = append(rows, []string{word, view.Clean(r.File), view.Clean(r.Why)})
+		rows = append(rows, []string{word, view.EscapeForTerminal(r.File), view.EscapeForTerminal(r.Why)})
 	}
 	part(rows, "left out", "file", "why")
 	return b.String()

@@ -83,7 +83,7 @@ func SendTo(ctx context.Context, a *console.Console, p *app.Repository, to app.R
 			Hint: "See nexus status.",
 		}
 	}
-	return a.Answer(told, func(view.Style) string {
+	return a.Answer(told, func(view.OutputStyle) string {
 		switch t := s.TaskByID(wish.Task); {
 		case wish.Verb == nexus.VerbRetry && (told.Granted || !told.Held):
 			return retryText(t, wish, told)
@@ -187,7 +187,7 @@ func notAnswerableReason(s *state.State, id string) (why, hint string) {
 	q := s.QuestionByID(id)
 	switch {
 	case q == nil:
-		return "there is no question " + view.Quote(id), hint
+		return "there is no question " + view.QuoteForTerminal(id), hint
 	case q.By != "":
 		return fmt.Sprintf("%s was answered by %s: %s", q.ID, q.By, q.Answer), hint
 	case !slices.Contains(s.OpenQuestions(), q):
@@ -212,7 +212,7 @@ func consentEffect(s *state.State, wish nexus.Request) string {
 		return ""
 	case nexus.IsYes(wish.Text):
 		return "the plan starts"
-	case nexus.ObjectionIn(wish.Text) == "":
+	case nexus.RequestedChangeIn(wish.Text) == "":
 		return "no task starts, and the run ends; its plan is kept. " +
 			"To get another plan, give the reason: nexus reject ID --why TEXT"
 	case s.CountPlanRefusals() >= s.Limits.Refusals:
@@ -238,7 +238,7 @@ func stopRun(ctx context.Context, a *console.Console, p *app.Repository, run nex
 		return false, err
 	}
 	told := Result{Run: run, Settled: true, Granted: true}
-	return true, a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: run %s is %s\n", run, v.Status) })
+	return true, a.Answer(told, func(view.OutputStyle) string { return fmt.Sprintf("stop: run %s is %s\n", run, v.Status) })
 }
 
 // stopLoop ends a loop that has no conductor.
@@ -247,7 +247,7 @@ func stopLoop(ctx context.Context, a *console.Console, p *app.Repository, loop n
 		return err
 	}
 	told := Result{Run: loop, Settled: true, Granted: true}
-	return a.Answer(told, func(view.Style) string { return fmt.Sprintf("stop: loop %s has ended\n", loop) })
+	return a.Answer(told, func(view.OutputStyle) string { return fmt.Sprintf("stop: loop %s has ended\n", loop) })
 }
 
 // deliverUnanswered does an unanswered request in this process, if that ends the run's work.
@@ -281,7 +281,7 @@ func AwaitReply(ctx context.Context, p *app.Repository, told Result) (Result, er
 
 // retryText describes the result of a retry: the starting point of the next attempt and, if the run
 // is not in progress, that nothing continues by itself.
-func retryText(t *state.Task, wish nexus.Request, told Result) string {
+func retryText(t *state.TaskState, wish nexus.Request, told Result) string {
 	text := fmt.Sprintf("retry: %s is tried again", t.ID)
 	if !told.Granted {
 		text = fmt.Sprintf("retry: recorded; run %s is not in progress, continue it with: nexus resume", told.Run)

@@ -10,8 +10,8 @@ import (
 
 // activeRuns is the JSON output of nexus runs --active.
 type activeRuns struct {
-	NeedsYou int                  `json:"needs_you"` // questions and tasks that wait for a person
-	Runs     []view.RepositoryRun `json:"runs"`
+	NeedsYou int                     `json:"needs_you"` // questions and tasks that wait for a person
+	Runs     []view.UnfinishedRunRow `json:"runs"`
 }
 
 // listActive lists the runs that are not over, those that need the person first.
@@ -22,9 +22,9 @@ func listActive(ctx context.Context, o *Options) error {
 		return err
 	}
 	a.ReportError(err) // in one repository: the others are available
-	told := activeRuns{Runs: []view.RepositoryRun{}}
+	told := activeRuns{Runs: []view.UnfinishedRunRow{}}
 	for _, u := range all {
-		g := view.RepositoryRun{Repository: u.Repository, Run: a.RunView(u.Run, u.State)}
+		g := view.UnfinishedRunRow{Repository: u.Repository, RunView: a.RunView(u.Run, u.State)}
 		told.NeedsYou += g.Waiting
 		told.Runs = append(told.Runs, g)
 	}
@@ -32,12 +32,12 @@ func listActive(ctx context.Context, o *Options) error {
 	if len(all) == 0 {
 		a.Say("nothing is running, and nothing waits for you; start a run with nexus run GOAL")
 	}
-	return a.Answer(told, func(s view.Style) string { return view.DrawRunList(s, told.Runs, o.All) })
+	return a.Answer(told, func(s view.OutputStyle) string { return view.DrawUnfinishedRuns(s, told.Runs, o.All) })
 }
 
 func unfinishedRuns(ctx context.Context, a *console.Console, everywhere bool) ([]app.UnfinishedRun, error) {
 	if everywhere {
-		return a.UnfinishedEverywhere(ctx)
+		return a.UnfinishedRunsOfAllRepositories(ctx)
 	}
 	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {

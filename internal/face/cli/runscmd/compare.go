@@ -50,7 +50,7 @@ func compareRuns(ctx context.Context, o *CompareOptions) error {
 	defer p.Close()
 	var both [2]*state.State
 	for i, name := range []string{o.A, o.B} {
-		r, err := p.Run(ctx, name)
+		r, err := p.FindRun(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -58,20 +58,20 @@ func compareRuns(ctx context.Context, o *CompareOptions) error {
 			return err
 		}
 	}
-	d := runComparison{both[0].Run, both[1].Run, history.Compare(both[0], both[1])}
-	return o.Console.Answer(d, func(s view.Style) string { return drawComparison(s, d) })
+	d := runComparison{both[0].Run, both[1].Run, history.CompareRuns(both[0], both[1])}
+	return o.Console.Answer(d, func(s view.OutputStyle) string { return drawComparison(s, d) })
 }
 
 // mostShown limits the drawn length of a value; JSON has all of it.
 const mostShown = 60
 
-func drawComparison(s view.Style, d runComparison) string {
+func drawComparison(s view.OutputStyle, d runComparison) string {
 	if len(d.Differences) == 0 {
 		return "they do not differ\n"
 	}
 	rows := make([][]string, len(d.Differences))
 	cut := func(text string) string {
-		text = view.Clean(text)
+		text = view.EscapeForTerminal(text)
 		if r := []rune(text); len(r) > mostShown {
 			return string(r[:mostShown]) + "..."
 		}
@@ -84,7 +84,7 @@ func drawComparison(s view.Style, d runComparison) string {
 			title = ""
 		}
 		about = x.About
-		rows[i] = []string{title, string(x.Task), view.Clean(x.What), cut(x.A), cut(x.B)}
+		rows[i] = []string{title, string(x.Task), view.EscapeForTerminal(x.What), cut(x.A), cut(x.B)}
 	}
-	return view.DrawTable(s, []string{"about", "task", "what", view.Clean(string(d.A)), view.Clean(string(d.B))}, rows)
+	return view.DrawTable(s, []string{"about", "task", "what", view.EscapeForTerminal(string(d.A)), view.EscapeForTerminal(string(d.B))}, rows)
 }

@@ -15,7 +15,7 @@ import (
 func TestCellsAreNoFormulas(t *testing.T) {
 	f := history.SummarizeRuns(nil)
 	for _, name := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@SUM(A1)", "\t=1", "a,b\"c", "plain"} {
-		f.ByModel = append(f.ByModel, history.TaskGroup{Name: name})
+		f.ByModel = append(f.ByModel, history.TaskGroupStatistics{Name: name})
 	}
 	text, err := groupsCSV(f, []string{"model"})
 	if err != nil {
@@ -40,9 +40,9 @@ func TestCellsAreNoFormulas(t *testing.T) {
 
 // TestNothingLanded: what costs money and lands nothing has no price for each landed task.
 func TestNothingLanded(t *testing.T) {
-	f := history.HistoryFigures{Runs: 1, Of: history.TaskGroup{Tasks: 2, Failed: 2, Money: nexus.Dollar}, Money: nexus.Dollar}
-	f.ByModel = []history.TaskGroup{{Name: "m", Tasks: 2, Failed: 2, Money: nexus.Dollar}}
-	if text := drawHistory(view.Style{Plain: true}, f, []string{"model"}, false); strings.Contains(text, "landed task") || !strings.Contains(text, "0 parked, $1.00") {
+	f := history.RunHistoryStatistics{Runs: 1, Of: history.TaskGroupStatistics{Tasks: 2, Failed: 2, Money: nexus.Dollar}, Money: nexus.Dollar}
+	f.ByModel = []history.TaskGroupStatistics{{Name: "m", Tasks: 2, Failed: 2, Money: nexus.Dollar}}
+	if text := drawHistory(view.OutputStyle{Plain: true}, f, []string{"model"}, false); strings.Contains(text, "landed task") || !strings.Contains(text, "0 parked, $1.00") {
 		t.Error(text)
 	}
 	text, err := groupsCSV(f, []string{"model"})
@@ -50,7 +50,7 @@ func TestNothingLanded(t *testing.T) {
 		t.Error(text, err)
 	}
 	f.Of.Landed, f.Of.PerLanded = 2, nexus.Dollar/2
-	if text := drawHistory(view.Style{Plain: true}, f, nil, true); !strings.Contains(text, "$1.00, $0.50 for each landed task") {
+	if text := drawHistory(view.OutputStyle{Plain: true}, f, nil, true); !strings.Contains(text, "$1.00, $0.50 for each landed task") {
 		t.Error(text)
 	}
 }

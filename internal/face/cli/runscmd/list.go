@@ -19,7 +19,7 @@ func listRuns(ctx context.Context, a *console.Console) error {
 	if err != nil {
 		return err
 	}
-	told := []view.Run{}
+	told := []view.RunView{}
 	for _, r := range all {
 		s, err := p.Replay(ctx, r.ID)
 		if err != nil {
@@ -30,5 +30,5 @@ func listRuns(ctx context.Context, a *console.Console) error {
 	if len(told) == 0 {
 		a.Say("this repository has no runs yet; start one with nexus run GOAL, or try nexus demo")
 	}
-	return a.Answer(map[string][]view.Run{"runs": told}, func(s view.Style) string { return view.DrawRuns(s, told) })
+	return a.Answer(map[string][]view.RunView{"runs": told}, func(s view.OutputStyle) string { return view.DrawRunOverview(s, told) })
 }

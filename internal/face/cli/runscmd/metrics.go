@@ -19,7 +19,7 @@ func printMetrics(ctx context.Context, o *Options) error {
 		if in.Past, err = a.AllRunHistories(ctx); err != nil {
 			return err
 		}
-		open, err = a.UnfinishedEverywhere(ctx)
+		open, err = a.UnfinishedRunsOfAllRepositories(ctx)
 		a.ReportError(err) // the runs of the other repositories are available
 	} else {
 		p, err := a.OpenRepository(ctx, app.ReadAccess)
@@ -47,9 +47,9 @@ func readMetrics(ctx context.Context, a *console.Console, p *app.Repository, o *
 	return p.UnfinishedRuns(ctx)
 }
 
-func openRunViews(a *console.Console, open []app.UnfinishedRun) (all []view.RepositoryRun) {
+func openRunViews(a *console.Console, open []app.UnfinishedRun) (all []view.UnfinishedRunRow) {
 	for _, u := range open {
-		all = append(all, view.RepositoryRun{Repository: u.Repository, Run: a.RunView(u.Run, u.State)})
+		all = append(all, view.UnfinishedRunRow{Repository: u.Repository, RunView: a.RunView(u.Run, u.State)})
 	}
 	return all
 }

@@ -47,7 +47,7 @@ func showStats(ctx context.Context, o *Options) error {
 		}
 		return a.Print(text)
 	}
-	return a.Answer(f, func(s view.Style) string { return drawHistory(s, f, ways, len(o.By) > 0) })
+	return a.Answer(f, func(s view.OutputStyle) string { return drawHistory(s, f, ways, len(o.By) > 0) })
 }
 
 // runsOf returns the results of runs, of the repository or of all repositories.
@@ -66,7 +66,7 @@ func runsOf(ctx context.Context, a *console.Console, all bool) ([]history.RunRec
 // groupNames returns the names of all groups of tasks.
 func groupNames() []string {
 	var known []string
-	for _, d := range (history.HistoryFigures{}).TaskDimensions() {
+	for _, d := range (history.RunHistoryStatistics{}).TaskDimensions() {
 		known = append(known, d.Name)
 	}
 	return known
@@ -74,7 +74,7 @@ func groupNames() []string {
 
 func unknownGroupError(name string) error {
 	return &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: "unknown --by value " + view.Quote(name),
+		Code: nexus.CodeInvalidInput, Message: "unknown --by value " + view.QuoteForTerminal(name),
 		Hint: "Use " + strings.Join(groupNames(), ", ") + ".",
 	}
 }
@@ -102,19 +102,19 @@ func parsePeriodStart(text string, now time.Time) (time.Time, error) {
 		return now.Add(-d), nil
 	}
 	return time.Time{}, &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: "--since " + view.Quote(text) + " is not a time",
+		Code: nexus.CodeInvalidInput, Message: "--since " + view.QuoteForTerminal(text) + " is not a time",
 		Hint: "Give how far to look back, such as 36h, 7d or 4w, or a day, such as 2026-05-31.",
 	}
 }
 
 // drawHistory draws statistics over runs: groups of tasks, outliers, failures, and the accuracy
 // of estimates. With only, it draws just the groups.
-func drawHistory(s view.Style, f history.HistoryFigures, ways []string, only bool) string {
+func drawHistory(s view.OutputStyle, f history.RunHistoryStatistics, ways []string, only bool) string {
 	if f.Runs == 0 {
 		return ""
 	}
-	text := s.Bold(view.Count(f.Runs, "run")) + ": " + s.Join(
-		fmt.Sprintf("%d of %s landed", f.Of.Landed, view.Count(f.Of.Tasks, "task")),
+	text := s.Bold(view.CountWithNoun(f.Runs, "run")) + ": " + s.JoinFigures(
+		fmt.Sprintf("%d of %s landed", f.Of.Landed, view.CountWithNoun(f.Of.Tasks, "task")),
 		fmt.Sprintf("%d failed", f.Of.Failed), fmt.Sprintf("%d parked", f.Of.Parked),
 		spentText(f),
 	) + "\n"
@@ -128,7 +128,7 @@ func drawHistory(s view.Style, f history.HistoryFigures, ways []string, only boo
 	}
 	for _, list := range []struct {
 		title string
-		items []history.TaskItem
+		items []history.TaskListItem
 	}{{"slowest", f.Slowest}, {"failed and parked", f.Failed}, {"retried", f.Retried}} {
 		if len(list.items) > 0 {
 			text += "\n" + s.Bold(list.title) + "\n" + itemTable(s, list.items)
@@ -138,21 +138,21 @@ func drawHistory(s view.Style, f history.HistoryFigures, ways []string, only boo
 }
 
 // costPerLandedTask formats the cost per landed task; empty if none landed.
-func costPerLandedTask(g history.TaskGroup) string {
+func costPerLandedTask(g history.TaskGroupStatistics) string {
 	if g.Landed == 0 {
 		return ""
 	}
 	return g.PerLanded.String()
 }
 
-func spentText(f history.HistoryFigures) string {
+func spentText(f history.RunHistoryStatistics) string {
 	if each := costPerLandedTask(f.Of); each != "" {
 		return fmt.Sprintf("%s, %s for each landed task", f.Money, each)
 	}
 	return f.Money.String()
 }
 
-func groupRows(s view.Style, f history.HistoryFigures, ways []string) [][]string {
+func groupRows(s view.OutputStyle, f history.RunHistoryStatistics, ways []string) [][]string {
 	var rows [][]string
 	for _, by := range f.TaskDimensions() {
 		if !slices.Contains(ways, by.Name) {
@@ -164,7 +164,7 @@ func groupRows(s view.Style, f history.HistoryFigures, ways []string) [][]string
 				title = ""
 			}
 			rows = append(rows, []string{
-				title, view.Clean(g.Name), strconv.Itoa(g.Tasks), strconv.Itoa(g.Landed), strconv.Itoa(g.Failed),
+				title, view.EscapeForTerminal(g.Name), strconv.Itoa(g.Tasks), strconv.Itoa(g.Landed), strconv.Itoa(g.Failed),
 				strconv.Itoa(g.Parked), strconv.Itoa(g.Retried),
 				view.FormatPercent(g.FirstPass), strconv.Itoa(g.Attempts), strconv.Itoa(g.Rounds), strconv.Itoa(g.Raised),
 				formatSeconds(g.Seconds), costPerLandedTask(g),
@@ -174,7 +174,7 @@ func groupRows(s view.Style, f history.HistoryFigures, ways []string) [][]string
 	return rows
 }
 
-func itemTable(s view.Style, items []history.TaskItem) string {
+func itemTable(s view.OutputStyle, items []history.TaskListItem) string {
 	var rows [][]string
 	for _, i := range items {
 		run := string(i.Run)
@@ -182,22 +182,22 @@ func itemTable(s view.Style, items []history.TaskItem) string {
 			run = i.Repo + " " + run
 		}
 		rows = append(rows, []string{
-			view.Clean(run), string(i.Task), view.Clean(i.Title), string(i.Status), strconv.Itoa(i.Attempts),
-			strconv.Itoa(i.Rounds), formatSeconds(i.Seconds), i.Money.String(), view.Clean(i.Why),
+			view.EscapeForTerminal(run), string(i.Task), view.EscapeForTerminal(i.Title), string(i.Status), strconv.Itoa(i.Attempts),
+			strconv.Itoa(i.Rounds), formatSeconds(i.Seconds), i.Money.String(), view.EscapeForTerminal(i.Why),
 		})
 	}
 	return view.DrawTable(s, []string{"run", "task", "title", "status", "attempts", "rounds", "time", "cost", "why"}, rows)
 }
 
 // drawFailures draws the causes of failed attempts, and how often each gate failed.
-func drawFailures(s view.Style, f history.HistoryFigures) string {
+func drawFailures(s view.OutputStyle, f history.RunHistoryStatistics) string {
 	text := ""
 	if len(f.Failures) > 0 {
 		var rows [][]string
 		for _, x := range f.Failures {
 			rows = append(rows, []string{
-				view.Clean(x.Signature), strconv.Itoa(x.Attempts), strconv.Itoa(x.Tasks),
-				x.Money.String(), string(x.Run), view.Clean(x.About),
+				view.EscapeForTerminal(x.Signature), strconv.Itoa(x.Attempts), strconv.Itoa(x.Tasks),
+				x.Money.String(), string(x.Run), view.EscapeForTerminal(x.About),
 			})
 		}
 		text += "\n" + s.Bold("failures that attempts ended with") + "\n" + view.DrawTable(s, []string{
@@ -210,13 +210,13 @@ func drawFailures(s view.Style, f history.HistoryFigures) string {
 	}
 	var rows [][]string
 	for _, g := range f.Gates {
-		rows = append(rows, []string{view.Clean(g.Name), strconv.Itoa(g.Judged), strconv.Itoa(g.Failed), fmt.Sprintf("%.1fs", g.Seconds)})
+		rows = append(rows, []string{view.EscapeForTerminal(g.Name), strconv.Itoa(g.Judged), strconv.Itoa(g.Failed), fmt.Sprintf("%.1fs", g.Seconds)})
 	}
 	return text + "\n" + s.Bold("gates") + "\n" + view.DrawTable(s, []string{"gate", "judged", "red", "time"}, rows)
 }
 
 // drawAccuracy draws the accuracy of the estimates, in total and per run.
-func drawAccuracy(s view.Style, f history.HistoryFigures) string {
+func drawAccuracy(s view.OutputStyle, f history.RunHistoryStatistics) string {
 	text := "\n" + s.Bold("estimates") + "\n"
 	if f.Estimates.Tasks == 0 {
 		return text + "  no task has landed that was estimated\n"

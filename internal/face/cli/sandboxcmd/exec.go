@@ -74,7 +74,7 @@ func runConfined(ctx context.Context, o *ExecOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	c.Env, c.Stdin, c.Cap = sandbox.QuietEnv(), a.In, 64<<20
+	c.Env, c.Stdin, c.Cap = sandbox.AgentCommandEnv(), a.In, 64<<20
 	if o.Copy {
 		discard, failed := useCheckoutCopy(ctx, &c, box, settings.Policy.Show)
 		if failed != nil {
@@ -86,7 +86,7 @@ func runConfined(ctx context.Context, o *ExecOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	grant, err := app.GrantFor(o.Network, settings.Network, app.WorkTreeRoot(here), a.TrustStore(), a.Env)
+	grant, err := app.CommandEgressGrant(o.Network, settings.Network, app.WorkTreeRoot(here), a.TrustStore(), a.Env)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func hideFiles(c *sandbox.Command, show []string) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range (files.HiddenRules{Show: show}).FindHidden(root).Files {
+	for _, f := range (files.HiddenPathRules{Show: show}).FindHidden(root).Files {
 		c.Hidden = append(c.Hidden, filepath.Join(c.Dir, filepath.FromSlash(f.Name)))
 	}
 	return root.Close()

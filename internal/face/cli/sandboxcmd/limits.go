@@ -55,7 +55,7 @@ func parseSize(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	n, err := kind.ParseSize(text)
+	n, err := kind.ParseByteSize(text)
 	if err != nil || n == 0 {
 		return 0, invalidSizeError(text)
 	}

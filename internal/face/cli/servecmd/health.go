@@ -70,7 +70,7 @@ func (m *healthMonitor) addRuns(ctx context.Context, runs []journal.RecordedRun,
 		}
 		s := m.runs[r.ID]
 		if s == nil {
-			s = state.New(r.ID).ReadPastFrom(m.place.Journal.Events(context.WithoutCancel(ctx), r.ID, 0))
+			s = state.NewState(r.ID).ReadPastFrom(m.place.Journal.Events(context.WithoutCancel(ctx), r.ID, 0))
 			m.runs[r.ID] = s
 		}
 		for e, err := range m.place.Journal.Events(ctx, r.ID, s.Seq) {

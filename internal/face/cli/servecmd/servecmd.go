@@ -81,7 +81,7 @@ func serve(ctx context.Context, o *Options) error {
 		return o.Console.Print(string(doc) + "\n")
 	}
 	return startServing(ctx, o, func(s ServeResult) error {
-		return o.Console.Answer(s, func(view.Style) string { return fmt.Sprintf("answer questions at %s\n", s.URL) })
+		return o.Console.Answer(s, func(view.OutputStyle) string { return fmt.Sprintf("answer questions at %s\n", s.URL) })
 	})
 }
 
@@ -119,7 +119,7 @@ func (f *Options) webOptions(crew channelsetup.Channels) (web.Options, error) {
 		return o, err
 	}
 	o.Book = access.TokenStoreOf(crew.Place.State)
-	return o, web.Check(o)
+	return o, web.CheckOptions(o)
 }
 
 // serveUntilDone serves until the context ends.
@@ -141,7 +141,7 @@ func (f *Options) serveUntilDone(ctx context.Context, crew channelsetup.Channels
 	if err != nil {
 		return err
 	}
-	if o.WebContent, err = NewWebContent(ctx, a, f.Execute, crew.Place); err != nil {
+	if o.ServedRepository, err = NewWebContent(ctx, a, f.Execute, crew.Place); err != nil {
 		return err
 	}
 	o.Metrics = runscmd.MetricsHandler(a, crew.Place)
@@ -178,28 +178,28 @@ func (f *Options) serveUntilDone(ctx context.Context, crew channelsetup.Channels
 }
 
 // NewWebContent returns the content and the actions of a repository's pages and API.
-func NewWebContent(ctx context.Context, a *console.Console, execute host.ExecuteFunc, p *app.Repository) (web.WebContent, error) {
+func NewWebContent(ctx context.Context, a *console.Console, execute host.ExecuteFunc, p *app.Repository) (web.ServedRepository, error) {
 	blobs, err := p.OpenBlobStore()
 	if err != nil {
-		return web.WebContent{}, err
+		return web.ServedRepository{}, err
 	}
 	head, err := p.Journal.Head(ctx)
 	if err != nil {
-		return web.WebContent{}, err
+		return web.ServedRepository{}, err
 	}
-	hub, err := hub.Open(ctx, p.Journal, hub.Options{Repository: p.Repo.Work, Now: a.Now})
+	hub, err := hub.OpenHub(ctx, p.Journal, hub.Options{Repository: p.Repo.Work, Now: a.Now})
 	if err != nil {
-		return web.WebContent{}, err
+		return web.ServedRepository{}, err
 	}
-	site := access.Backend{Hub: hub, Journal: p.Journal, Blob: blobs.Get, Act: commandRunner(a, execute), Now: a.Now, Place: filepath.Base(p.Repo.Work)}
-	return web.WebContent{Site: site, Feed: api.OpenFeed(p.Journal, head), Say: a.Say}, nil
+	site := access.WebBackend{Hub: hub, Journal: p.Journal, Blob: blobs.Get, Act: commandRunner(a, execute), Now: a.Now, Place: filepath.Base(p.Repo.Work)}
+	return web.ServedRepository{Site: site, Feed: api.OpenFeed(p.Journal, head), Say: a.Say}, nil
 }
 
 // commandRunner returns a function that runs command lines on behalf of persons, if their role allows it.
 func commandRunner(a *console.Console, execute host.ExecuteFunc) access.PersonCommandFunc {
-	return func(ctx context.Context, by access.Person, o access.CommandInput) access.Result {
-		if needed := access.LeastRole(o.Args); !by.May(needed) {
-			return access.Result{
+	return func(ctx context.Context, by access.TokenOwner, o access.CommandInput) access.CommandLineResult {
+		if needed := access.MinimumRole(o.Args); !by.HasRole(needed) {
+			return access.CommandLineResult{
 				Code: access.CodeRole, Text: fmt.Sprintf("nexus %s needs the role %s, and %s has the role %s", console.FirstArg(o.Args), needed, by.Name, by.Role),
 				Hint: "Ask the person who runs the server for another token (nexus serve token add).", Exit: int(console.CodeUsage),
 			}
@@ -211,7 +211,7 @@ func commandRunner(a *console.Console, execute host.ExecuteFunc) access.PersonCo
 		}
 		order := host.Invocation{Args: args, Stdin: o.Stdin, Actor: by.Actor(), Leaves: true, Person: true, Watched: true}
 		r := host.Host{Console: a, Execute: execute}.Run(ctx, order)
-		out := access.Result{Text: r.Text, Data: r.Data, Exit: r.Code}
+		out := access.CommandLineResult{Text: r.Text, Data: r.Data, Exit: r.Code}
 		if r.Failure != nil {
 			out.Text, out.Hint, out.Code = r.Failure.Message, r.Failure.Hint, string(r.Failure.Code)
 		}

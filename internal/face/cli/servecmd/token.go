@@ -67,12 +67,12 @@ func NewTokenAdd(c *console.Console, run func(context.Context, *TokenAddOptions)
 // addToken makes the token.
 func addToken(ctx context.Context, o *TokenAddOptions) error {
 	return openTokens(ctx, o.Console, func(b access.TokenStore) error {
-		p, now := access.Person{Name: o.Name, Role: o.Role}, o.Console.Now()
-		token, err := b.Add(p, now)
+		p, now := access.TokenOwner{Name: o.Name, Role: o.Role}, o.Console.Now()
+		token, err := b.AddPerson(p, now)
 		if err != nil {
 			return err
 		}
-		return o.Console.Answer(tokenHolder{p.Name, p.Role, p.Actor(), now.UTC(), token}, func(view.Style) string {
+		return o.Console.Answer(tokenHolder{p.Name, p.Role, p.Actor(), now.UTC(), token}, func(view.OutputStyle) string {
 			return fmt.Sprintf("the token of %s (%s), printed this once: %s\n", p.Name, p.Role, token)
 		})
 	})
@@ -107,7 +107,7 @@ func listTokens(ctx context.Context, o *TokenListOptions) error {
 		for _, e := range all {
 			told = append(told, tokenHolder{Name: e.Name, Role: e.Role, Actor: e.Actor(), Made: e.Made})
 		}
-		return o.Console.Answer(map[string]any{"persons": told}, func(view.Style) string { return drawHolders(told) })
+		return o.Console.Answer(map[string]any{"persons": told}, func(view.OutputStyle) string { return drawHolders(told) })
 	})
 }
 
@@ -140,7 +140,7 @@ func removeToken(ctx context.Context, o *TokenRemoveOptions) error {
 		if err := b.Remove(o.Name); err != nil {
 			return err
 		}
-		return o.Console.Answer(map[string]any{"removed": o.Name}, func(view.Style) string { return "removed: " + o.Name + "\n" })
+		return o.Console.Answer(map[string]any{"removed": o.Name}, func(view.OutputStyle) string { return "removed: " + o.Name + "\n" })
 	})
 }
 

@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/view"
-	"github.com/nexus-ai-builder/nexus/internal/view/trace"
+	"github.com/nexus-ai-builder/nexus/internal/view/traceability"
 )
 
 // repoRoadmap is the roadmap of a repository's checkout, with the data that its progress is computed from.
@@ -33,7 +33,7 @@ type repoRoadmap struct {
 	settings config.Config
 	place    *app.Repository
 	top      string // directory that contains the file
-	facts    trace.MilestoneFacts
+	facts    traceability.MilestoneFacts
 }
 
 // openRoadmap reads the roadmap, which is empty if there is no file, and the runs. The caller closes
@@ -149,7 +149,7 @@ func (r *repoRoadmap) landedPredicate(ctx context.Context, commit string) (func(
 		return nil, err
 	}
 	return func(s *state.State) bool {
-		if len(s.Landings) == 0 || slices.ContainsFunc(s.Landings, func(l *state.Landing) bool { return reverted[l.Commit] }) {
+		if len(s.Landings) == 0 || slices.ContainsFunc(s.Landings, func(l *state.CompletedLanding) bool { return reverted[l.Commit] }) {
 			return false
 		}
 		if s.Result != nil && slices.Contains(trees, s.Result.Verdict.Tree) {
@@ -228,15 +228,15 @@ func (r *repoRoadmap) readTag(ctx context.Context, m spec.Milestone) (t git.Tag,
 
 // progressOf computes the progress of a milestone. Its checks run, on a clean checkout of the branch's
 // tip, only if it is asked for.
-func (r *repoRoadmap) progressOf(ctx context.Context, m spec.Milestone, runChecks bool) (trace.MilestoneProgress, error) {
+func (r *repoRoadmap) progressOf(ctx context.Context, m spec.Milestone, runChecks bool) (traceability.MilestoneProgress, error) {
 	number := 1 + slices.IndexFunc(r.Milestones, func(o spec.Milestone) bool { return o.Name == m.Name })
 	t, its, err := r.readTag(ctx, m)
 	if err != nil {
-		return trace.MilestoneProgress{}, err
+		return traceability.MilestoneProgress{}, err
 	}
 	if its {
-		return trace.MilestoneProgress{
-			Number: number, State: trace.MilestoneTagged, Milestone: m, Branch: r.facts.Branch, Commit: t.Commit, Parts: []trace.MilestonePart{},
+		return traceability.MilestoneProgress{
+			Number: number, State: traceability.MilestoneTagged, Milestone: m, Branch: r.facts.Branch, Commit: t.Commit, Parts: []traceability.MilestonePart{},
 		}, nil
 	}
 	k := r.facts
@@ -248,20 +248,20 @@ func (r *repoRoadmap) progressOf(ctx context.Context, m spec.Milestone, runCheck
 			}
 		}
 		if k.Evidence, err = checkcmd.RunCriteriaChecks(ctx, r.console, r.place, r.settings, k.Commit, checks); err != nil {
-			return trace.MilestoneProgress{}, err
+			return traceability.MilestoneProgress{}, err
 		}
 	}
-	p := trace.TraceMilestone(m, k)
+	p := traceability.TraceMilestone(m, k)
 	p.Number = number
 	if part, wrong := tagPart(m, t); wrong {
-		p.Parts, p.State = append(p.Parts, part), trace.MilestoneOpen
+		p.Parts, p.State = append(p.Parts, part), traceability.MilestoneOpen
 	}
 	return p, nil
 }
 
 // tagPart returns what is wrong with the tag of a milestone that does not count.
-func tagPart(m spec.Milestone, t git.Tag) (trace.MilestonePart, bool) {
-	part := trace.MilestonePart{Name: "tag", Text: m.Tag}
+func tagPart(m spec.Milestone, t git.Tag) (traceability.MilestonePart, bool) {
+	part := traceability.MilestonePart{Name: "tag", Text: m.Tag}
 	switch {
 	case m.Commit != "" && t.Name == "":
 		part.Why, part.Next = "the tag "+m.Tag+" is not in this repository", "git fetch --tags"
@@ -279,10 +279,10 @@ func tagPart(m spec.Milestone, t git.Tag) (trace.MilestonePart, bool) {
 
 // roadmapList is the JSON output of the roadmap.
 type roadmapList struct {
-	File       string                    `json:"file"`
-	Branch     string                    `json:"branch"`
-	Commit     string                    `json:"commit"`
-	Milestones []trace.MilestoneProgress `json:"milestones"`
+	File       string                           `json:"file"`
+	Branch     string                           `json:"branch"`
+	Commit     string                           `json:"commit"`
+	Milestones []traceability.MilestoneProgress `json:"milestones"`
 }
 
 // showRoadmap lists the milestones, or shows or tags one.
@@ -298,7 +298,7 @@ func showRoadmap(ctx context.Context, o *Options) error {
 	if o.Milestone != "" {
 		return r.showMilestone(ctx, o)
 	}
-	l := roadmapList{File: spec.RoadmapFile, Branch: r.facts.Branch, Commit: r.facts.Commit, Milestones: []trace.MilestoneProgress{}}
+	l := roadmapList{File: spec.RoadmapFile, Branch: r.facts.Branch, Commit: r.facts.Commit, Milestones: []traceability.MilestoneProgress{}}
 	for _, m := range r.Milestones {
 		p, err := r.progressOf(ctx, m, false)
 		if err != nil {
@@ -306,7 +306,7 @@ func showRoadmap(ctx context.Context, o *Options) error {
 		}
 		l.Milestones = append(l.Milestones, p)
 	}
-	return o.Console.Answer(l, func(s view.Style) string { return view.DrawRoadmap(s, l.Milestones) })
+	return o.Console.Answer(l, func(s view.OutputStyle) string { return view.DrawRoadmap(s, l.Milestones) })
 }
 
 // showMilestone runs the checks of a milestone, prints its progress, and tags it on request.
@@ -325,14 +325,14 @@ func (r *repoRoadmap) showMilestone(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if o.Tag && p.State == trace.MilestoneReached {
+	if o.Tag && p.State == traceability.MilestoneReached {
 		if err := r.makeTag(ctx, p); err != nil {
 			return err
 		}
-		p.State = trace.MilestoneTagged
-		o.Console.Say("share the tag with: git push origin %s", view.Clean(m.Tag))
+		p.State = traceability.MilestoneTagged
+		o.Console.Say("share the tag with: git push origin %s", view.EscapeForTerminal(m.Tag))
 	}
-	if err := o.Console.Answer(p, func(s view.Style) string { return view.DrawMilestone(s, p) }); err != nil {
+	if err := o.Console.Answer(p, func(s view.OutputStyle) string { return view.DrawMilestone(s, p) }); err != nil {
 		return err
 	}
 	if len(p.Missing()) == 0 {
@@ -345,7 +345,7 @@ func (r *repoRoadmap) showMilestone(ctx context.Context, o *Options) error {
 }
 
 // makeTag tags the commit on which a milestone is reached.
-func (r *repoRoadmap) makeTag(ctx context.Context, p trace.MilestoneProgress) error {
+func (r *repoRoadmap) makeTag(ctx context.Context, p traceability.MilestoneProgress) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nReached on %s.\n\n", p.Title, p.Branch)
 	for _, one := range p.Parts {
@@ -353,7 +353,7 @@ func (r *repoRoadmap) makeTag(ctx context.Context, p trace.MilestoneProgress) er
 	}
 	fmt.Fprintf(&b, "\n%s%s %s", trailer, p.Name, p.Fingerprint())
 	by := git.CommitIdentity{}
-	by.Name, by.Email = git.ReadAuthor(ctx, r.place.Repo, r.console.Env)
+	by.Name, by.Email = git.ReadUserIdentity(ctx, r.place.Repo, r.console.Env)
 	by.Name = cmp.Or(by.Name, r.console.UserName())
 	return git.MakeTag(ctx, r.place.Repo, git.Tag{Name: p.Tag, Commit: p.Commit, Message: b.String()}, by, r.console.Now())
 }
@@ -379,13 +379,13 @@ func MissingGoal(ctx context.Context, a *console.Console, name string) (string, 
 	s, work := p.MissingSpec(r.facts.Specs)
 	show := "nexus spec --roadmap " + m.Name
 	switch {
-	case p.State == trace.MilestoneTagged:
+	case p.State == traceability.MilestoneTagged:
 		return refuse("milestone "+m.Name+" is reached and has the tag "+m.Tag, "Add another milestone to "+spec.RoadmapFile+" for more work.")
 	case !work && len(p.Missing()) > 0:
 		return refuse("no run can add what milestone "+m.Name+" lacks", show+" lists it, with the commands to continue with.")
 	case !work:
 		return refuse("milestone "+m.Name+" lacks nothing", "Tag it with "+show+" --tag.")
 	}
-	a.Say("the goal is what %s lacks: %s", m.Name, view.Count(len(s.Requirements)+len(s.Criteria), "part"))
+	a.Say("the goal is what %s lacks: %s", m.Name, view.CountWithNoun(len(s.Requirements)+len(s.Criteria), "part"))
 	return string(spec.FormatMarkdown(s)), nil
 }

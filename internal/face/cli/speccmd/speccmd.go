@@ -90,7 +90,7 @@ func (o *Options) check() error {
 	case o.File != "" && o.Goal != "":
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --file were given", Hint: "Give one of them."}
 	case !slices.Contains(known, o.Depth):
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown depth " + view.Quote(string(o.Depth)), Hint: "Use quick, standard or deep."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown depth " + view.QuoteForTerminal(string(o.Depth)), Hint: "Use quick, standard or deep."}
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func runSpec(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	return o.Console.Answer(w, func(s view.Style) string { return drawWritten(s, w) })
+	return o.Console.Answer(w, func(s view.OutputStyle) string { return drawWritten(s, w) })
 }
 
 // maxProblems limits the reported problems of a spec.

@@ -14,27 +14,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/view/trace"
+	"github.com/nexus-ai-builder/nexus/internal/view/traceability"
 )
 
 // TraceSpec traces the requirements of a spec, named by file or by name, over all runs; false if
 // there is no such spec.
-func TraceSpec(ctx context.Context, a *console.Console, p *app.Repository, name string) (t trace.StatementTrace, ok bool, err error) {
+func TraceSpec(ctx context.Context, a *console.Console, p *app.Repository, name string) (t traceability.GoalTrace, ok bool, err error) {
 	text, err := specText(a, name)
 	if err != nil || text == "" {
 		return t, false, err
 	}
 	all, err := PastRuns(ctx, p, func(*state.State) bool { return true })
-	return trace.TraceSpec(text, "", all), true, err
+	return traceability.TraceSpec(text, "", all), true, err
 }
 
 // TraceRun traces the requirements of a run.
-func TraceRun(ctx context.Context, p *app.Repository, s *state.State) (trace.StatementTrace, error) {
+func TraceRun(ctx context.Context, p *app.Repository, s *state.State) (traceability.GoalTrace, error) {
 	t, err := p.CriteriaTable(ctx, s)
 	if err != nil {
-		return trace.StatementTrace{}, err
+		return traceability.GoalTrace{}, err
 	}
-	return trace.TraceGoal(s.Goal.Goal.Text, s, t.Rows), nil
+	return traceability.TraceGoal(s.Goal.Goal.Text, s, t.Rows), nil
 }
 
 // specText returns the text of a spec, named by file or by name; empty if there is none.
@@ -67,19 +67,19 @@ func specText(a *console.Console, name string) (string, error) {
 
 // PastRuns returns the results of the repository's runs, the newest first; lands reports whether the
 // landed changes of a run are on their target.
-func PastRuns(ctx context.Context, p *app.Repository, lands func(*state.State) bool) ([]trace.PastRun, error) {
+func PastRuns(ctx context.Context, p *app.Repository, lands func(*state.State) bool) ([]traceability.PastRun, error) {
 	runs, err := p.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var all []trace.PastRun
+	var all []traceability.PastRun
 	for _, r := range slices.Backward(runs) {
 		s, rows, err := runCriteria(ctx, p, r.ID)
 		if err != nil {
 			return nil, fmt.Errorf("run %s: %w", r.ID, err)
 		}
 		if len(s.Tasks) > 0 {
-			all = append(all, trace.PastRun{State: s, Criteria: rows, Lands: lands(s)})
+			all = append(all, traceability.PastRun{State: s, Criteria: rows, Lands: lands(s)})
 		}
 	}
 	return all, nil

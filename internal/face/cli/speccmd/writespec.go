@@ -93,7 +93,7 @@ func resolveSpecFile(ctx context.Context, o *Options, goal nexus.Goal) (specResu
 	}
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`).MatchString(w.Name) || strings.HasSuffix(w.Name, ".md") {
 		return w, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the name %s cannot name a file", view.Quote(w.Name)),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the name %s cannot name a file", view.QuoteForTerminal(w.Name)),
 			Hint: "Use letters, digits, dots, - and _, at most 64, without .md.",
 		}
 	}
@@ -144,7 +144,7 @@ func runSpecWriter(ctx context.Context, a *console.Console, p *app.Repository, o
 	}
 	made, _ := spec.ReadSpec(text)
 	if w.Spec, w.Depth, w.Warning = &made, made.Depth, s.Spec.Written.Warning; w.Warning != "" {
-		a.Say("warning: %s", view.Clean(w.Warning))
+		a.Say("warning: %s", view.EscapeForTerminal(w.Warning))
 	}
 	if _, err := os.Lstat(filepath.Join(p.Repo.Work, w.File)); err == nil && !force {
 		return &nexus.Error{
@@ -156,7 +156,7 @@ func runSpecWriter(ctx context.Context, a *console.Console, p *app.Repository, o
 	return WriteRepoFile(p.Repo.Work, w.File, text)
 }
 
-func specReports(s *state.State) []nexus.SpecReport {
+func specReports(s *state.State) []nexus.ResearcherReport {
 	switch {
 	case s.Spec.Written != nil:
 		return s.Spec.Written.Reports
@@ -191,7 +191,7 @@ func findSpecRun(ctx context.Context, p *app.Repository, name string) (*state.St
 		return nil, err
 	}
 	if name != "" {
-		r, err := p.Run(ctx, name)
+		r, err := p.FindRun(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -243,17 +243,17 @@ func writeError(name string, err error) error {
 }
 
 // drawWritten draws the result of the command and the next step.
-func drawWritten(s view.Style, w specResult) string {
+func drawWritten(s view.OutputStyle, w specResult) string {
 	why := strings.Join(w.Reasons, "; ")
 	if w.File == "" {
-		return s.Wrap("no spec is needed: "+view.Clean(why)+". Run the goal with nexus run, or write a spec with --depth standard.", "") + "\n"
+		return s.Wrap("no spec is needed: "+view.EscapeForTerminal(why)+". Run the goal with nexus run, or write a spec with --depth standard.", "") + "\n"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", s.Bold(w.File))
-	b.WriteString(s.Wrap(fmt.Sprintf("%s, as %s; %s", w.Depth, view.Clean(why), w.Money), "  ") + "\n")
+	b.WriteString(s.Wrap(fmt.Sprintf("%s, as %s; %s", w.Depth, view.EscapeForTerminal(why), w.Money), "  ") + "\n")
 	later := len(w.Spec.Requirements) - len(w.Spec.FirstVersionRequirements())
 	b.WriteString(s.Wrap(fmt.Sprintf("%s, %d of them later or not at all; acceptance criteria: %d",
-		view.Count(len(w.Spec.Requirements), "requirement"), later, len(w.Spec.Criteria)), "  ") + "\n")
+		view.CountWithNoun(len(w.Spec.Requirements), "requirement"), later, len(w.Spec.Criteria)), "  ") + "\n")
 	for _, r := range w.Reports {
 		b.WriteString("  " + r + "\n")
 	}

@@ -17,12 +17,12 @@ import (
 
 func agentCommand(a *console.Console) *cobra.Command {
 	var prompt, role string
-	var traffic provider.TrafficOptions
+	var traffic provider.TrafficRecordingOptions
 	var lines bool
 	c := a.Command("agent -p PROMPT [flags]", "let one agent work here, without plan, gates or landing", func(ctx context.Context, _ []string) error {
 		settings, _, err := a.LoadSettings()
 		if err == nil {
-			prompt, err = a.ExpandCommand(settings, prompt)
+			prompt, err = a.ExpandSlashCommand(settings, prompt)
 		}
 		if err == nil {
 			err = errors.Join(plan.CheckGoal(prompt), checkForbiddenPhrases(a, prompt, nil))
@@ -40,7 +40,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 			if lines {
 				_ = a.PrintEventJSON(e) // a closed pipe ends the program by itself
 			} else if about, text := view.DescribeFact(f); about != "" {
-				a.Say("%s", view.Clean(text))
+				a.Say("%s", view.EscapeForTerminal(text))
 			}
 		}
 		said, err := a.RunSession(ctx, settings, nexus.Role(role), prompt, traffic, heard)
@@ -48,7 +48,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		if !lines {
-			err = a.Answer(said, func(view.Style) string { return view.CleanText(said.Text) + "\n" })
+			err = a.Answer(said, func(view.OutputStyle) string { return view.EscapeLinesForTerminal(said.Text) + "\n" })
 		}
 		if err == nil && said.Outcome != nexus.Accepted {
 			return outcomeError(said)
@@ -67,8 +67,8 @@ func agentCommand(a *console.Console) *cobra.Command {
 }
 
 // outcomeError returns the reason why a session ended without a submission.
-func outcomeError(said app.AdhocReply) error {
-	var code nexus.Code
+func outcomeError(said app.AdhocSessionResult) error {
+	var code nexus.ErrorCode
 	switch said.Outcome {
 	case nexus.Exhausted:
 		code = nexus.CodeLimit

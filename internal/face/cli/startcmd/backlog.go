@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/trustcmd"
@@ -36,7 +36,7 @@ func runWholeBacklog(ctx context.Context, a *console.Console, o *progress.RunCom
 	if o.Items, err = FreeItemSlots(a, all, 1); err != nil {
 		return err
 	}
-	waits := slices.DeleteFunc(all, func(i workitem.BacklogItem) bool { return i.State != workitem.Waiting })
+	waits := slices.DeleteFunc(all, func(i backlogitem.BacklogItem) bool { return i.State != backlogitem.Waiting })
 	if len(waits) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "no item of the backlog waits",
@@ -48,14 +48,14 @@ func runWholeBacklog(ctx context.Context, a *console.Console, o *progress.RunCom
 
 // FreeItemSlots returns how many more items may be active, 0 for no limit. If fewer than wanted
 // may be, the error names the active ones.
-func FreeItemSlots(a *console.Console, all []workitem.BacklogItem, wanted int) (int, error) {
+func FreeItemSlots(a *console.Console, all []backlogitem.BacklogItem, wanted int) (int, error) {
 	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return 0, err
 	}
 	var active []string
 	for _, i := range all {
-		if i.State == workitem.Active {
+		if i.State == backlogitem.Active {
 			active = append(active, fmt.Sprintf("%s (run %s)", i.ID, i.Run))
 		}
 	}
@@ -78,7 +78,7 @@ func FreeItemSlots(a *console.Console, all []workitem.BacklogItem, wanted int) (
 
 // RunItems begins a run that works on items of the backlog, in their order, and records the
 // results in them.
-func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *progress.RunCommandOptions, items []workitem.BacklogItem) error {
+func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *progress.RunCommandOptions, items []backlogitem.BacklogItem) error {
 	titles := make([]string, len(items))
 	for n, i := range items {
 		w := ItemAddition(i)
@@ -87,7 +87,7 @@ func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *pro
 		}
 		r := w.AddRequest(i.ID)
 		r.By = a.UserName()
-		r.Plan.Tasks[0].SetStart(o.Goal.Tier, o.Goal.Strategy, false)
+		r.Plan.Tasks[0].SetStartTier(o.Goal.Tier, o.Goal.Strategy, false)
 		o.Added, titles[n] = append(o.Added, r), i.Title
 	}
 	o.Goal.Mode, o.Goal.Text = nexus.Backlog, "Work on the backlog: "+sanitize.TruncateText(strings.Join(titles, "; "), 400)
@@ -127,40 +127,40 @@ func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *pro
 
 // QueueItems assigns waiting items to a run that is about to begin; the run is empty if it has no
 // ID yet. An item that no longer waits is refused.
-func QueueItems(ctx context.Context, store backlog.ItemStore, items []workitem.BacklogItem, run nexus.RunID) error {
-	return store.ChangeItems(ctx, func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
-		return changeItems(all, items, func(i *workitem.BacklogItem) error {
-			if i.State != workitem.Waiting {
+func QueueItems(ctx context.Context, store backlog.ItemStore, items []backlogitem.BacklogItem, run nexus.RunID) error {
+	return store.ChangeItems(ctx, func(all []backlogitem.BacklogItem) ([]backlogitem.BacklogItem, error) {
+		return changeItems(all, items, func(i *backlogitem.BacklogItem) error {
+			if i.State != backlogitem.Waiting {
 				return &nexus.Error{
 					Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is no longer waiting: it is %s", i.ID, i.State),
 					Hint: "nexus backlog shows its state.",
 				}
 			}
-			i.State, i.Run, i.Reason = workitem.Queued, run, ""
+			i.State, i.Run, i.Reason = backlogitem.Queued, run, ""
 			return nil
 		})
 	})
 }
 
 // assignItemsToRun records which run works on items.
-func assignItemsToRun(ctx context.Context, store backlog.ItemStore, items []workitem.BacklogItem, run nexus.RunID) error {
-	return store.ChangeItems(ctx, func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
-		return changeItems(all, items, func(i *workitem.BacklogItem) error { i.Run = run; return nil })
+func assignItemsToRun(ctx context.Context, store backlog.ItemStore, items []backlogitem.BacklogItem, run nexus.RunID) error {
+	return store.ChangeItems(ctx, func(all []backlogitem.BacklogItem) ([]backlogitem.BacklogItem, error) {
+		return changeItems(all, items, func(i *backlogitem.BacklogItem) error { i.Run = run; return nil })
 	})
 }
 
 // ReleaseItems returns items to waiting if no run was begun for them.
-func ReleaseItems(ctx context.Context, store backlog.ItemStore, items []workitem.BacklogItem) error {
-	return store.ChangeItems(ctx, func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
-		return changeItems(all, items, func(i *workitem.BacklogItem) error { i.State, i.Run = workitem.Waiting, ""; return nil })
+func ReleaseItems(ctx context.Context, store backlog.ItemStore, items []backlogitem.BacklogItem) error {
+	return store.ChangeItems(ctx, func(all []backlogitem.BacklogItem) ([]backlogitem.BacklogItem, error) {
+		return changeItems(all, items, func(i *backlogitem.BacklogItem) error { i.State, i.Run = backlogitem.Waiting, ""; return nil })
 	})
 }
 
 // changeItems changes the given items among all.
-func changeItems(all, items []workitem.BacklogItem, change func(*workitem.BacklogItem) error) ([]workitem.BacklogItem, error) {
-	var changed []workitem.BacklogItem
+func changeItems(all, items []backlogitem.BacklogItem, change func(*backlogitem.BacklogItem) error) ([]backlogitem.BacklogItem, error) {
+	var changed []backlogitem.BacklogItem
 	for _, i := range all {
-		if !slices.ContainsFunc(items, func(o workitem.BacklogItem) bool { return o.ID == i.ID }) {
+		if !slices.ContainsFunc(items, func(o backlogitem.BacklogItem) bool { return o.ID == i.ID }) {
 			continue
 		}
 		if err := change(&i); err != nil {

@@ -38,7 +38,7 @@ func checkBeforeRun(ctx context.Context, a *console.Console, p *app.Repository, 
 	r := doctor.CheckBeforeRun(ctx, a, p, settings, doctor.Options{Light: true, Run: true, Shown: hasCheckCommands(o.Plan), Trust: app.CheckTrust, Models: func() error { return a.CheckModels(settings, o.RunOptions) }})
 	if a.HasPerson() && !o.Headless {
 		err := r.AskPerson(func(c doctor.Check, question string) (bool, error) {
-			a.Ask(c.Name + ": " + view.Clean(c.Detail) + "\n" + view.Clean(c.Hint) + "\n")
+			a.Ask(c.Name + ": " + view.EscapeForTerminal(c.Detail) + "\n" + view.EscapeForTerminal(c.Hint) + "\n")
 			answer, err := a.Keyboard().AskLine(ctx, question+" [y/N]: ")
 			return nexus.IsYes(answer), err
 		})
@@ -50,9 +50,9 @@ func checkBeforeRun(ctx context.Context, a *console.Console, p *app.Repository, 
 		return progress.RecordStartFailure(a, settings, o.Goal, err)
 	}
 	for _, c := range r.Notices() {
-		a.Say("notice: %s: %s", c.Name, view.Clean(c.Detail))
+		a.Say("notice: %s: %s", c.Name, view.EscapeForTerminal(c.Detail))
 	}
-	o.Checked = &nexus.RunChecked{Strict: r.Strict, Skipped: r.Skipped, Notices: r.NoticeLines()}
+	o.Checked = &nexus.RunPrechecked{Strict: r.Strict, Skipped: r.Skipped, Notices: r.NoticeLines()}
 	return nil
 }
 

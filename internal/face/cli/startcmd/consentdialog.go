@@ -53,7 +53,7 @@ type consentDialog struct {
 // Offer implements [progress.ConsentDialog]. The estimate is that of every face, with the budget of the run
 // and not that of this terminal's settings. If nothing can be estimated, the plan is shown without one.
 func (g *consentDialog) Offer(ctx context.Context, s *state.State) string {
-	p, style := app.PlanOf(s), g.app.Style(g.app.Err)
+	p, style := app.PlanOfRun(s), g.app.Style(g.app.Err)
 	if p.Estimate = projection.PlanEstimate(s); p.Estimate == nil {
 		if err := g.app.EstimatePlan(ctx, g.place, &app.RunOptions{Plan: &p}); err != nil {
 			g.app.ReportError(err)
@@ -70,23 +70,23 @@ func (g *consentDialog) Offer(ctx context.Context, s *state.State) string {
 }
 
 // drawDiff draws the differences between two plans.
-func drawDiff(s view.Style, before, after []nexus.Task) string {
+func drawDiff(s view.OutputStyle, before, after []nexus.Task) string {
 	all := plandiff.DiffTasks(before, after)
 	if len(all) == 0 {
 		return "  the tasks are the same\n"
 	}
-	return view.DrawChanges(s, all, "  ")
+	return view.DrawPlanChanges(s, all, "  ")
 }
 
 // Details implements [progress.ConsentDialog].
 func (g *consentDialog) Details(s *state.State) string {
-	return planview.DrawDetails(g.app.Style(g.app.Err), s.Goal.Goal.Text, app.PlanOf(s))
+	return planview.DrawDetails(g.app.Style(g.app.Err), s.Goal.Goal.Text, app.PlanOfRun(s))
 }
 
 // Edit implements [progress.ConsentDialog].
 func (g *consentDialog) Edit(s *state.State) (*nexus.Plan, error) {
 	var o progress.RunCommandOptions
-	p := app.PlanOf(s)
+	p := app.PlanOfRun(s)
 	o.Plan, o.Goal = &p, s.Goal.Goal
 	changed, err := g.editPlan(&o)
 	if err != nil || !changed {
@@ -120,7 +120,7 @@ func ReadReplacementPlan(a *console.Console, file string, s *state.State) (*nexu
 		return nil, err
 	}
 	p.Goal = cmp.Or(p.Goal, s.Goal.Goal.Text)
-	plan.CopyTrialResults(&p, app.PlanOf(s))
+	plan.CopyTrialResults(&p, app.PlanOfRun(s))
 	return &p, errors.Join(plan.CheckGoal(p.Goal), checkForbiddenPhrases(a, p.Goal, &p), applyTierAndStrategy(&p, s.Goal.Goal))
 }
 
@@ -207,7 +207,7 @@ func (e *planEditor) openInEditor(text []byte) ([]byte, error) {
 	name := cmp.Or(e.app.Env("VISUAL"), e.app.Env("EDITOR"), "vi")
 	if err := console.OpenEditor(name, file); err != nil {
 		return nil, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "run the editor " + view.Quote(name), Cause: err,
+			Code: nexus.CodeInvalidInput, Message: "run the editor " + view.QuoteForTerminal(name), Cause: err,
 			Hint: "Set EDITOR to an installed editor that waits until you are done, such as code --wait.",
 		}
 	}

@@ -28,7 +28,7 @@ func checkForbiddenPhrases(a *console.Console, goal string, p *nexus.Plan) error
 		if phrase := findPhrase(t.text, settings.Forbidden); phrase != "" {
 			return &nexus.Error{
 				Code: nexus.CodeForbidden, Message: fmt.Sprintf("%s contains %s, which goals.deny forbids (%s)", t.where,
-					view.Quote(phrase), origins.OriginOf("goals.deny").Where),
+					view.QuoteForTerminal(phrase), origins.OriginOf("goals.deny").Where),
 				Hint: "Rephrase it without these words if you mean something else, or ask the person who set the rule.",
 			}
 		}

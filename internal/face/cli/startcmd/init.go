@@ -39,7 +39,7 @@ func initCommand(a *console.Console) *cobra.Command {
 		gates, note := withoutUnusableLinter(ctx, dir, gates)
 		files := []fileToWrite{
 			{"nexus.toml", starterConfig(gates, note)},
-			{".nexus/nexus.schema.json", string(config.Schema()) + "\n"},
+			{".nexus/nexus.schema.json", string(config.SettingsSchema()) + "\n"},
 			{".nexus/README.md", nexusDir},
 		}
 		if err := writeFiles(dir, files, force); err != nil {
@@ -49,7 +49,7 @@ func initCommand(a *console.Console) *cobra.Command {
 			a.Say("%s", note)
 		}
 		offerAgent(a)
-		return a.Answer(newInitResult(dir, files, gates), func(s view.Style) string { return drawStart(s, files, gates) })
+		return a.Answer(newInitResult(dir, files, gates), func(s view.OutputStyle) string { return drawStart(s, files, gates) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Flags().BoolVar(&force, "force", false, "overwrite existing files")
 	c.Flags().BoolP("yes", "y", false, "ask nothing; accepted for scripts, as init never asks")
@@ -68,7 +68,7 @@ func offerAgent(a *console.Console) {
 	if err != nil || len(open) == 0 {
 		return
 	}
-	name := view.Clean(open[0].Name)
+	name := view.EscapeForTerminal(open[0].Name)
 	a.Say("No model is set up, and %s is logged in: it can do the work. Read what it may do with nexus trust agent %s.", name, name)
 }
 
@@ -174,7 +174,7 @@ func newInitResult(dir string, files []fileToWrite, gates []gate.QualityGate) in
 	return s
 }
 
-func drawStart(s view.Style, files []fileToWrite, gates []gate.QualityGate) string {
+func drawStart(s view.OutputStyle, files []fileToWrite, gates []gate.QualityGate) string {
 	var b strings.Builder
 	for _, f := range files {
 		fmt.Fprintf(&b, "wrote %s\n", f.name)
@@ -203,8 +203,8 @@ func starterConfig(gates []gate.QualityGate, note string) string {
 	if note != "" {
 		fmt.Fprintf(&b, "# %s\n", note)
 	}
-	d := config.Default()
-	fmt.Fprintf(&b, "\n[budget]\n# run = %g  # dollars\n\n[limits]\n# parallel = %d\n", d.Limits.RunMoney.Float(), d.Limits.Parallel)
+	d := config.DefaultConfig()
+	fmt.Fprintf(&b, "\n[budget]\n# run = %g  # dollars\n\n[limits]\n# parallel = %d\n", d.Limits.RunMoney.Dollars(), d.Limits.Parallel)
 	return b.String()
 }
 

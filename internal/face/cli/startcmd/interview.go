@@ -75,7 +75,7 @@ func readInterviewGoal(ctx context.Context, a *console.Console, o *progress.RunC
 		said := strings.TrimSpace(string(data))
 		if bytes.ContainsRune(data, 0) {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: view.Quote(file) + " is not text",
+				Code: nexus.CodeInvalidInput, Message: view.QuoteForTerminal(file) + " is not text",
 				Hint: "Give notes as plain text or Markdown.",
 			}
 		}
@@ -96,7 +96,7 @@ func readInterviewGoal(ctx context.Context, a *console.Console, o *progress.RunC
 	if err != nil {
 		return err
 	}
-	if text, err = a.ExpandCommand(settings, text); err != nil {
+	if text, err = a.ExpandSlashCommand(settings, text); err != nil {
 		return err
 	}
 	o.Goal.Text = text
@@ -112,7 +112,7 @@ func findInterview(ctx context.Context, p *app.Repository, name, file string) (n
 		}
 	}
 	if name != "" {
-		r, err := p.Run(ctx, name)
+		r, err := p.FindRun(ctx, name)
 		if err != nil {
 			return "", err
 		}
@@ -158,20 +158,20 @@ func conductInterview(ctx context.Context, a *console.Console, p *app.Repository
 
 // interviewResult is the JSON output of nexus interview.
 type interviewResult struct {
-	Run          nexus.RunID                 `json:"run"`
-	Status       nexus.RunStatus             `json:"status"`
-	File         string                      `json:"file,omitzero"` // file of the spec; empty: not written
-	Clear        bool                        `json:"clear"`         // no question was needed
-	Depth        string                      `json:"depth"`
-	Requirements []nexus.Requirement         `json:"requirements"`
-	Candidates   []nexus.Requirement         `json:"candidates"`
-	Assumptions  []clarify.Assumption        `json:"assumptions"`
-	Corrections  []clarify.SpecCorrection    `json:"corrections"`
-	Exchanges    []clarify.InterviewExchange `json:"questions"`
-	Gaps         []string                    `json:"gaps"`
-	Statistics   clarify.InterviewStatistics `json:"statistics"`
-	Spent        nexus.Money                 `json:"spent"`
-	Spec         spec.Spec                   `json:"spec"`
+	Run          nexus.RunID                   `json:"run"`
+	Status       nexus.RunStatus               `json:"status"`
+	File         string                        `json:"file,omitzero"` // file of the spec; empty: not written
+	Clear        bool                          `json:"clear"`         // no question was needed
+	Depth        string                        `json:"depth"`
+	Requirements []nexus.Requirement           `json:"requirements"`
+	Candidates   []nexus.Requirement           `json:"candidates"`
+	Assumptions  []clarify.InterviewAssumption `json:"assumptions"`
+	Corrections  []clarify.SpecCorrection      `json:"corrections"`
+	Exchanges    []clarify.InterviewExchange   `json:"questions"`
+	Gaps         []string                      `json:"gaps"`
+	Statistics   clarify.InterviewStatistics   `json:"statistics"`
+	Spent        nexus.Money                   `json:"spent"`
+	Spec         spec.Spec                     `json:"spec"`
 }
 
 // saveInterviewSpec writes the spec of an interview, and prints it.
@@ -193,23 +193,23 @@ func saveInterviewSpec(ctx context.Context, a *console.Console, p *app.Repositor
 		a.Say("wrote %s", t.File)
 		err = addLaterToBacklog(ctx, a, p, s)
 	}
-	return errors.Join(a.Answer(t, func(view.Style) string { return view.CleanText(string(text)) }), err)
+	return errors.Join(a.Answer(t, func(view.OutputStyle) string { return view.EscapeLinesForTerminal(string(text)) }), err)
 }
 
 // nonNilSlice returns a slice that is never null in JSON.
 func nonNilSlice[T any](all []T) []T { return append([]T{}, all...) }
 
 // sayCorrected prints the corrections of people to the spec, and their results.
-func sayCorrected(a *console.Console, i *clarify.Interview) {
+func sayCorrected(a *console.Console, i *clarify.InterviewState) {
 	for _, c := range i.Corrections {
 		for _, l := range c.SummaryLines() {
-			a.Say("%s", view.Clean(l))
+			a.Say("%s", view.EscapeForTerminal(l))
 		}
 	}
 }
 
 // sayAssumed prints the assumptions that nobody confirmed.
-func sayAssumed(a *console.Console, i *clarify.Interview) {
+func sayAssumed(a *console.Console, i *clarify.InterviewState) {
 	n := 0
 	for _, as := range i.Assumptions {
 		if !as.Locked {
@@ -217,7 +217,7 @@ func sayAssumed(a *console.Console, i *clarify.Interview) {
 		}
 	}
 	if n > 0 {
-		a.Say("%s not confirmed by a person; read them before you build on the spec", view.Count(n, "assumption"))
+		a.Say("%s not confirmed by a person; read them before you build on the spec", view.CountWithNoun(n, "assumption"))
 	}
 }
 
@@ -226,7 +226,7 @@ func sayAssumed(a *console.Console, i *clarify.Interview) {
 func writeSpecFile(ctx context.Context, a *console.Console, p *app.Repository, made spec.Spec, text []byte, name string, yes, headless bool) (string, error) {
 	if name = cmp.Or(strings.TrimSuffix(name, ".md"), titleSlug(made.Title)); name != titleSlug(name) {
 		return "", &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: view.Quote(name) + " is not a valid name of a spec",
+			Code: nexus.CodeInvalidInput, Message: view.QuoteForTerminal(name) + " is not a valid name of a spec",
 			Hint: "Use letters, digits and hyphens, such as " + titleSlug(name) + ".",
 		}
 	}

@@ -21,7 +21,7 @@ func fetchGoal(ctx context.Context, a *console.Console, o *progress.RunCommandOp
 	if strings.ContainsAny(text, " \t\n") || !away && !strings.Contains(text, "#") || !typed && !a.Host.Served {
 		return "", false, nil
 	}
-	r, err := a.IssueRef(ctx, text)
+	r, err := a.ParseIssueRef(ctx, text)
 	switch {
 	case a.Host.Served && (err != nil || away || r != forge.IssueRef{}):
 		return "", false, &nexus.Error{
@@ -63,7 +63,7 @@ func withoutSecrets(address string) string {
 
 // sayIssueRead prints which parts of an issue were read, and which were not.
 func sayIssueRead(a *console.Console, r forge.IssueRef, i forge.Issue) {
-	a.Say("%s %s: %s", r.Kind, view.Clean(r.Project), view.Clean(i.Title))
+	a.Say("%s %s: %s", r.Kind, view.EscapeForTerminal(r.Project), view.EscapeForTerminal(i.Title))
 	if i.Closed {
 		a.Say("  it is closed already")
 	}
@@ -72,12 +72,12 @@ func sayIssueRead(a *console.Console, r forge.IssueRef, i forge.Issue) {
 	}
 	switch {
 	case i.Left > 0 && i.Unproved:
-		a.Say("  left out: %s of people who do not belong to the project", view.Count(i.Left, "comment"))
+		a.Say("  left out: %s of people who do not belong to the project", view.CountWithNoun(i.Left, "comment"))
 	case i.Left > 0:
-		a.Say("  left out: %s of people who may not write to the project", view.Count(i.Left, "comment"))
+		a.Say("  left out: %s of people who may not write to the project", view.CountWithNoun(i.Left, "comment"))
 	}
 	if i.Hidden > 0 {
-		a.Say("  left out: %s that its page does not show", view.Count(i.Hidden, "comment"))
+		a.Say("  left out: %s that its page does not show", view.CountWithNoun(i.Hidden, "comment"))
 	}
 	if i.More {
 		a.Say("  left out: the newest comments, there are too many")

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
@@ -32,10 +32,12 @@ func addLaterToBacklog(ctx context.Context, a *console.Console, p *app.Repositor
 	var kept []string
 	for _, r := range later {
 		item := laterItem(r)
-		if slices.ContainsFunc(all, func(o workitem.BacklogItem) bool { return o.By == by && o.Text == item.Text || o.Title == item.Title }) {
+		if slices.ContainsFunc(all, func(o backlogitem.BacklogItem) bool {
+			return o.By == by && o.Text == item.Text || o.Title == item.Title
+		}) {
 			continue
 		}
-		item.State, item.By, item.Added = workitem.Waiting, by, a.Now().Format(time.DateOnly)
+		item.State, item.By, item.Added = backlogitem.Waiting, by, a.Now().Format(time.DateOnly)
 		if item, err = store.AddItem(ctx, item); err != nil {
 			return err
 		}
@@ -52,21 +54,21 @@ const maxItemTitle = 100
 
 // laterItem returns the item for a requirement: the text contains all of a requirement that is
 // too long for a title, and the person's words.
-func laterItem(r nexus.Requirement) workitem.BacklogItem {
-	item := workitem.BacklogItem{Title: sanitize.TruncateText(view.Clean(r.Text), maxItemTitle), Priority: priorityOf(r.Priority)}
+func laterItem(r nexus.Requirement) backlogitem.BacklogItem {
+	item := backlogitem.BacklogItem{Title: sanitize.TruncateText(view.EscapeForTerminal(r.Text), maxItemTitle), Priority: priorityOf(r.Priority)}
 	var text []string
-	if item.Title != view.Clean(r.Text) {
-		text = append(text, view.Clean(r.Text))
+	if item.Title != view.EscapeForTerminal(r.Text) {
+		text = append(text, view.EscapeForTerminal(r.Text))
 	}
 	if r.Quote != "" {
-		text = append(text, "The person said: "+view.Clean(r.Quote))
+		text = append(text, "The person said: "+view.EscapeForTerminal(r.Quote))
 	}
 	item.Text = strings.Join(append(text, "It was "+r.ID+" of the interview, wanted later."), "\n\n")
 	return item
 }
 
 // priorityOf returns the priority of an item made from a requirement.
-func priorityOf(p nexus.MoSCoW) nexus.Priority {
+func priorityOf(p nexus.RequirementPriority) nexus.Priority {
 	switch p {
 	case nexus.Must:
 		return nexus.PriorityHigh

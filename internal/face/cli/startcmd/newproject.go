@@ -48,9 +48,9 @@ func (g newProject) startProject(ctx context.Context, a *console.Console, dir st
 		return err
 	}
 	by := git.CommitIdentity{}
-	by.Name, by.Email = git.ReadAuthor(ctx, git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}, a.Env)
+	by.Name, by.Email = git.ReadUserIdentity(ctx, git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}, a.Env)
 	if !git.IsEmptyRepo(ctx, dir) || !hasInitialCommit(ctx, dir) {
-		if err := git.InitEmpty(ctx, dir, by, founding); err != nil {
+		if err := git.CreateRepoWithEmptyCommit(ctx, dir, by, founding); err != nil {
 			return err
 		}
 	}
@@ -95,7 +95,7 @@ func (g newProject) checkStack(idea string) error {
 }
 
 // chooseStack returns the stack for an idea.
-func (g newProject) chooseStack(idea string) (stack.StackChoice, error) {
+func (g newProject) chooseStack(idea string) (stack.ProjectStackChoice, error) {
 	c, why := stack.ChooseStack(idea, g.stack, sandbox.IsInstalled)
 	if why == "" {
 		return c, nil
@@ -172,7 +172,7 @@ func (g newProject) commitSkeleton(ctx context.Context, a *console.Console, dir,
 	files := c.Stack.Skeleton.FilesFor(projectName(dir))
 	if left := leftoverStacks(ctx, dir); len(left) > 0 && !slices.Contains(left, c.Stack.Name) {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: view.Quote(dir) + " has the first files of a " + left[0] + " project already",
+			Code: nexus.CodeInvalidInput, Message: view.QuoteForTerminal(dir) + " has the first files of a " + left[0] + " project already",
 			Hint: "Start it with --stack " + left[0] + ", or delete them.",
 		}
 	}
@@ -215,7 +215,7 @@ func passedGates(ctx context.Context, a *console.Console) (string, error) {
 	var passed, not []string
 	for _, e := range all {
 		if e.Passed() {
-			passed = append(passed, detect.StepOf(e.Gate))
+			passed = append(passed, detect.StepOfGate(e.Gate))
 		} else {
 			not = append(not, strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", e.Gate, e.State, e.Why), ": "))
 		}

@@ -61,6 +61,6 @@ func addSplitHint(wrong error) error {
 // sayDivided prints how the oversized tasks are divided.
 func sayDivided(a *console.Console, divisions []plan.TaskDivision) {
 	for _, d := range divisions {
-		a.Say("  %s", view.Clean(fmt.Sprintf("%s is divided by %s into %s (%s)", d.Task, d.By, nexus.JoinWords(d.Parts), d.Why)))
+		a.Say("  %s", view.EscapeForTerminal(fmt.Sprintf("%s is divided by %s into %s (%s)", d.Task, d.By, nexus.JoinWords(d.Parts), d.Why)))
 	}
 }

@@ -116,12 +116,12 @@ func printPlanChanges(ctx context.Context, a *console.Console, run string) error
 		}
 	}
 	return a.ReadRun(ctx, run, func(_ *app.Repository, _ journal.RecordedRun, s *state.State) error {
-		said := view.ConsentOf(s)
+		said := view.PlanReactionOf(s)
 		if said == nil {
-			said = &view.PlanReaction{By: s.Consent.By}
+			said = &view.PlanReactionView{By: s.Consent.By}
 		}
-		return a.Answer(said, func(style view.Style) string {
-			return cmp.Or(strings.TrimPrefix(view.DrawConsent(style, said), "\n"), "the plan was not refused or edited\n")
+		return a.Answer(said, func(style view.OutputStyle) string {
+			return cmp.Or(strings.TrimPrefix(view.DrawPlanReaction(style, said), "\n"), "the plan was not refused or edited\n")
 		})
 	})
 }
@@ -140,7 +140,7 @@ func printEditedPlanDiff(ctx context.Context, a *console.Console, run, file stri
 		if err != nil {
 			return err
 		}
-		was := app.PlanOf(s)
+		was := app.PlanOfRun(s)
 		answer := struct {
 			Run     nexus.RunID           `json:"run"`
 			Goal    string                `json:"goal,omitempty"` // if it differs
@@ -149,10 +149,10 @@ func printEditedPlanDiff(ctx context.Context, a *console.Console, run, file stri
 		if now.Goal != was.Goal {
 			answer.Goal = now.Goal
 		}
-		return a.Answer(answer, func(style view.Style) string {
+		return a.Answer(answer, func(style view.OutputStyle) string {
 			text := drawDiff(style, was.Tasks, now.Tasks)
 			if answer.Goal != "" {
-				text = style.Wrap("the goal is now: "+view.Clean(answer.Goal), "  ") + "\n" + text
+				text = style.Wrap("the goal is now: "+view.EscapeForTerminal(answer.Goal), "  ") + "\n" + text
 			}
 			return text
 		})
@@ -194,7 +194,7 @@ func loadRunPlan(ctx context.Context, a *console.Console, o *progress.RunCommand
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --run were given", Hint: "Give one of them."}
 	}
 	return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.RecordedRun, s *state.State) error {
-		p := app.PlanOf(s)
+		p := app.PlanOfRun(s)
 		if len(p.Tasks) == 0 {
 			return &nexus.Error{
 				Code: nexus.CodeNotFound, Message: "run " + string(r.ID) + " has no plan",
@@ -220,7 +220,7 @@ func replaceRefusedPlan(ctx context.Context, a *console.Console, o *progress.Run
 		}
 	}
 	return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.RecordedRun, s *state.State) error {
-		p := app.PlanOf(s)
+		p := app.PlanOfRun(s)
 		if p.Run == "" || len(p.Tasks) == 0 {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "run " + string(r.ID) + " was not made by nexus plan",
@@ -229,8 +229,8 @@ func replaceRefusedPlan(ctx context.Context, a *console.Console, o *progress.Run
 		}
 		goal := s.Goal.Goal
 		goal.Tier, goal.Strategy = cmp.Or(o.Goal.Tier, goal.Tier), cmp.Or(o.Goal.Strategy, goal.Strategy)
-		o.Goal, o.Spent = goal, app.PlanCost(s)
-		o.Refused = append(slices.Clone(s.Consent.Drafts), state.PlanDraft{
+		o.Goal, o.Spent = goal, app.PlanningCost(s)
+		o.Refused = append(slices.Clone(s.Consent.Drafts), state.UnapprovedPlan{
 			Goal: p.Goal, Tasks: p.Tasks, Assumed: p.Assumptions, Foreseen: p.Foreseen, Why: why, By: a.UserName(),
 		})
 		return checkForbiddenPhrases(a, p.Goal, nil)
@@ -293,12 +293,12 @@ func printPlan(ctx context.Context, a *console.Console, p *app.Repository, o pro
 	answer := struct {
 		nexus.Plan
 
-		Risks  []risk.IdentifiedRisk `json:"risks,omitempty"`
-		Lanes  []nexus.LaneFormed    `json:"lanes,omitempty"` // groups of tasks that would share a session
-		Steps  []app.PlannedStep     `json:"pipeline,omitempty"`
-		Import *foreign.ImportedPlan `json:"import,omitempty"`
+		Risks  []risk.IdentifiedPlanRisk        `json:"risks,omitempty"`
+		Lanes  []nexus.SharedSessionGroupFormed `json:"lanes,omitempty"` // groups of tasks that would share a session
+		Steps  []app.PlannedPipelineStep        `json:"pipeline,omitempty"`
+		Import *foreign.ImportedPlan            `json:"import,omitempty"`
 	}{*o.Plan, slices.Concat(risk.PlanRisks(*o.Plan), spans), o.Lanes, o.Steps, out.read}
-	if err := a.Answer(answer, func(s view.Style) string {
+	if err := a.Answer(answer, func(s view.OutputStyle) string {
 		text := planview.Draw(s, *o.Plan, out.form)
 		if out.form == "" && !s.Plain {
 			text += view.DrawSharedSessions(s, o.Lanes) + planview.DrawSteps(s, o.Steps)
@@ -314,9 +314,9 @@ func printPlan(ctx context.Context, a *console.Console, p *app.Repository, o pro
 }
 
 // nextStepsText describes the next steps for a plan that a run has only made.
-func nextStepsText(s view.Style, run nexus.RunID) string {
+func nextStepsText(s view.OutputStyle, run nexus.RunID) string {
 	of := "nexus plan --run " + string(run)
-	text := "next:\n" + view.DrawTable(view.Style{Width: s.Width, ASCII: s.ASCII}, nil, [][]string{
+	text := "next:\n" + view.DrawTable(view.OutputStyle{Width: s.Width, ASCII: s.ASCII}, nil, [][]string{
 		{"  " + of + " --markdown", "briefs, criteria and checks"},
 		{"  " + of + ` --why "..."`, "refuse it: the planner makes another one for your reason"},
 		{"  " + of + " --markdown >plan.md", "edit it, then"},

@@ -32,16 +32,16 @@ func readFile(ctx context.Context, a *console.Console, o *progress.RunCommandOpt
 	var data []byte
 	var s foreign.PlanSource
 	if info, err := os.Stat(name); err == nil && info.IsDir() && !src.task {
-		s = foreign.FolderSource(name)
+		s = foreign.NewFolderSource(name)
 	} else {
 		if data, err = readInput(a, name); err != nil {
 			return "", err
 		}
-		s = foreign.FileSource(name, data)
+		s = foreign.NewFileSource(name, data)
 	}
 	if format == "" && src.plan == "" && !src.task && data != nil && (spec.LooksLikeSpec(string(data)) || inSpecs(name)) {
 		text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\uFEFF"), "\r\n", "\n")
-		return strings.TrimSpace(text), speccmd.Check(view.Quote(name), data)
+		return strings.TrimSpace(text), speccmd.Check(view.QuoteForTerminal(name), data)
 	}
 	if format == "" && !src.task {
 		if format, s, err = foreign.RecogniseFormat(s); err != nil {
@@ -52,7 +52,7 @@ func readFile(ctx context.Context, a *console.Console, o *progress.RunCommandOpt
 	case format == "" && src.plan == "":
 		return looks, nil
 	case format == "" && looks != "" && !strings.ContainsAny(looks[:1], "{["):
-		a.Say("%s is in no format of a plan that Nexus knows: the planner reads it as a goal", view.Quote(name))
+		a.Say("%s is in no format of a plan that Nexus knows: the planner reads it as a goal", view.QuoteForTerminal(name))
 		return looks, nil
 	case format == "" || format == foreign.Nexus:
 		proposed, err := loadPlan(a, data)
@@ -89,7 +89,7 @@ func importPlan(ctx context.Context, a *console.Console, o *progress.RunCommandO
 	for _, d := range divisions {
 		read.Remarks = append(read.Remarks, foreign.ImportRemark{Kind: foreign.Changed, Item: string(d.Task), What: "it is divided into " + nexus.JoinWords(d.Parts), Why: d.Why})
 	}
-	a.Say("%s is read as a plan of the format %s: %s", view.Clean(read.File), read.Format, view.Count(len(read.Plan.Tasks), "task"))
+	a.Say("%s is read as a plan of the format %s: %s", view.EscapeForTerminal(read.File), read.Format, view.CountWithNoun(len(read.Plan.Tasks), "task"))
 	sayRemarks(a, read.Remarks)
 	src.read, o.Plan = &read, &read.Plan
 	return read.Plan.Goal, nil
@@ -103,7 +103,7 @@ const maxRemarks = 40
 func sayRemarks(a *console.Console, remarks []foreign.ImportRemark) {
 	lines := remarkLines(remarks)
 	for _, line := range lines[:min(len(lines), maxRemarks)] {
-		a.Say("  %s", view.Clean(line))
+		a.Say("  %s", view.EscapeForTerminal(line))
 	}
 	if more := len(lines) - maxRemarks; more > 0 {
 		a.Say("  and %d more; nexus plan --json lists them", more)
@@ -113,7 +113,7 @@ func sayRemarks(a *console.Console, remarks []foreign.ImportRemark) {
 // remarkLines formats remarks.
 func remarkLines(remarks []foreign.ImportRemark) []string {
 	type same struct {
-		kind      foreign.RemarkKind
+		kind      foreign.ImportRemarkKind
 		what, why string
 	}
 	where := map[same]int{}

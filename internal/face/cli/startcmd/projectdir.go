@@ -93,7 +93,7 @@ func prepareProjectDir(ctx context.Context, a *console.Console, dir string) (str
 		dir = filepath.Join(here, dir)
 	}
 	refuse := func(why, hint string, cause error) (string, error) {
-		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.Quote(dir) + " " + why, Hint: hint, Cause: cause}
+		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: view.QuoteForTerminal(dir) + " " + why, Hint: hint, Cause: cause}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return refuse("cannot be made", "Give a directory that is empty or does not exist, where you may write.", err)
@@ -106,7 +106,7 @@ func prepareProjectDir(ctx context.Context, a *console.Console, dir string) (str
 		return dir, nil
 	}
 	if top := app.WorkTreeRoot(dir); top != dir && pathExists(filepath.Join(top, ".git")) {
-		return refuse("is in the repository "+view.Quote(top), "Begin a project outside of others; for a part of that one, use nexus run there.", nil)
+		return refuse("is in the repository "+view.QuoteForTerminal(top), "Begin a project outside of others; for a part of that one, use nexus run there.", nil)
 	}
 	return refuse("is not empty", "Give a directory that is empty or does not exist. In a project that exists, commit it and use nexus run.", nil)
 }

@@ -37,7 +37,7 @@ func promptCommand(a *console.Console) *cobra.Command {
 					Hint: "Use --role ROLE to print what another attempt would send, or nexus prompt SESSION for what was sent; nexus status " + string(t.ID) + " lists the sessions.",
 				}
 			}
-			u, fresh, err := a.NextRequest(ctx, p, s, t, nexus.Role(role))
+			u, fresh, err := a.PreviewNextRequest(ctx, p, s, t, nexus.Role(role))
 			if err != nil {
 				return err
 			}
@@ -68,12 +68,12 @@ type nextPrompt struct {
 // promptSection is a part of the prompt.
 type promptSection struct {
 	In string `json:"in"` // system, tools, conversation, message
-	prompt.SentPart
+	prompt.SentPromptSection
 }
 
 func newNextPrompt(u attempt.PromptPreview, fresh bool) nextPrompt {
 	v := nextPrompt{Session: u.Session, Role: u.Role, Model: u.Offer.Model, Tier: u.Offer.Tier, Begins: fresh, Why: u.Why, Context: u.Offer.Context}
-	add := func(in string, parts ...prompt.SentPart) {
+	add := func(in string, parts ...prompt.SentPromptSection) {
 		for _, p := range parts {
 			v.Sections = append(v.Sections, promptSection{in, p})
 			v.Tokens += p.Tokens
@@ -84,14 +84,14 @@ func newNextPrompt(u attempt.PromptPreview, fresh bool) nextPrompt {
 	for _, t := range u.Offer.Tools {
 		names = append(names, t.Name)
 	}
-	add("tools", prompt.SentPart{Title: view.Count(len(names), "tool"), Text: strings.Join(names, " "), Tokens: u.Offer.ToolTokens(), Reason: "the role has them"})
+	add("tools", prompt.SentPromptSection{Title: view.CountWithNoun(len(names), "tool"), Text: strings.Join(names, " "), Tokens: u.Offer.ToolTokens(), Reason: "the role has them"})
 	add("conversation", u.Said...)
 	add("message", u.Parts...)
 	return v
 }
 
 // draw draws a table of the sections, and then each section.
-func (v nextPrompt) draw(s view.Style) string {
+func (v nextPrompt) draw(s view.OutputStyle) string {
 	var b strings.Builder
 	size := view.FormatNumber(v.Tokens) + " tokens"
 	if v.Context > 0 {
@@ -101,7 +101,7 @@ func (v nextPrompt) draw(s view.Style) string {
 	if v.Why == "" {
 		figures = append(figures, "the conversation continues")
 	}
-	b.WriteString(s.TruncateLine(s.Bold(view.Clean(string(v.Session)))+"  "+view.Clean(v.Model)+"  "+s.Join(figures...)) + "\n\n")
+	b.WriteString(s.TruncateLine(s.Bold(view.EscapeForTerminal(string(v.Session)))+"  "+view.EscapeForTerminal(v.Model)+"  "+s.JoinFigures(figures...)) + "\n\n")
 	var rows [][]string
 	for i, p := range v.Sections {
 		rows = append(rows, itemRow(s, p.ManifestItem(p.In), v.sectionTitle(i)))
@@ -112,7 +112,7 @@ func (v nextPrompt) draw(s view.Style) string {
 			continue
 		}
 		b.WriteString("\n" + s.Busy("--- "+p.In+": "+v.sectionTitle(i)) + "\n")
-		b.WriteString(strings.TrimRight(view.CleanText(p.Text), "\n") + "\n")
+		b.WriteString(strings.TrimRight(view.EscapeLinesForTerminal(p.Text), "\n") + "\n")
 	}
 	if v.Begins {
 		b.WriteString("\n" + s.Dim(s.Wrap("This would start an attempt. Findings of the gates and tools of MCP servers are added then.", "")) + "\n")

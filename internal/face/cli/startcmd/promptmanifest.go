@@ -24,10 +24,10 @@ type promptManifest struct {
 
 // sentMessage is a message that a session received.
 type sentMessage struct {
-	Seq    int64              `json:"seq"` // of its event
-	Why    string             `json:"why"`
-	Tokens int64              `json:"tokens"`          // of its items, estimated
-	Items  []nexus.PromptItem `json:"items,omitempty"` // none: it is a single line by Nexus, or a person's message
+	Seq    int64                      `json:"seq"` // of its event
+	Why    string                     `json:"why"`
+	Tokens int64                      `json:"tokens"`          // of its items, estimated
+	Items  []nexus.PromptManifestItem `json:"items,omitempty"` // none: it is a single line by Nexus, or a person's message
 }
 
 // printManifest prints the parts of the messages that a session received.
@@ -79,15 +79,15 @@ func (t *sentMessage) readItems(hash string, get func(hash string) ([]byte, erro
 }
 
 // draw draws a table for each message.
-func (m promptManifest) draw(s view.Style) string {
+func (m promptManifest) draw(s view.OutputStyle) string {
 	var b strings.Builder
-	b.WriteString(s.TruncateLine(s.Bold(view.Clean(string(m.Session)))+"  "+view.Clean(m.Model)) + "\n")
+	b.WriteString(s.TruncateLine(s.Bold(view.EscapeForTerminal(string(m.Session)))+"  "+view.EscapeForTerminal(m.Model)) + "\n")
 	for _, t := range m.Messages {
 		figures := []string{t.Why}
 		if len(t.Items) > 0 {
 			figures = append(figures, "about "+view.FormatNumber(t.Tokens)+" tokens")
 		}
-		fmt.Fprintf(&b, "\n%s  %s\n", s.Busy(fmt.Sprintf("event %d", t.Seq)), s.Join(figures...))
+		fmt.Fprintf(&b, "\n%s  %s\n", s.Busy(fmt.Sprintf("event %d", t.Seq)), s.JoinFigures(figures...))
 		var rows [][]string
 		for i, item := range t.Items {
 			rows = append(rows, itemRow(s, item, titleOf(item, i == 0 || t.Items[i-1].In != item.In)))
@@ -102,16 +102,16 @@ func (m promptManifest) draw(s view.Style) string {
 // manifestHead returns the column titles of a manifest.
 func manifestHead() []string { return []string{"part", "section", "tokens", "because", "cut"} }
 
-func itemRow(s view.Style, i nexus.PromptItem, title string) []string {
-	return []string{i.In, title, view.FormatNumber(i.Tokens), view.Clean(i.Reason), s.Warn(view.Clean(cutReason(i)))}
+func itemRow(s view.OutputStyle, i nexus.PromptManifestItem, title string) []string {
+	return []string{i.In, title, view.FormatNumber(i.Tokens), view.EscapeForTerminal(i.Reason), s.Warn(view.EscapeForTerminal(cutReason(i)))}
 }
 
 // titleOf names an item, also one without a heading; first means that it is the first one in its
 // place.
-func titleOf(i nexus.PromptItem, first bool) string {
+func titleOf(i nexus.PromptManifestItem, first bool) string {
 	switch {
 	case i.Title != "":
-		return view.Clean(i.Title)
+		return view.EscapeForTerminal(i.Title)
 	case i.In == "system" && first:
 		return "The role"
 	case i.In == "system":
@@ -124,7 +124,7 @@ func titleOf(i nexus.PromptItem, first bool) string {
 }
 
 // cutReason describes the part of an item that was cut, with the reason; empty if nothing was.
-func cutReason(i nexus.PromptItem) string {
+func cutReason(i nexus.PromptManifestItem) string {
 	switch {
 	case i.Of == 0:
 		return i.Cut // it is not available yet

@@ -155,7 +155,7 @@ func fillFromFinding(ctx context.Context, a *console.Console, o *progress.RunCom
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(f.Plan(settings.Limits.Size.Minutes))
+	data, err := json.Marshal(f.PlanForFinding(settings.Limits.Size.Minutes))
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func workTreePackages(a *console.Console) (*monorepo.PackageGraph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return monorepo.Read(os.DirFS(app.WorkTreeRoot(dir))), nil
+	return monorepo.ReadPackageGraph(os.DirFS(app.WorkTreeRoot(dir))), nil
 }
 
 // readGoalAndPlan fills in the goal, and the plan if there is one.
@@ -229,7 +229,7 @@ func readGoalAndPlan(ctx context.Context, a *console.Console, o *progress.RunCom
 		return err
 	}
 	if !fetched { // a stranger's text cannot select a command of the repository
-		if text, err = a.ExpandCommand(settings, text); err != nil {
+		if text, err = a.ExpandSlashCommand(settings, text); err != nil {
 			return err
 		}
 	}
@@ -256,7 +256,7 @@ func goalText(ctx context.Context, a *console.Console, o *progress.RunCommandOpt
 		return speccmd.MissingGoal(ctx, a, src.milestone)
 	case isFile(words):
 		return "", &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "the goal is the name of a file: " + view.Quote(words),
+			Code: nexus.CodeInvalidInput, Message: "the goal is the name of a file: " + view.QuoteForTerminal(words),
 			Hint: "Read the goal or plan from it with -f " + words + ", or say what to do with the file.",
 		}
 	case src.plan != "" || src.file != "":
@@ -297,7 +297,7 @@ func readInput(a *console.Console, path string) ([]byte, error) {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, &nexus.Error{
-				Code: nexus.CodeNotFound, Message: "read " + view.Quote(path), Cause: err,
+				Code: nexus.CodeNotFound, Message: "read " + view.QuoteForTerminal(path), Cause: err,
 				Hint: "Give a file that exists and is readable.",
 			}
 		}
@@ -307,7 +307,7 @@ func readInput(a *console.Console, path string) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(in, 16<<20+1))
 	if err != nil {
 		return nil, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "read " + view.Quote(path), Cause: err,
+			Code: nexus.CodeInvalidInput, Message: "read " + view.QuoteForTerminal(path), Cause: err,
 			Hint: "Give a readable file.",
 		}
 	}
@@ -325,19 +325,19 @@ func applyTierAndStrategy(p *nexus.Plan, g nexus.Goal) error {
 	switch {
 	case g.Tier != "" && !g.Tier.IsKnown():
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "unknown tier " + view.Quote(string(g.Tier)),
+			Code: nexus.CodeInvalidInput, Message: "unknown tier " + view.QuoteForTerminal(string(g.Tier)),
 			Hint: "Use fast, balanced or strong.",
 		}
 	case g.Strategy != "" && !g.Strategy.IsKnown():
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "unknown strategy " + view.Quote(string(g.Strategy)),
+			Code: nexus.CodeInvalidInput, Message: "unknown strategy " + view.QuoteForTerminal(string(g.Strategy)),
 			Hint: "Use one of " + nexus.JoinWords(nexus.Strategies()) + ".",
 		}
 	case p == nil:
 		return nil
 	}
 	for i := range p.Tasks {
-		p.Tasks[i].SetStart(g.Tier, g.Strategy, false)
+		p.Tasks[i].SetStartTier(g.Tier, g.Strategy, false)
 	}
 	return nil
 }

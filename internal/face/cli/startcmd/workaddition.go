@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
@@ -64,20 +64,20 @@ func (w *WorkAddition) check(a *console.Console) error {
 		p, ok := nexus.ParsePriority(w.Priority)
 		if !ok {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "unknown priority " + view.Quote(w.Priority),
+				Code: nexus.CodeInvalidInput, Message: "unknown priority " + view.QuoteForTerminal(w.Priority),
 				Hint: "Use one of " + nexus.JoinWords(nexus.Priorities()) + ".",
 			}
 		}
 		w.Priority = string(p)
 	}
 	if w.Kind != "" && !slices.Contains([]string{"code", "test", "docs"}, w.Kind) {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown type " + view.Quote(w.Kind), Hint: "Use code, test or docs."}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "unknown type " + view.QuoteForTerminal(w.Kind), Hint: "Use code, test or docs."}
 	}
 	for i, f := range w.Files {
 		clean := path.Clean(strings.TrimPrefix(f, "./"))
 		if clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || path.IsAbs(clean) || strings.Contains(clean, `\`) {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: view.Quote(f) + " is not a path within the repository",
+				Code: nexus.CodeInvalidInput, Message: view.QuoteForTerminal(f) + " is not a path within the repository",
 				Hint: "Give paths from the root of the repository, with slashes.",
 			}
 		}
@@ -106,18 +106,18 @@ func (w *WorkAddition) AddRequest(item string) nexus.Request {
 }
 
 // BacklogItem returns it as a waiting item of the backlog.
-func (w *WorkAddition) BacklogItem(by string, now time.Time) workitem.BacklogItem {
+func (w *WorkAddition) BacklogItem(by string, now time.Time) backlogitem.BacklogItem {
 	title, rest, _ := strings.Cut(w.Text, "\n")
 	if title = strings.Join(strings.Fields(strings.TrimLeft(title, "# ")), " "); len(title) > 100 {
 		title, rest = sanitize.TruncateText(title, 97), w.Text
 	}
-	return workitem.BacklogItem{
-		Title: title, Text: strings.TrimSpace(rest), State: workitem.Waiting, Priority: nexus.Priority(w.Priority), Kind: nexus.TaskKind(w.Kind),
+	return backlogitem.BacklogItem{
+		Title: title, Text: strings.TrimSpace(rest), State: backlogitem.Waiting, Priority: nexus.Priority(w.Priority), Kind: nexus.TaskKind(w.Kind),
 		Files: w.Files, Check: w.Check, Added: now.Format(time.DateOnly), By: strings.Join(strings.Fields(by), " "),
 	}
 }
 
 // ItemAddition returns the addition of a backlog item.
-func ItemAddition(i workitem.BacklogItem) WorkAddition {
+func ItemAddition(i backlogitem.BacklogItem) WorkAddition {
 	return WorkAddition{Text: i.GoalText(), Check: i.Check, Priority: string(i.Priority), Kind: string(i.Kind), Files: i.Files}
 }

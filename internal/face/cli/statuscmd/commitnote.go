@@ -39,11 +39,11 @@ func showCommitNote(ctx context.Context, a *console.Console, rev string) error {
 			Hint: "Runs write notes when they publish. To get the notes of others: git fetch origin " + git.NotesRef + ":" + git.NotesRef + ".",
 		}
 	}
-	t := view.CommitProof{Commit: commit, Tree: tree, Notes: all, Text: rest}
-	if err := a.Answer(t, func(s view.Style) string { return view.DrawProof(s, t) }); err != nil {
+	t := view.CommitEvidence{Commit: commit, Tree: tree, Notes: all, Text: rest}
+	if err := a.Answer(t, func(s view.OutputStyle) string { return view.DrawCommitEvidence(s, t) }); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(all, func(n accept.EvidenceNote) bool { return n.Tree != tree }) {
+	if slices.ContainsFunc(all, func(n accept.CommitEvidenceNote) bool { return n.Tree != tree }) {
 		return console.ExitError(console.CodeFailed)
 	}
 	return nil

@@ -16,15 +16,15 @@ import (
 // showTask prints the details of a task, or of one attempt at it.
 func showTask(a *console.Console, p *app.Repository, s app.RunSubject) error {
 	t := s.State.TaskByID(s.Task)
-	v := detail.DetailOf(s.State, a.RunView(s.RecordedRun, s.State), t, s.Attempt)
+	v := detail.NewTaskDetail(s.State, a.RunView(s.RecordedRun, s.State), t, s.Attempt)
 	v.Report = escalationReport(p, t.Report)
-	return a.Answer(v, func(s view.Style) string { return detail.DrawTask(s, v) })
+	return a.Answer(v, func(s view.OutputStyle) string { return detail.DrawTaskDetail(s, v) })
 }
 
 // sessionDetails is the JSON output about a session.
 type sessionDetails struct {
 	Run nexus.RunID `json:"run"`
-	transcript.Conversation
+	transcript.ConversationTranscript
 }
 
 // showSession prints a session's messages, or its raw requests.
@@ -33,7 +33,7 @@ func showSession(ctx context.Context, o *Options, p *app.Repository, s app.RunSu
 	if err != nil {
 		return err
 	}
-	t, ok, err := transcript.ConversationOf(s.Session, p.Journal.Events(ctx, s.ID, 0), store.Get)
+	t, ok, err := transcript.ReadConversation(s.Session, p.Journal.Events(ctx, s.ID, 0), store.Get)
 	if err != nil {
 		return err
 	}
@@ -48,13 +48,13 @@ func showSession(ctx context.Context, o *Options, p *app.Repository, s app.RunSu
 	case Report, Evidence, Trace, Health:
 	}
 	return &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: "--" + string(o.Form) + " is about a whole run, and " + view.Quote(o.Name) + " is a part of one",
+		Code: nexus.CodeInvalidInput, Message: "--" + string(o.Form) + " is about a whole run, and " + view.QuoteForTerminal(o.Name) + " is a part of one",
 		Hint: "Leave out the name, or the flag.",
 	}
 }
 
 // printRequests prints the requests of a session as they were sent.
-func printRequests(a *console.Console, t transcript.Conversation) error {
+func printRequests(a *console.Console, t transcript.ConversationTranscript) error {
 	for _, request := range t.Requests {
 		line, err := json.Marshal(request)
 		if err != nil {
@@ -73,7 +73,7 @@ func showResult(ctx context.Context, a *console.Console, p *app.Repository, s ap
 	if err := console.AddCauses(ctx, p, s.State, &v); err != nil {
 		return err
 	}
-	return a.Answer(v, func(s view.Style) string { return view.DrawReport(s, v, true) })
+	return a.Answer(v, func(s view.OutputStyle) string { return view.DrawReport(s, v, true) })
 }
 
 // escalationReport returns the text of a task's escalation report; empty if there is none.

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
-	"github.com/nexus-ai-builder/nexus/internal/view/trace"
+	"github.com/nexus-ai-builder/nexus/internal/view/traceability"
 )
 
 // showEvidence shows the criteria of the run, or of a task in it, with the evidence. A criterion
@@ -31,7 +31,7 @@ func showEvidence(ctx context.Context, o *Options, p *app.Repository, s app.RunS
 			return app.NotFoundError("criterion of", o.Name, "nexus status --evidence lists all of the run.")
 		}
 	}
-	if err := o.Console.Answer(t, func(s view.Style) string { return view.DrawCriteria(s, t) }); err != nil {
+	if err := o.Console.Answer(t, func(s view.OutputStyle) string { return view.DrawCriteria(s, t) }); err != nil {
 		return err
 	}
 	switch unmet, unknown := t.CountOpen(); {
@@ -60,7 +60,7 @@ func showTrace(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	if err := o.Console.Answer(t, func(s view.Style) string { return view.DrawTrace(s, t) }); err != nil {
+	if err := o.Console.Answer(t, func(s view.OutputStyle) string { return view.DrawGoalTrace(s, t) }); err != nil {
 		return err
 	}
 	if t.Gaps > 0 || t.Why != "" {
@@ -69,15 +69,15 @@ func showTrace(ctx context.Context, o *Options) error {
 	return nil
 }
 
-func traceSubject(ctx context.Context, o *Options, p *app.Repository) (trace.StatementTrace, error) {
+func traceSubject(ctx context.Context, o *Options, p *app.Repository) (traceability.GoalTrace, error) {
 	s, err := o.Console.FindSubject(ctx, p, o.Run, o.Name)
 	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeNotFound && o.Name != "" {
-		return trace.StatementTrace{}, &nexus.Error{
+		return traceability.GoalTrace{}, &nexus.Error{
 			Code: e.Code, Message: e.Message, Hint: e.Hint + " The specs of a repository are in " + speccmd.Folder + ".", Cause: err,
 		}
 	}
 	if err != nil {
-		return trace.StatementTrace{}, err
+		return traceability.GoalTrace{}, err
 	}
 	t, err := speccmd.TraceRun(ctx, p, s.State)
 	if err != nil || s.Part() == "" {
@@ -88,8 +88,8 @@ func traceSubject(ctx context.Context, o *Options, p *app.Repository) (trace.Sta
 		task = sessionTask(s)
 	}
 	t.Gaps = 0
-	t.Rows = slices.DeleteFunc(t.Rows, func(r trace.StatementRow) bool {
-		return !slices.ContainsFunc(r.Tasks, func(x trace.ServingTask) bool { return x.ID == task })
+	t.Rows = slices.DeleteFunc(t.Rows, func(r traceability.StatementProgress) bool {
+		return !slices.ContainsFunc(r.Tasks, func(x traceability.StatementTask) bool { return x.ID == task })
 	})
 	for _, r := range t.Rows {
 		if r.Gap != "" {

@@ -12,12 +12,12 @@ import (
 
 // runOverview is the JSON output of status.
 type runOverview struct {
-	view.Run
-	Criteria []view.CriteriaCount   `json:"criteria,omitempty"` // of each task that has criteria
-	Groups   []accept.FeatureGroup  `json:"groups,omitempty"`   // groups of tasks, if the plan has some
-	Tried    []accept.TriedCheck    `json:"checks_tried,omitempty"`
-	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // earlier runs' criteria, checked before it began
-	Health   *runVitals             `json:"health,omitempty"`  // if requested
+	view.RunView
+	Criteria []view.CriteriaCount           `json:"criteria,omitempty"` // of each task that has criteria
+	Groups   []accept.FeatureProgress       `json:"groups,omitempty"`   // groups of tasks, if the plan has some
+	Tried    []accept.CheckTrialResult      `json:"checks_tried,omitempty"`
+	Earlier  []accept.EarlierRunCheckResult `json:"earlier,omitempty"` // earlier runs' criteria, checked before it began
+	Health   *runVitals                     `json:"health,omitempty"`  // if requested
 }
 
 // showOverview shows the status of a run or a loop.
@@ -31,12 +31,12 @@ func showOverview(ctx context.Context, o *Options, p *app.Repository, s app.RunS
 	if err != nil {
 		return err
 	}
-	return o.Console.Answer(v, func(s view.Style) string {
-		text := view.DrawStatus(s, v.Run)
+	return o.Console.Answer(v, func(s view.OutputStyle) string {
+		text := view.DrawStatus(s, v.RunView)
 		if v.Health != nil {
 			text += drawVitals(s, *v.Health)
 		}
-		return text + view.CriteriaLines(s, v.Criteria) + view.DrawGroups(s, v.Groups) +
+		return text + view.CriteriaLines(s, v.Criteria) + view.DrawFeatureProgress(s, v.Groups) +
 			view.DrawTriedChecks(s, v.Tried) + view.DrawEarlierResults(s, v.Earlier)
 	})
 }
@@ -50,14 +50,14 @@ func readOverview(ctx context.Context, a *console.Console, p *app.Repository, of
 	}
 	about := console.RunContextOf(of.RecordedRun)
 	if !s.Status.HasEnded() {
-		if about.Past, err = app.RecentStats(ctx, p.Journal, of.ID); err != nil {
+		if about.Past, err = app.RecentRunStatistics(ctx, p.Journal, of.ID); err != nil {
 			return runOverview{}, err
 		}
 	}
 	v := runOverview{
-		Run: projection.BuildRun(s, about, a.Now()), Criteria: view.CriteriaByTask(t), Groups: t.Groups, Tried: accept.TriedChecks(plannedTasks(of)),
+		RunView: projection.BuildRunView(s, about, a.Now()), Criteria: view.CriteriaByTask(t), Groups: t.Groups, Tried: accept.TriedChecks(plannedTasks(of)),
 	}
-	if err := console.AddCauses(ctx, p, s, &v.Run); err != nil {
+	if err := console.AddCauses(ctx, p, s, &v.RunView); err != nil {
 		return v, err
 	}
 	if v.Earlier, err = p.EarlierResults(ctx, of.ID); err != nil || !measured {

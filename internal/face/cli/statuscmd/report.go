@@ -63,7 +63,7 @@ func (w *ReportFormat) choose(asJSON bool) error {
 	switch {
 	case w.Shape != "" && !slices.Contains([]string{"markdown", "pull-request", "html", "csv", "state", "json", "junit"}, w.Shape):
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.Quote(w.Shape), Hint: "Use " + shapes + ".",
+			Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.QuoteForTerminal(w.Shape), Hint: "Use " + shapes + ".",
 		}
 	case w.Shape == "json" && w.File != "":
 		return &nexus.Error{
@@ -102,7 +102,7 @@ func buildReport(ctx context.Context, a *console.Console, p *app.Repository, of 
 		return runreport.Report{}, err
 	}
 	run := a.RunView(r, s)
-	q := quality.QualityOf(s, run, t)
+	q := quality.NewRunQuality(s, run, t)
 	if q.Earlier, err = p.EarlierResults(ctx, r.ID); err != nil {
 		return runreport.Report{}, err
 	}
@@ -112,15 +112,15 @@ func buildReport(ctx context.Context, a *console.Console, p *app.Repository, of 
 		return runreport.Report{}, err
 	}
 	o := runreport.ReportInput{
-		State: s, Run: run, Criteria: t, Quality: q, Graph: shown.Graph(run.At), Timeline: shown.Timeline(run.At), Now: a.Now(),
+		State: s, Run: run, Criteria: t, Quality: q, Graph: shown.PlanGraph(run.At), Timeline: shown.Timeline(run.At), Now: a.Now(),
 	}
-	return runreport.New(o).MaskTexts(a.Mask.MaskText)
+	return runreport.NewRunReport(o).MaskTexts(a.Mask.MaskText)
 }
 
 // buildProjection returns the projection of a run for interfaces.
-func buildProjection(ctx context.Context, p *app.Repository, r journal.RecordedRun) (*projection.Projection, error) {
-	shown := projection.New(r.ID, projection.Options{})
-	shown.SetHolder(r.Holder)
+func buildProjection(ctx context.Context, p *app.Repository, r journal.RecordedRun) (*projection.RunProjection, error) {
+	shown := projection.NewProjection(r.ID, projection.Options{})
+	shown.SetConductor(r.Holder)
 	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
 		if err != nil {
 			return nil, err
@@ -136,7 +136,7 @@ func buildProjection(ctx context.Context, p *app.Repository, r journal.RecordedR
 func (w *ReportFormat) formatReport(a *console.Console, r runreport.Report) (string, error) {
 	switch w.Shape {
 	case "junit":
-		return verdict.FormatJUnit(verdict.VerdictOf(r.TaskEvidence()))
+		return verdict.FormatJUnit(verdict.CombineGateResults(r.TaskEvidence()))
 	case "markdown":
 		return runreport.MarkdownReport(r), nil
 	case "pull-request":
@@ -166,7 +166,7 @@ func (w *ReportFormat) writeReport(a *console.Console, text string) error {
 	if err := os.WriteFile(w.File, []byte(text), 0o644); err != nil { //nolint:gosec // a report, for others to read
 		return writeReportError(err)
 	}
-	a.Say("%s", fmt.Sprintf("the report is in %s", view.Clean(w.File)))
+	a.Say("%s", fmt.Sprintf("the report is in %s", view.EscapeForTerminal(w.File)))
 	return nil
 }
 
@@ -176,7 +176,7 @@ func writeReportError(err error) error {
 
 // drawMarkdown returns a report as it is printed: unchanged for a file or a program, and drawn for
 // people on a terminal.
-func drawMarkdown(s view.Style, markdown, file string) string {
+func drawMarkdown(s view.OutputStyle, markdown, file string) string {
 	if s.Plain || file != "" {
 		return markdown
 	}

@@ -31,11 +31,11 @@ type runVitals struct {
 }
 
 // drawVitals draws the health of a run.
-func drawVitals(s view.Style, v runVitals) string {
+func drawVitals(s view.OutputStyle, v runVitals) string {
 	var b strings.Builder
 	word := s.Good("healthy")
 	if !v.OK {
-		word = s.Bad(view.Count(len(v.Alerts), "alert"))
+		word = s.Bad(view.CountWithNoun(len(v.Alerts), "alert"))
 	}
 	fmt.Fprintf(&b, "\nhealth  %s, last active %s ago, $%.2f an hour\n", word, view.FormatSeconds(v.Silent), v.Hourly)
 	for _, a := range v.Alerts {
@@ -43,7 +43,7 @@ func drawVitals(s view.Style, v runVitals) string {
 		if a.Of != "" {
 			of = ", " + a.Of
 		}
-		line := fmt.Sprintf("  %s%s for %s: %s", s.Bad(string(a.Kind)), view.Clean(of), view.FormatSeconds(a.Seconds), view.Clean(a.Why))
+		line := fmt.Sprintf("  %s%s for %s: %s", s.Bad(string(a.Kind)), view.EscapeForTerminal(of), view.FormatSeconds(a.Seconds), view.EscapeForTerminal(a.Why))
 		b.WriteString(s.TruncateLine(line) + "\n")
 	}
 	if m := v.Machine; m.Memory > 0 {
@@ -52,7 +52,7 @@ func drawVitals(s view.Style, v runVitals) string {
 	}
 	q := v.Queue
 	fmt.Fprintf(&b, "  queue     %s ready, %d to land, %s open; the oldest waits for %s\n",
-		view.Count(q.Ready, "task"), q.Train, view.Count(q.People, "question"), view.FormatSeconds(q.Oldest))
+		view.CountWithNoun(q.Ready, "task"), q.Train, view.CountWithNoun(q.People, "question"), view.FormatSeconds(q.Oldest))
 	if len(v.Bounds) > 0 {
 		b.WriteString("  killed    for using too much:")
 		for _, name := range slices.Sorted(maps.Keys(v.Bounds)) {
@@ -65,7 +65,7 @@ func drawVitals(s view.Style, v runVitals) string {
 }
 
 // usageTable draws the table of resource usage.
-func usageTable(s view.Style, v runVitals) string {
+func usageTable(s view.OutputStyle, v runVitals) string {
 	rows := [][]string{}
 	row := func(name string, u proc.ResourceUsage, disk int64, heard string) {
 		rows = append(rows, []string{
@@ -83,7 +83,7 @@ func usageTable(s view.Style, v runVitals) string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		row(view.Clean(name), v.Processes[name], v.Disk[name], names[name])
+		row(view.EscapeForTerminal(name), v.Processes[name], v.Disk[name], names[name])
 	}
 	if v.Conductor != nil {
 		row("nexus", *v.Conductor, 0, "")
@@ -97,10 +97,10 @@ func usageTable(s view.Style, v runVitals) string {
 }
 
 // failureTable draws the table of failures.
-func failureTable(s view.Style, r health.HealthReport) string {
+func failureTable(s view.OutputStyle, r health.HealthReport) string {
 	rows := [][]string{}
-	add := func(what, name string, x health.FailureRate) {
-		rows = append(rows, []string{what, view.Clean(name), fmt.Sprint(x.All), fmt.Sprint(x.Failed), view.FormatPercent(x.Rate)})
+	add := func(what, name string, x health.FailureCount) {
+		rows = append(rows, []string{what, view.EscapeForTerminal(name), fmt.Sprint(x.All), fmt.Sprint(x.Failed), view.FormatPercent(x.Rate)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Providers)) {
 		add("provider", name, r.Providers[name])

@@ -132,7 +132,7 @@ func show(ctx context.Context, o *Options) error {
 			return showTask(o.Console, p, s)
 		case s.Task != "":
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "--" + string(o.Form) + " is about a whole run, and " + view.Quote(o.Name) + " is a part of one",
+				Code: nexus.CodeInvalidInput, Message: "--" + string(o.Form) + " is about a whole run, and " + view.QuoteForTerminal(o.Name) + " is a part of one",
 				Hint: "Leave out the name, or the flag.",
 			}
 		case o.Form == Report:

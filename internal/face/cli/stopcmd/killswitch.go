@@ -21,9 +21,9 @@ import (
 
 // killSwitchResult is the JSON output of the kill switch commands.
 type killSwitchResult struct {
-	Thrown *killswitch.Stop `json:"thrown"`         // nil: nothing prevents runs from starting
-	Lifted []string         `json:"lifted"`         // removed files
-	Runs   []conductedRun   `json:"runs,omitempty"` // runs that were in progress
+	Thrown *killswitch.ActiveKillSwitch `json:"thrown"`         // nil: nothing prevents runs from starting
+	Lifted []string                     `json:"lifted"`         // removed files
+	Runs   []conductedRun               `json:"runs,omitempty"` // runs that were in progress
 }
 
 type conductedRun struct {
@@ -54,7 +54,7 @@ func throwSwitch(ctx context.Context, a *console.Console, here bool, why string)
 		known[i], _ = conductedRuns(soon, path) // it does not wait for unreadable journals
 	}
 	done()
-	if err := killswitch.Throw(dir, strings.TrimSpace(why+" (by "+a.UserName()+")")); err != nil {
+	if err := killswitch.SwitchOn(dir, strings.TrimSpace(why+" (by "+a.UserName()+")")); err != nil {
 		return err
 	}
 	told := killSwitchResult{Thrown: killswitch.Switch{dir}.ActiveStop(), Lifted: []string{}}
@@ -70,10 +70,10 @@ func throwSwitch(ctx context.Context, a *console.Console, here bool, why string)
 		}
 		told.Runs = append(told.Runs, all...)
 	}
-	return a.Answer(told, func(view.Style) string {
+	return a.Answer(told, func(view.OutputStyle) string {
 		text := fmt.Sprintf("kill switch on: %s; nothing starts or continues until nexus stop --lift\n", told.Thrown.Path)
 		if n := len(told.Runs); n > 0 {
-			text += fmt.Sprintf("%s in progress, %d ended\n", view.Count(n, "run"), n-left)
+			text += fmt.Sprintf("%s in progress, %d ended\n", view.CountWithNoun(n, "run"), n-left)
 		}
 		return text
 	})
@@ -139,7 +139,7 @@ func liftSwitch(ctx context.Context, a *console.Console) error {
 	told := killSwitchResult{Lifted: []string{}}
 	var failed error
 	for _, dir := range dirs {
-		was, err := killswitch.Lift(dir)
+		was, err := killswitch.SwitchOff(dir)
 		failed = errors.Join(failed, err)
 		if was {
 			told.Lifted = append(told.Lifted, filepath.Join(dir, killswitch.FileName))
@@ -151,7 +151,7 @@ func liftSwitch(ctx context.Context, a *console.Console) error {
 	if told.Thrown = a.KillSwitch(state).ActiveStop(); told.Thrown != nil {
 		return told.Thrown.Err() // set for the machine: the user cannot lift it
 	}
-	return a.Answer(told, func(view.Style) string {
+	return a.Answer(told, func(view.OutputStyle) string {
 		if len(told.Lifted) == 0 {
 			return "no kill switch is on\n"
 		}

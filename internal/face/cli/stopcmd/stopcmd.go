@@ -74,13 +74,13 @@ func (o *Options) parseArgs(args []string) error {
 	case len(args) == 2 && o.Turn && o.Reason == "":
 		o.Reason = args[1]
 	case len(args) == 2:
-		return wrong("nexus stop does not take "+view.Quote(args[1]), "Only --turn takes a text: nexus stop --turn TASK TEXT.")
+		return wrong("nexus stop does not take "+view.QuoteForTerminal(args[1]), "Only --turn takes a text: nexus stop --turn TASK TEXT.")
 	case o.Turn && o.Name == "":
 		return wrong("--turn needs the task whose agent is interrupted", "For example: nexus stop --turn T3.")
 	case o.Skip && o.Name == "":
 		return wrong("--skip needs the task to give up", "For example: nexus stop --skip T3. nexus stop ends the run.")
 	case (o.All || o.Here || o.Lift) && o.Name != "":
-		return wrong("the kill switch is not about "+view.Quote(o.Name), "Leave out the name, or the flag.")
+		return wrong("the kill switch is not about "+view.QuoteForTerminal(o.Name), "Leave out the name, or the flag.")
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func stop(ctx context.Context, o *Options) error {
 			return runrequest.SendTo(ctx, o.Console, p, s, nexus.Request{Verb: nexus.VerbPause, Task: s.Task})
 		}
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is a part of run %s: say what should happen to it", view.Clean(o.Name), s.ID),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is a part of run %s: say what should happen to it", view.EscapeForTerminal(o.Name), s.ID),
 			Hint: "--pause holds a task until nexus resume TASK, --turn interrupts its agent, --skip gives it up.",
 		}
 	})

@@ -63,9 +63,9 @@ func callTool(ctx context.Context, o *CallOptions) error {
 
 // toolCallResult is the output of `tool call`. A failed call is also a result.
 type toolCallResult struct {
-	llm.Result
-	Changed  bool                `json:"changed"` // the tree may have changed
-	Finished json.RawMessage     `json:"finished,omitempty"`
-	Seconds  float64             `json:"seconds"`
-	Reached  []nexus.HostReached `json:"reached,omitempty"` // hosts that it requested
+	llm.ToolResult
+	Changed  bool                  `json:"changed"` // the tree may have changed
+	Finished json.RawMessage       `json:"finished,omitempty"`
+	Seconds  float64               `json:"seconds"`
+	Reached  []nexus.RequestedHost `json:"reached,omitempty"` // hosts that it requested
 }

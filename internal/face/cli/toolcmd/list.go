@@ -36,14 +36,14 @@ func NewList(c *console.Console, run func(context.Context, *ListOptions) error) 
 
 // toolRow is one tool in the JSON output of `tool list`.
 type toolRow struct {
-	llm.Tool
+	llm.ToolDescription
 	ReadOnly bool `json:"read_only"`
 }
 
 // toolList is the JSON output of `tool list`.
 type toolList struct {
-	Tools  []toolRow        `json:"tools"`
-	Writes agent.WriteScope `json:"writes"` // the part of the tree that the role may change
+	Tools  []toolRow            `json:"tools"`
+	Writes agent.RoleWriteScope `json:"writes"` // the part of the tree that the role may change
 }
 
 // listTools prints the tools of a role, or of all.
@@ -61,7 +61,7 @@ func listTools(ctx context.Context, o *ListOptions) error {
 	for _, t := range set.Specs() {
 		all = append(all, toolRow{t, set.ReadOnly(t.Name)})
 	}
-	return o.Console.Answer(toolList{all, r.Writes}, func(s view.Style) string {
+	return o.Console.Answer(toolList{all, r.Writes}, func(s view.OutputStyle) string {
 		if o.Role != "" {
 			return drawToolsInFull(s, all)
 		}
@@ -74,17 +74,17 @@ func listTools(ctx context.Context, o *ListOptions) error {
 }
 
 // drawToolsInFull draws everything that a model receives about its tools.
-func drawToolsInFull(s view.Style, all []toolRow) string {
+func drawToolsInFull(s view.OutputStyle, all []toolRow) string {
 	var b strings.Builder
 	for i, t := range all {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString(s.Bold(view.Clean(t.Name)) + "\n")
-		for line := range strings.SplitSeq(strings.TrimSpace(view.CleanText(t.Description)), "\n") {
+		b.WriteString(s.Bold(view.EscapeForTerminal(t.Name)) + "\n")
+		for line := range strings.SplitSeq(strings.TrimSpace(view.EscapeLinesForTerminal(t.Description)), "\n") {
 			b.WriteString(strings.TrimRight(s.Wrap(line, "  "), " ") + "\n")
 		}
-		b.WriteString(s.Dim(s.Wrap("input: "+view.Clean(string(t.Schema)), "  ")) + "\n")
+		b.WriteString(s.Dim(s.Wrap("input: "+view.EscapeForTerminal(string(t.Schema)), "  ")) + "\n")
 	}
 	return b.String()
 }

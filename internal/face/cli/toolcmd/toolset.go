@@ -16,16 +16,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
-	"github.com/nexus-ai-builder/nexus/internal/work/tool/code"
+	"github.com/nexus-ai-builder/nexus/internal/work/tool/codenavigation"
 )
 
 // handinSchema returns the schema of a role's submission, nil for roles that submit a summary.
 func handinSchema(role nexus.Role) json.RawMessage {
 	switch role {
 	case nexus.Planner:
-		return plan.HandinSchema()
+		return plan.SubmissionSchema()
 	case nexus.Interviewer:
-		return interview.HandinSchema()
+		return interview.SubmissionSchema()
 	case nexus.Verifier:
 		return review.VerdictSchema()
 	case nexus.Reviewer:
@@ -40,7 +40,7 @@ func handinSchema(role nexus.Role) json.RawMessage {
 // roleOf returns a role as configured here; no role has all tools.
 func roleOf(a *console.Console, name string) (agent.RoleDefinition, error) {
 	if name == "" {
-		return agent.RoleDefinition{Tools: tool.BuiltinNames(), Writes: agent.WriteAll}, nil
+		return agent.RoleDefinition{Tools: tool.BuiltinToolNames(), Writes: agent.WriteAll}, nil
 	}
 	return a.LoadRole(name)
 }
@@ -56,13 +56,13 @@ func roleTools(ctx context.Context, a *console.Console, r agent.RoleDefinition, 
 	}
 	env := roleToolEnv(settings, r)
 	env.Dir = os.TempDir()
-	set, err := tool.New(env, r.Tools...)
+	set, err := tool.NewToolSet(env, r.Tools...)
 	return set, func() {}, err
 }
 
 // roleToolEnv returns the environment that determines the descriptions of a role's tools.
-func roleToolEnv(c config.Config, r agent.RoleDefinition) tool.AgentEnvironment {
-	return tool.AgentEnvironment{Writes: r.Writes != agent.WriteNothing, Handin: handinSchema(r.Name), Claims: r.Name == nexus.Tester && c.Checks != "off"}
+func roleToolEnv(c config.Config, r agent.RoleDefinition) tool.AgentToolEnvironment {
+	return tool.AgentToolEnvironment{Writes: r.Writes != agent.WriteNothing, Handin: handinSchema(r.Name), Claims: r.Name == nexus.Tester && c.Checks != "off"}
 }
 
 // openToolSet returns the tools of a role in a directory, including those of servers, and the function
@@ -91,23 +91,23 @@ func openToolSet(ctx context.Context, a *console.Console, dir string, r agent.Ro
 	if err != nil {
 		return nil, nil, err
 	}
-	grant, err := app.GrantInSandbox(settings.Network, app.WorkTreeRoot(here), a.TrustStore(), a.Env, box)
+	grant, err := app.EnforceableEgressGrant(settings.Network, app.WorkTreeRoot(here), a.TrustStore(), a.Env, box)
 	if err != nil {
 		return nil, nil, err
 	}
 	env := roleToolEnv(settings, r)
-	env.Dir, env.Box, env.Net, env.Rule = dir, box, grant.GatewayForRole(string(r.Name)), r.Writes.WriteRule()
-	env.Now, env.Mask, env.Rules = a.Now, a.Mask.Mask, app.PolicyRules(settings, r.Name)
-	set, err := tool.New(env, r.Tools...)
+	env.Dir, env.Box, env.Net, env.Rule = dir, box, grant.GatewayForRole(string(r.Name)), r.Writes.MakeWriteCheck()
+	env.Now, env.Mask, env.Rules = a.Now, a.Mask.Mask, app.CommandPolicyContext(settings, r.Name)
+	set, err := tool.NewToolSet(env, r.Tools...)
 	if err != nil {
 		return nil, nil, err
 	}
-	servers, err := a.OpenServers(app.WorkTreeRoot(dir))
+	servers, err := a.OpenMCPServers(app.WorkTreeRoot(dir))
 	if err != nil {
 		set.Close()
 		return nil, nil, err
 	}
-	leave, hush := servers.AddTools(ctx, set, r.Name, env), (&code.LanguageServers{Servers: code.ConfiguredServers(settings.Languages)}).AddTool(ctx, set, env)
+	leave, hush := servers.AddTools(ctx, set, r.Name, env), (&codenavigation.AgentLanguageServers{Servers: codenavigation.ConfiguredServers(settings.Languages)}).AddTool(ctx, set, env)
 	return set, func() {
 		hush()
 		leave()

@@ -49,21 +49,21 @@ func trustNamedAgent(ctx context.Context, o *AgentOptions) error {
 	if err != nil {
 		return err
 	}
-	p, err := app.AgentProgram(settings, a.Env, o.Name)
+	p, err := app.FindAgentProgram(settings, a.Env, o.Name)
 	if err != nil {
 		return err
 	}
 	if o.Forget {
-		return revokeTrust(ctx, a, app.AgentTrustKey, []string{app.AgentTerms(p).Name})
+		return revokeTrust(ctx, a, app.AgentTrustKey, []string{app.AgentTrustItem(p).Name})
 	}
 	return trustAgent(ctx, a, p, o.Yes, func(judged []trust.ItemState) error {
-		return a.Answer(trustedItems(judged), func(s view.Style) string { return drawTrust(s, judged) })
+		return a.Answer(trustedItems(judged), func(s view.OutputStyle) string { return drawTrust(s, judged) })
 	})
 }
 
 // trustAgent shows the permissions of a program, and trusts it if a person agrees.
-func trustAgent(ctx context.Context, a *console.Console, p agentcli.CLIProgram, yes bool, show func([]trust.ItemState) error) error {
-	item := app.AgentTerms(p)
+func trustAgent(ctx context.Context, a *console.Console, p agentcli.CLIAgentProgram, yes bool, show func([]trust.ItemState) error) error {
+	item := app.AgentTrustItem(p)
 	judged, err := a.TrustStore().ItemStates(app.AgentTrustKey, []trust.TrustItem{item})
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func trustAgent(ctx context.Context, a *console.Console, p agentcli.CLIProgram, 
 	}
 	if !yes && a.HasPerson() {
 		// An unreadable answer is a no.
-		answer, _ := a.Keyboard().AskLine(ctx, fmt.Sprintf("Let %s work like this? [y/N] ", view.Clean(p.Name)))
+		answer, _ := a.Keyboard().AskLine(ctx, fmt.Sprintf("Let %s work like this? [y/N] ", view.EscapeForTerminal(p.Name)))
 		yes = nexus.IsYes(answer)
 	}
 	if !yes {
@@ -88,14 +88,14 @@ func trustAgent(ctx context.Context, a *console.Console, p agentcli.CLIProgram, 
 	if err := a.TrustStore().RecordTrust(ctx, app.AgentTrustKey, []trust.TrustItem{item}); err != nil {
 		return err
 	}
-	a.Say("trusted %s; a change must be trusted again", view.Clean(p.Name))
+	a.Say("trusted %s; a change must be trusted again", view.EscapeForTerminal(p.Name))
 	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
 	}
-	silent, err := app.TryHosts(ctx, settings, a.Env, p)
+	silent, err := app.ConnectToAgentHosts(ctx, settings, a.Env, p)
 	for _, line := range silent {
-		a.Say("%s", view.Clean(line))
+		a.Say("%s", view.EscapeForTerminal(line))
 	}
 	return err
 }

@@ -69,7 +69,7 @@ func trustRepository(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Answer(trustedItems(all), func(s view.Style) string { return drawTrust(s, all) }); err != nil {
+	if err := a.Answer(trustedItems(all), func(s view.OutputStyle) string { return drawTrust(s, all) }); err != nil {
 		return err
 	}
 	open := slices.DeleteFunc(slices.Clone(all), func(j trust.ItemState) bool { return j.State == trust.StateTrusted })
@@ -79,12 +79,12 @@ func trustRepository(ctx context.Context, o *Options) error {
 	yes := o.Yes
 	if !yes && a.HasPerson() {
 		// An unreadable answer is a no.
-		answer, _ := a.Keyboard().AskLine(ctx, fmt.Sprintf("Agree to %s? [y/N] ", view.Count(len(open), "thing")))
+		answer, _ := a.Keyboard().AskLine(ctx, fmt.Sprintf("Agree to %s? [y/N] ", view.CountWithNoun(len(open), "thing")))
 		yes = nexus.IsYes(answer)
 	}
 	if !yes {
 		return &nexus.Error{
-			Code: nexus.CodeUntrusted, Message: view.Count(len(open), "item") + " not trusted",
+			Code: nexus.CodeUntrusted, Message: view.CountWithNoun(len(open), "item") + " not trusted",
 			Hint: "Read it, then run nexus trust --yes, or remove it from the repository.",
 		}
 	}
@@ -95,7 +95,7 @@ func trustRepository(ctx context.Context, o *Options) error {
 	if err := a.TrustStore().RecordTrust(ctx, dir, items); err != nil {
 		return err
 	}
-	a.Say("trusted %s; changes must be trusted again", view.Count(len(open), "item"))
+	a.Say("trusted %s; changes must be trusted again", view.CountWithNoun(len(open), "item"))
 	return nil
 }
 
@@ -105,11 +105,11 @@ func judgeTrust(a *console.Console, dir string, names []string) ([]trust.ItemSta
 	if err != nil {
 		return nil, err
 	}
-	offered, err := a.ServerItems(dir)
+	offered, err := a.MCPServerTrustItems(dir)
 	if err != nil {
 		return nil, err
 	}
-	commands, err := a.CommandItems(dir)
+	commands, err := a.HookAndPluginTrustItems(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func revokeTrust(ctx context.Context, a *console.Console, dir string, names []st
 			return app.NotFoundError("trusted item", name, "nexus trust lists them.")
 		}
 	}
-	a.Say("no longer trusted: %s", view.Count(len(gone), "item"))
+	a.Say("no longer trusted: %s", view.CountWithNoun(len(gone), "item"))
 	return nil
 }
 
@@ -158,13 +158,13 @@ func trustedItems(all []trust.ItemState) []trustedItem {
 }
 
 // drawTrust draws new items in full and changed ones as a patch.
-func drawTrust(s view.Style, all []trust.ItemState) string {
+func drawTrust(s view.OutputStyle, all []trust.ItemState) string {
 	if len(all) == 0 {
 		return "nothing in this repository needs trust\n"
 	}
 	var b strings.Builder
 	for _, j := range all {
-		name := view.Clean(j.Name)
+		name := view.EscapeForTerminal(j.Name)
 		switch j.State {
 		case trust.StateTrusted:
 			fmt.Fprintf(&b, "%s %s\n", s.Good("trusted"), name)

@@ -114,7 +114,7 @@ func undoTasks(ctx context.Context, p *app.Repository, of app.RunSubject, names 
 	}
 	if o.DryRun {
 		told := undoResult{Run: r.ID, Tasks: tasks, Dry: true}
-		return a.Answer(told, func(view.Style) string {
+		return a.Answer(told, func(view.OutputStyle) string {
 			return fmt.Sprintf("would revert, in this order: %s\n", nexus.JoinWords(tasks))
 		})
 	}
@@ -188,7 +188,7 @@ func printUndo(a *console.Console, s *state.State, f nexus.UndoLanded) error {
 		told.Branch, told.Target, told.Stayed = pub.Branch, pub.Target, pub.Why
 		told.Commit = cmp.Or(told.Commit, pub.Commit)
 	}
-	return a.Answer(told, func(view.Style) string {
+	return a.Answer(told, func(view.OutputStyle) string {
 		text := fmt.Sprintf("reverted %s as %s", nexus.JoinWords(told.Tasks), view.ShortHash(told.Commit))
 		if told.Branch != "" {
 			text += ", on " + told.Branch
@@ -197,7 +197,7 @@ func printUndo(a *console.Console, s *state.State, f nexus.UndoLanded) error {
 			text += " and " + told.Target
 		}
 		if told.Stayed != "" {
-			text += "; " + view.Clean(told.Stayed)
+			text += "; " + view.EscapeForTerminal(told.Stayed)
 		}
 		return text + "\n"
 	})

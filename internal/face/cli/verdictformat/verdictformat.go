@@ -21,7 +21,7 @@ func Parse(a *console.Console, format string) (string, error) {
 	}
 	if !slices.Contains(formats(), format) {
 		return "", &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.Quote(format),
+			Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.QuoteForTerminal(format),
 			Hint: "Use " + strings.Join(formats(), ", ") + ".",
 		}
 	}
@@ -29,13 +29,13 @@ func Parse(a *console.Console, format string) (string, error) {
 }
 
 // Write prints a verdict in a format; object is its JSON form.
-func Write(a *console.Console, format string, v verdict.Verdict, object any) error {
+func Write(a *console.Console, format string, v verdict.TreeVerdict, object any) error {
 	var text string
 	var err error
 	switch format {
 	case "json":
 		a.JSON = true
-		return a.Answer(object, func(s view.Style) string { return verdict.DrawVerdict(s, v) })
+		return a.Answer(object, func(s view.OutputStyle) string { return verdict.DrawVerdict(s, v) })
 	case "junit":
 		text, err = verdict.FormatJUnit(v)
 	case "sarif":

@@ -50,7 +50,7 @@ func judgeByHand(ctx context.Context, o *Options) error {
 		}
 		if run != "" && run != string(of) {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the checklist is of run %s, not of %s", view.Clean(string(of)), view.Clean(run)),
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the checklist is of run %s, not of %s", view.EscapeForTerminal(string(of)), view.EscapeForTerminal(run)),
 				Hint: "Leave out the run.",
 			}
 		}
@@ -136,7 +136,7 @@ func loadAnswers(a *console.Console, file string) (nexus.RunID, []accept.SignOff
 	run, answers, err := accept.ParseSignOff(string(data))
 	if err != nil {
 		return "", nil, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "the checklist: " + view.Clean(err.Error()),
+			Code: nexus.CodeInvalidInput, Message: "the checklist: " + view.EscapeForTerminal(err.Error()),
 			Hint: "Nothing was recorded. Mark a criterion with [x] or [n], and write what you saw after >.",
 		}
 	}
@@ -151,13 +151,13 @@ func (d *signOffDialog) askCriteria(ctx context.Context) []accept.SignOffAnswer 
 		line, err := in.AskLine(ctx, text)
 		return line, err == nil
 	}
-	if try := accept.TryCommand(d.run, d.table); try != "" {
-		d.a.Ask("To try what landed: " + view.Clean(try) + "\n\n")
+	if try := accept.CheckoutResultCommand(d.run, d.table); try != "" {
+		d.a.Ask("To try what landed: " + view.EscapeForTerminal(try) + "\n\n")
 	}
 	var answers []accept.SignOffAnswer
 	for n, i := range d.items {
-		d.a.Ask(fmt.Sprintf("%d of %d: %s %s\n  %s %s: %s as %.12s\n  %s: %s\n", n+1, len(d.items), view.Clean(i.ID), view.Clean(i.Criterion),
-			view.Clean(string(i.Task)), view.Clean(i.Title), i.Status, i.Commit, i.State, view.Clean(i.Why)))
+		d.a.Ask(fmt.Sprintf("%d of %d: %s %s\n  %s %s: %s as %.12s\n  %s: %s\n", n+1, len(d.items), view.EscapeForTerminal(i.ID), view.EscapeForTerminal(i.Criterion),
+			view.EscapeForTerminal(string(i.Task)), view.EscapeForTerminal(i.Title), i.Status, i.Commit, i.State, view.EscapeForTerminal(i.Why)))
 		answer := accept.SignOffAnswer{ID: i.ID, Print: i.Fingerprint}
 		word, there := ask("Is it as it should be? [y]es, [n]o, [s]kip, [q]uit: ")
 		switch strings.ToLower(word) {
@@ -192,7 +192,7 @@ func (d *signOffDialog) recordAnswers(ctx context.Context, o *Options, answers [
 		if answer.Says == accept.Rejected {
 			word = "rejected"
 		}
-		d.a.Say("%s: %s", word, view.Clean(answer.ID))
+		d.a.Say("%s: %s", word, view.EscapeForTerminal(answer.ID))
 	}
 	asked := d.items
 	if err := d.readRun(ctx, string(d.run)); err != nil {
@@ -222,7 +222,7 @@ func (d *signOffDialog) recordAnswers(ctx context.Context, o *Options, answers [
 // writePlan writes a plan if it was requested.
 func (d *signOffDialog) writePlan(o *Options, p nexus.Plan) error {
 	if err := plan.CheckPlan(p, d.s.Limits.Size); err != nil {
-		d.a.Say("edit the plan before you run it: %s", view.Clean(err.Error()))
+		d.a.Say("edit the plan before you run it: %s", view.EscapeForTerminal(err.Error()))
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -248,6 +248,6 @@ func (d *signOffDialog) writePlan(o *Options, p nexus.Plan) error {
 			Hint: "Your answers are recorded. Give --plan a file that does not exist yet.",
 		}
 	}
-	d.a.Say("a plan to fix it is in %s; run it with: nexus run --plan %s", view.Clean(o.Plan), view.Clean(o.Plan))
+	d.a.Say("a plan to fix it is in %s; run it with: nexus run --plan %s", view.EscapeForTerminal(o.Plan), view.EscapeForTerminal(o.Plan))
 	return nil
 }

@@ -43,7 +43,7 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 // printVersion prints the version of this binary.
 func printVersion(_ context.Context, o *Options) error {
 	b := buildInfo()
-	return o.Console.Answer(b, func(view.Style) string {
+	return o.Console.Answer(b, func(view.OutputStyle) string {
 		text := "nexus " + b.Version
 		if b.Commit != "" {
 			text += fmt.Sprintf(" (%.12s %s)", b.Commit, b.Time)

@@ -47,7 +47,7 @@ func worked(tb testing.TB) (*hubSource, func(...nexus.Fact)) {
 				nexus.RoundStarted{Attempt: a, Round: 1, Role: nexus.Coder, Session: s})
 		}
 	}
-	hub, err := hub.Open(tb.Context(), j, hub.Options{Now: time.Now})
+	hub, err := hub.OpenHub(tb.Context(), j, hub.Options{Now: time.Now})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -93,14 +93,14 @@ func BenchmarkChange(b *testing.B) {
 			b.Error(err)
 		}
 	}()
-	m := tui.New(b.Context(), tui.Options{Run: run, Source: s, Style: view.Style{Color: true}})
+	m := tui.NewModel(b.Context(), tui.Options{Run: run, Source: s, Style: view.OutputStyle{Color: true}})
 	n := 0
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
 		n++
 		changed := s.Changed(run)
-		add(nexus.ToolCalled{Session: nexus.SessionID(fmt.Sprintf("T%d.1/coder.1", n%4+1)), Tool: "shell", Call: fmt.Sprint(n)})
+		add(nexus.ToolCallStarted{Session: nexus.SessionID(fmt.Sprintf("T%d.1/coder.1", n%4+1)), Tool: "shell", Call: fmt.Sprint(n)})
 		<-changed
 		b.StartTimer()
 		m.Update(m.Init()())

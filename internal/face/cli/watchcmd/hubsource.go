@@ -22,7 +22,7 @@ import (
 
 // hubSource reads the displayed data from a hub.
 type hubSource struct {
-	hub     *hub.Hub
+	hub     *hub.ProjectionHub
 	journal *journal.Journal
 	now     func() time.Time
 	broken  atomic.Pointer[error] // why the journal is no longer followed
@@ -47,7 +47,7 @@ func (s *hubSource) Read(ctx context.Context, ask tui.SnapshotRequest) (snap tui
 	if err := s.checkRunExists(ctx, ask.Run); err != nil {
 		return snap, err
 	}
-	err = s.hub.View(ask.Run, func(p *projection.Projection) (err error) {
+	err = s.hub.WithProjection(ask.Run, func(p *projection.RunProjection) (err error) {
 		snap, err = tui.TakeSnapshot(p, ask, s.now())
 		return err
 	})
@@ -76,7 +76,7 @@ type commandRunner struct {
 	execute host.ExecuteFunc
 }
 
-// Do implements [tui.CommandRunner]. A command that continues a run in the background runs as at
+// Do implements [tui.CommandLineRunner]. A command that continues a run in the background runs as at
 // a terminal, because the run does not end with this process.
 func (v *commandRunner) Do(ctx context.Context, args []string, stdin string) tui.CommandOutcome {
 	if slices.Contains(args, "--detach") {
@@ -112,14 +112,14 @@ func (v *commandRunner) runCaptured(ctx context.Context, args []string) tui.Comm
 	return o
 }
 
-// Edit implements [tui.CommandRunner].
+// Edit implements [tui.CommandLineRunner].
 func (v *commandRunner) Edit(path string) tui.TerminalCommand {
 	return &terminalOwner{func() error {
 		return console.OpenEditor(cmp.Or(v.a.Env("VISUAL"), v.a.Env("EDITOR"), "vi"), path)
 	}}
 }
 
-// Terminal implements [tui.CommandRunner].
+// Terminal implements [tui.CommandLineRunner].
 func (v *commandRunner) Terminal(ctx context.Context, args []string) tui.TerminalCommand {
 	return &terminalOwner{func() error {
 		c := console.New(v.a.In, v.a.Out, v.a.Err, v.a.App)

@@ -62,13 +62,13 @@ type linearView struct {
 	o     tui.Options
 	snap  tui.RunSnapshot
 	seq   int64
-	lines view.EventLines
+	lines view.EventLineDrawer
 	told  map[string]bool // printed items, by question
 	asked string          // the item that is asked about now
 }
 
 func (l *linearView) printLine(format string, args ...any) {
-	_, _ = io.WriteString(l.o.Out, tui.ASCIIText(l.o.Style, view.Clean(fmt.Sprintf(format, args...)))+"\n")
+	_, _ = io.WriteString(l.o.Out, tui.ASCIIText(l.o.Style, view.EscapeForTerminal(fmt.Sprintf(format, args...)))+"\n")
 }
 
 // printNews prints the new events.
@@ -76,7 +76,7 @@ func (l *linearView) printNews(s tui.RunSnapshot) {
 	if l.snap.Run.ID == "" {
 		r := s.Run
 		l.printLine("Run %s is %s. %d of %s landed. It has spent %s of %s.",
-			r.ID, r.Status, r.Counts.Landed, view.Count(r.Counts.Total, "task"), r.Money.Spent, r.Money.Limit)
+			r.ID, r.Status, r.Counts.Landed, view.CountWithNoun(r.Counts.Total, "task"), r.Money.Spent, r.Money.Limit)
 		l.printLine("Type help and Enter for the commands. Leaving does not stop the run.")
 		l.seq = lastSeq(s.Log)
 	}
@@ -85,12 +85,12 @@ func (l *linearView) printNews(s tui.RunSnapshot) {
 		if line.Seq <= l.seq {
 			continue
 		}
-		if text := l.lines.Draw(view.Style{Plain: true}, line.Event); text != "" && !isQuestion(line.Event.Fact) {
+		if text := l.lines.Draw(view.OutputStyle{Plain: true}, line.Event); text != "" && !isQuestion(line.Event.Fact) {
 			l.printLine("At %s, %s.%s", line.At.Local().Format("15:04:05"), strings.TrimSuffix(text, "."), endedTaskCost(s, line))
 		}
 	}
 	l.seq = max(l.seq, lastSeq(s.Log))
-	if slices.ContainsFunc(s.Inbox, func(i projection.Item) bool { return i.ID == l.asked }) {
+	if slices.ContainsFunc(s.Inbox, func(i projection.InboxItem) bool { return i.ID == l.asked }) {
 		return // one question at a time
 	}
 	l.asked = ""
@@ -110,9 +110,9 @@ func isQuestion(f nexus.Fact) bool {
 }
 
 // endedTaskCost returns the cost of a task for the line that ends it.
-func endedTaskCost(s tui.RunSnapshot, line projection.LogLine) string {
+func endedTaskCost(s tui.RunSnapshot, line projection.EventLogLine) string {
 	switch line.Event.Fact.(type) {
-	case nexus.TrainLanded, nexus.TaskParked:
+	case nexus.LandingCompleted, nexus.TaskParked:
 	default:
 		return ""
 	}
@@ -124,14 +124,14 @@ func endedTaskCost(s tui.RunSnapshot, line projection.LogLine) string {
 	return ""
 }
 
-func lastSeq(all []projection.LogLine) int64 {
+func lastSeq(all []projection.EventLogLine) int64 {
 	if len(all) == 0 {
 		return 0
 	}
 	return all[len(all)-1].Seq
 }
 
-func (l *linearView) askAboutItem(i projection.Item) {
+func (l *linearView) askAboutItem(i projection.InboxItem) {
 	l.printLine("This needs you, %s %s: %s", i.Kind, i.ID, i.Text)
 	if i.Fallback != "" {
 		l.printLine("Without an answer: %s.", i.Fallback)
@@ -145,7 +145,7 @@ func (l *linearView) askAboutItem(i projection.Item) {
 	l.printLine("You can type: %s.", strings.Join(can, ", or "))
 }
 
-func inputHint(a projection.Action) string {
+func inputHint(a projection.PersonAction) string {
 	switch a.Input {
 	case projection.InputText:
 		return " and a text"
@@ -172,7 +172,7 @@ func (l *linearView) handleLine(ctx context.Context, line string) (leave bool) {
 	case "status":
 		c := l.snap.Run.Counts
 		l.printLine("The run is %s. %d of %s landed, %d are in progress, %d wait for you.",
-			l.snap.Run.Status, c.Landed, view.Count(c.Total, "task"), c.Active, projection.CountWaiting(l.snap.Inbox))
+			l.snap.Run.Status, c.Landed, view.CountWithNoun(c.Total, "task"), c.Active, projection.CountWaiting(l.snap.Inbox))
 	default:
 		l.performAction(ctx, name, strings.TrimSpace(text))
 	}
@@ -196,7 +196,7 @@ func (l *linearView) performAction(ctx context.Context, name, text string) {
 		case a.Input == projection.InputText && text == "":
 			refused = "it needs a text after it: " + a.Ask
 		default:
-			if out := l.o.Verbs.Do(ctx, tui.FillArguments(a, text), ""); out.Failed != "" {
+			if out := l.o.Verbs.Do(ctx, tui.FillActionArguments(a, text), ""); out.Failed != "" {
 				l.printLine("That could not be done: %s", out.Failed)
 			} else {
 				l.printLine("%s.", cmp.Or(strings.TrimSpace(out.Text), out.Said, "Done"))

@@ -16,7 +16,7 @@ import (
 // unfolding is a run that is one event further each time it is read, and is left by
 // its process in the end.
 type unfolding struct {
-	p    *projection.Projection
+	p    *projection.RunProjection
 	rest []nexus.Event
 }
 
@@ -42,7 +42,7 @@ func (u *unfolding) Read(_ context.Context, ask tui.SnapshotRequest) (tui.RunSna
 // money that is set aside, nor what is sent to models, nor each gate that starts.
 func TestTell(t *testing.T) {
 	var out strings.Builder
-	u := &unfolding{p: projection.New("r", projection.Options{}), rest: projectiontest.SampleRun()}
+	u := &unfolding{p: projection.NewProjection("r", projection.Options{}), rest: projectiontest.SampleRun()}
 	silent, keys := io.Pipe()
 	defer keys.Close()
 	if _, err := runLinear(t.Context(), tui.Options{Run: "r", Source: u, In: silent, Out: &out}); err != nil {

@@ -110,10 +110,10 @@ func showRun(ctx context.Context, a *console.Console, execute host.ExecuteFunc, 
 	}
 	here, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
-	hub, err := hub.Open(here, p.Journal, hub.Options{
+	hub, err := hub.OpenHub(here, p.Journal, hub.Options{
 		Repository: p.Repo.Work, Now: a.Now,
 		Place: func(run nexus.RunID, id nexus.AttemptID) (dir, branch string) {
-			return worktree.LocateFiles(p.State, run, id)
+			return worktree.LocateAttemptFiles(p.State, run, id)
 		},
 	})
 	if err != nil {
@@ -164,7 +164,7 @@ func watchRun(ctx context.Context, o tui.Options, how displayOptions) (tui.RunSn
 	if how.linear {
 		return runLinear(ctx, o)
 	}
-	return tui.Watch(ctx, o)
+	return tui.RunInterface(ctx, o)
 }
 
 // checkDrawable returns an error if there is no interactive terminal to draw on.
@@ -186,7 +186,7 @@ func sayRunState(a *console.Console, id nexus.RunID, last tui.RunSnapshot, err e
 	}
 	switch r := last.Run; {
 	case r.Status.HasEnded():
-		a.Say("run %s is %s: %d of %s landed; for details: nexus status --report %s", id, r.Status, r.Counts.Landed, view.Count(r.Counts.Total, "task"), id)
+		a.Say("run %s is %s: %d of %s landed; for details: nexus status --report %s", id, r.Status, r.Counts.Landed, view.CountWithNoun(r.Counts.Total, "task"), id)
 	case last.Interrupted:
 		a.Say("run %s is not in progress; nothing is lost, continue with: nexus resume %s", id, id)
 	default:

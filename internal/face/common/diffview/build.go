@@ -19,25 +19,25 @@ import (
 type ReviewBuilder struct {
 	Repo   git.Repo // the private clone
 	Who    string
-	Seen   *ViewedFiles // nil: viewed files are unknown
-	Drafts *Drafts      // nil: drafts are unknown
+	Seen   *ViewedFiles   // nil: viewed files are unknown
+	Drafts *CommentDrafts // nil: drafts are unknown
 }
 
 // BuildReview returns a task's change in the form for a person's review.
-func (v ReviewBuilder) BuildReview(ctx context.Context, s *state.State, t *state.Task) (Review, error) {
+func (v ReviewBuilder) BuildReview(ctx context.Context, s *state.State, t *state.TaskState) (TaskChangeReview, error) {
 	base, commit := t.ChangedCommits()
 	if commit == "" {
-		return Review{}, &nexus.Error{
+		return TaskChangeReview{}, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: string(t.ID) + " has changed nothing yet",
 			Hint: fmt.Sprintf("Message its agent something with nexus tell %s TEXT, or wait until it has written.", t.ID),
 		}
 	}
-	r := Review{
+	r := TaskChangeReview{
 		Run: s.Run, Task: t.ID, Title: t.Title, Status: s.StatusOf(t), Base: base, Commit: commit,
-		Files: []File{}, Comments: []Comment{}, Must: []string{}, Why: schedule.UnreviewableReason(s, t),
+		Files: []ReviewedFile{}, Comments: []ShownComment{}, Must: []string{}, Why: schedule.UnreviewableReason(s, t),
 	}
 	r.Open = r.Why == ""
-	a := shownAttempt(s, t)
+	a := attemptWithShownChange(s, t)
 	if a != nil {
 		r.Attempt, r.Round, r.Wanted = a.ID, len(a.Rounds), s.ReviewReason(a)
 		if a.Commit != "" {
@@ -56,11 +56,11 @@ func (v ReviewBuilder) BuildReview(ctx context.Context, s *state.State, t *state
 	if err := v.addComments(ctx, &r, s, t); err != nil {
 		return r, err
 	}
-	return r, v.addSince(ctx, &r, t)
+	return r, v.addChangesSinceReview(ctx, &r, t)
 }
 
-// shownAttempt returns the attempt whose full change is shown.
-func shownAttempt(s *state.State, t *state.Task) *state.Attempt {
+// attemptWithShownChange returns the attempt whose full change is shown.
+func attemptWithShownChange(s *state.State, t *state.TaskState) *state.AttemptState {
 	if t.Landed != nil {
 		return s.AttemptByID(t.Landed.Attempt).UnpackedCopy()
 	}
@@ -73,7 +73,7 @@ func shownAttempt(s *state.State, t *state.Task) *state.Attempt {
 }
 
 // addFiles fills in the files, the riskiest first.
-func (v ReviewBuilder) addFiles(ctx context.Context, r *Review, a *state.Attempt) error {
+func (v ReviewBuilder) addFiles(ctx context.Context, r *TaskChangeReview, a *state.AttemptState) error {
 	patch, err := v.Repo.Diff(ctx, r.Base, r.Commit)
 	if err != nil {
 		return fmt.Errorf("read the change of %s: %w", r.Task, err)
@@ -88,11 +88,11 @@ func (v ReviewBuilder) addFiles(ctx context.Context, r *Review, a *state.Attempt
 		ids[c.Path] = c.ID + c.Mode
 	}
 	weaker := weakenedTests(a)
-	order := map[string]diffreview.RatedRisk{}
+	order := map[string]diffreview.RatedFileRisk{}
 	for _, f := range diffreview.ParseDiff(patch) {
 		w := diffreview.RateFile(f, weaker)
 		order[f.Path] = w
-		one := File{DiffFile: f, Risk: w.Risk, Reasons: w.Reasons, Collapsed: w.Collapsed, Hash: contentHash(ids[f.Path], f.Old)}
+		one := ReviewedFile{DiffFile: f, Risk: w.Risk, Reasons: w.Reasons, Collapsed: w.Collapsed, Hash: contentHash(ids[f.Path], f.Old)}
 		if one.Reasons == nil {
 			one.Reasons = []string{}
 		}
@@ -106,7 +106,9 @@ func (v ReviewBuilder) addFiles(ctx context.Context, r *Review, a *state.Attempt
 		r.Added, r.Deleted = r.Added+f.Added, r.Deleted+f.Deleted
 		r.Files = append(r.Files, one)
 	}
-	slices.SortStableFunc(r.Files, func(x, y File) int { return diffreview.CompareRisk(order[x.Path], order[y.Path], x.Path, y.Path) })
+	slices.SortStableFunc(r.Files, func(x, y ReviewedFile) int {
+		return diffreview.CompareRisk(order[x.Path], order[y.Path], x.Path, y.Path)
+	})
 	return nil
 }
 
@@ -116,7 +118,7 @@ func contentHash(id, old string) string {
 }
 
 // weakenedTests returns the findings about tests that an attempt removed or weakened.
-func weakenedTests(a *state.Attempt) []nexus.Finding {
+func weakenedTests(a *state.AttemptState) []nexus.Finding {
 	if a == nil {
 		return nil
 	}
@@ -129,21 +131,21 @@ func weakenedTests(a *state.Attempt) []nexus.Finding {
 }
 
 // addComments fills in people's comments, with their current positions.
-func (v ReviewBuilder) addComments(ctx context.Context, r *Review, s *state.State, t *state.Task) error {
+func (v ReviewBuilder) addComments(ctx context.Context, r *TaskChangeReview, s *state.State, t *state.TaskState) error {
 	moved := map[string][]diffreview.DiffFile{}
 	for _, c := range t.Comments {
-		one := Comment{
-			Comment: c.Comment, By: c.By, At: c.At, State: stateOf(c), Resolved: c.Resolved, Refused: c.Refused,
-			Note: commentNote(c), Answers: []Answer{},
+		one := ShownComment{
+			ReviewComment: c.ReviewComment, By: c.By, At: c.At, State: commentState(c), Resolved: c.Resolved, Refused: c.Refused,
+			Note: commentNote(c), Answers: []ShownCommentAnswer{},
 		}
 		for _, a := range c.Answers {
-			one.Answers = append(one.Answers, Answer{
+			one.Answers = append(one.Answers, ShownCommentAnswer{
 				CommentAnswer: a.CommentAnswer, Attempt: a.Attempt, Round: a.Round,
 				Commit: a.Commit, At: a.At,
 			})
 		}
 		var err error
-		if one.Line, err = v.currentLine(ctx, moved, c.Comment, r.Commit); err != nil {
+		if one.Line, err = v.currentLine(ctx, moved, c.ReviewComment, r.Commit); err != nil {
 			return err
 		}
 		if c.BlocksLanding() {
@@ -159,7 +161,7 @@ func (v ReviewBuilder) addComments(ctx context.Context, r *Review, s *state.Stat
 	for _, q := range s.Requests { // not processed by the conductor yet
 		if q.Verb == nexus.VerbReview && q.Task == t.ID && q.Review != nil {
 			for _, c := range q.Review.Comments {
-				r.Comments = append(r.Comments, Comment{Comment: c, By: q.By, State: "sent", Line: c.Start, Answers: []Answer{}})
+				r.Comments = append(r.Comments, ShownComment{ReviewComment: c, By: q.By, State: "sent", Line: c.Start, Answers: []ShownCommentAnswer{}})
 			}
 		}
 	}
@@ -167,7 +169,7 @@ func (v ReviewBuilder) addComments(ctx context.Context, r *Review, s *state.Stat
 }
 
 // addDrafts fills in the person's unsent comments.
-func (v ReviewBuilder) addDrafts(ctx context.Context, moved map[string][]diffreview.DiffFile, r *Review) error {
+func (v ReviewBuilder) addDrafts(ctx context.Context, moved map[string][]diffreview.DiffFile, r *TaskChangeReview) error {
 	if v.Drafts == nil {
 		return nil
 	}
@@ -176,13 +178,13 @@ func (v ReviewBuilder) addDrafts(ctx context.Context, moved map[string][]diffrev
 		if err != nil {
 			return err
 		}
-		r.Drafts = append(r.Drafts, Draft{c, line})
+		r.Drafts = append(r.Drafts, DraftComment{c, line})
 	}
 	return nil
 }
 
 // currentLine returns the line at which a comment's first line is in a commit.
-func (v ReviewBuilder) currentLine(ctx context.Context, moved map[string][]diffreview.DiffFile, c nexus.Comment, commit string) (int, error) {
+func (v ReviewBuilder) currentLine(ctx context.Context, moved map[string][]diffreview.DiffFile, c nexus.ReviewComment, commit string) (int, error) {
 	if c.Start == 0 || c.Side == nexus.OldSide || c.Commit == commit || c.Commit == "" {
 		return c.Start, nil
 	}
@@ -206,7 +208,7 @@ func (v ReviewBuilder) currentLine(ctx context.Context, moved map[string][]diffr
 	return line, nil
 }
 
-func stateOf(c state.TaskComment) string {
+func commentState(c state.TaskComment) string {
 	switch {
 	case c.Applied != "":
 		return "applied"
@@ -231,9 +233,9 @@ func commentNote(c state.TaskComment) string {
 	return ""
 }
 
-// addSince fills in the changes since the person's last review.
-func (v ReviewBuilder) addSince(ctx context.Context, r *Review, t *state.Task) error {
-	var last *state.PersonReview
+// addChangesSinceReview fills in the changes since the person's last review.
+func (v ReviewBuilder) addChangesSinceReview(ctx context.Context, r *TaskChangeReview, t *state.TaskState) error {
+	var last *state.PersonChangeReview
 	for i, l := range t.Looks {
 		if l.By == v.Who && l.Commit != "" {
 			last = &t.Looks[i]

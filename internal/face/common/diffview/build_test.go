@@ -23,7 +23,7 @@ func TestShownIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	full, small, landed := state.New("r"), state.New("r").DiscardLandedDetails(), 0
+	full, small, landed := state.NewState("r"), state.NewState("r").DiscardLandedDetails(), 0
 	for _, e := range events {
 		for _, s := range []*state.State{full, small} {
 			if err := s.Apply(e); err != nil {
@@ -36,7 +36,7 @@ func TestShownIsWhole(t *testing.T) {
 			continue
 		}
 		landed++
-		want, got := shownAttempt(full, task), shownAttempt(small, small.TaskByID(task.ID))
+		want, got := attemptWithShownChange(full, task), attemptWithShownChange(small, small.TaskByID(task.ID))
 		if len(want.Rounds) == 0 || len(got.Rounds) != len(want.Rounds) || got.ID != want.ID {
 			t.Errorf("%s has %d rounds, and is shown with %d", task.ID, len(want.Rounds), len(got.Rounds))
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Review is a task's change with everything that is shown about it.
-type Review struct {
+// TaskChangeReview is a task's change with everything that is shown about it.
+type TaskChangeReview struct {
 	Run     nexus.RunID      `json:"run"`
 	Task    nexus.TaskID     `json:"task"`
 	Title   string           `json:"title"`
@@ -24,9 +24,9 @@ type Review struct {
 	Added   int              `json:"added"`  // lines
 	Deleted int              `json:"deleted"`
 
-	Files    []File              `json:"files"`             // the riskiest first
-	Comments []Comment           `json:"comments"`          // in the order in which they were made
-	Drafts   []Draft             `json:"drafts,omitempty"`  // the person's unsent comments
+	Files    []ReviewedFile      `json:"files"`             // the riskiest first
+	Comments []ShownComment      `json:"comments"`          // in the order in which they were made
+	Drafts   []DraftComment      `json:"drafts,omitempty"`  // the person's unsent comments
 	Must     []string            `json:"must"`              // comments that prevent the change from landing
 	Wanted   string              `json:"wanted,omitzero"`   // why a person must review it before it lands; empty: not required
 	Approved string              `json:"approved,omitzero"` // who approved this commit; empty: nobody
@@ -40,8 +40,8 @@ type Review struct {
 	Worktree string              `json:"worktree,omitzero"` // where the attempt works
 }
 
-// File is a file of the change.
-type File struct {
+// ReviewedFile is a file of the change.
+type ReviewedFile struct {
 	diffreview.DiffFile
 	Risk      diffreview.FileRisk `json:"risk"`
 	Reasons   []string            `json:"reasons"`            // reasons for its position in the order
@@ -52,27 +52,27 @@ type File struct {
 	Comments  []string            `json:"comments,omitempty"` // IDs of its comments
 }
 
-// Comment is a person's comment, and its result.
-type Comment struct {
-	nexus.Comment
-	By       string    `json:"by"`
-	At       time.Time `json:"at"`
-	State    string    `json:"state"`             // open, told, answered, applied, resolved, refused
-	Resolved string    `json:"resolved,omitzero"` // by whom
-	Answers  []Answer  `json:"answers,omitempty"` // oldest first
-	Refused  string    `json:"refused,omitzero"`  // why its replacement was not applied
-	Note     string    `json:"note,omitzero"`     // remark, such as: says fixed, nothing changed there
-	Line     int       `json:"line,omitzero"`     // current first line, on its side; 0: the line is gone, or there is none
+// ShownComment is a person's comment, and its result.
+type ShownComment struct {
+	nexus.ReviewComment
+	By       string               `json:"by"`
+	At       time.Time            `json:"at"`
+	State    string               `json:"state"`             // open, told, answered, applied, resolved, refused
+	Resolved string               `json:"resolved,omitzero"` // by whom
+	Answers  []ShownCommentAnswer `json:"answers,omitempty"` // oldest first
+	Refused  string               `json:"refused,omitzero"`  // why its replacement was not applied
+	Note     string               `json:"note,omitzero"`     // remark, such as: says fixed, nothing changed there
+	Line     int                  `json:"line,omitzero"`     // current first line, on its side; 0: the line is gone, or there is none
 }
 
-// Draft is an unsent comment.
-type Draft struct {
-	nexus.Comment
-	Line int `json:"line,omitzero"` // as in [Comment]
+// DraftComment is an unsent comment.
+type DraftComment struct {
+	nexus.ReviewComment
+	Line int `json:"line,omitzero"` // as in [ShownComment]
 }
 
-// Answer is an agent's answer to a comment.
-type Answer struct {
+// ShownCommentAnswer is an agent's answer to a comment.
+type ShownCommentAnswer struct {
 	nexus.CommentAnswer
 	Attempt nexus.AttemptID `json:"attempt"`
 	Round   int             `json:"round"`

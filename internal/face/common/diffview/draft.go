@@ -15,24 +15,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Drafts are a person's unsent comments on a task's change. They decide nothing, so they are
+// CommentDrafts are a person's unsent comments on a task's change. They decide nothing, so they are
 // stored beside the journal, like [ViewedFiles], one line for each: a process that dies in the
 // middle loses at most that line.
-type Drafts struct {
+type CommentDrafts struct {
 	file string
-	All  []nexus.Comment // in the order in which they were written; each has an ID: d1, d2, ...
+	All  []nexus.ReviewComment // in the order in which they were written; each has an ID: d1, d2, ...
 }
 
-// draftLine is a line of the file: a comment, or the IDs of removed drafts.
-type draftLine struct {
-	Comment *nexus.Comment `json:"comment,omitempty"`
-	Gone    []string       `json:"gone,omitempty"`
-	At      time.Time      `json:"at"`
+// draftFileLine is a line of the file: a comment, or the IDs of removed drafts.
+type draftFileLine struct {
+	Comment *nexus.ReviewComment `json:"comment,omitempty"`
+	Gone    []string             `json:"gone,omitempty"`
+	At      time.Time            `json:"at"`
 }
 
 // LoadDrafts reads a person's unsent comments. It skips unreadable lines.
-func LoadDrafts(state string, run nexus.RunID, task nexus.TaskID, who string) (*Drafts, error) {
-	d := &Drafts{file: NotePath(state, run, task, who, ".drafts")}
+func LoadDrafts(state string, run nexus.RunID, task nexus.TaskID, who string) (*CommentDrafts, error) {
+	d := &CommentDrafts{file: PersonNotePath(state, run, task, who, ".drafts")}
 	data, err := os.ReadFile(d.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
@@ -42,7 +42,7 @@ func LoadDrafts(state string, run nexus.RunID, task nexus.TaskID, who string) (*
 	}
 	n := 0
 	for line := range bytes.Lines(data) {
-		var l draftLine
+		var l draftFileLine
 		if json.Unmarshal(line, &l) != nil {
 			continue
 		}
@@ -56,24 +56,24 @@ func LoadDrafts(state string, run nexus.RunID, task nexus.TaskID, who string) (*
 	return d, nil
 }
 
-func (d *Drafts) removeDrafts(gone []string) {
-	d.All = slices.DeleteFunc(d.All, func(c nexus.Comment) bool { return slices.Contains(gone, c.ID) })
+func (d *CommentDrafts) removeDrafts(gone []string) {
+	d.All = slices.DeleteFunc(d.All, func(c nexus.ReviewComment) bool { return slices.Contains(gone, c.ID) })
 }
 
 // LockFile returns the file that is locked while drafts are sent, so that none is sent twice.
-func (d *Drafts) LockFile() string { return d.file + ".lock" }
+func (d *CommentDrafts) LockFile() string { return d.file + ".lock" }
 
 // UnsentDrafts returns the drafts that are not among the sent comments: a process that died before it
 // could record it has sent those.
-func (d *Drafts) UnsentDrafts(sent []Comment, who string) []nexus.Comment {
-	return slices.DeleteFunc(slices.Clone(d.All), func(c nexus.Comment) bool {
-		return slices.ContainsFunc(sent, func(s Comment) bool { return s.By == who && sameWords(s.Comment, c) })
+func (d *CommentDrafts) UnsentDrafts(sent []ShownComment, who string) []nexus.ReviewComment {
+	return slices.DeleteFunc(slices.Clone(d.All), func(c nexus.ReviewComment) bool {
+		return slices.ContainsFunc(sent, func(s ShownComment) bool { return s.By == who && sameWords(s.ReviewComment, c) })
 	})
 }
 
 // sameWords reports whether two comments have the same text and position.
-func sameWords(x, y nexus.Comment) bool {
-	replace := func(c nexus.Comment) nexus.SuggestedReplacement {
+func sameWords(x, y nexus.ReviewComment) bool {
+	replace := func(c nexus.ReviewComment) nexus.SuggestedReplacement {
 		if c.Replace == nil {
 			return nexus.SuggestedReplacement{Text: "\x00"}
 		}
@@ -84,25 +84,25 @@ func sameWords(x, y nexus.Comment) bool {
 }
 
 // Add stores comments as drafts.
-func (d *Drafts) Add(all []nexus.Comment, at time.Time) error {
-	lines := make([]draftLine, len(all))
+func (d *CommentDrafts) Add(all []nexus.ReviewComment, at time.Time) error {
+	lines := make([]draftFileLine, len(all))
 	for i := range all {
-		lines[i] = draftLine{Comment: &all[i], At: at}
+		lines[i] = draftFileLine{Comment: &all[i], At: at}
 	}
-	return d.write(lines...)
+	return d.appendLines(lines...)
 }
 
 // Remove records that comments are no longer drafts.
-func (d *Drafts) Remove(ids []string, at time.Time) error {
+func (d *CommentDrafts) Remove(ids []string, at time.Time) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	d.removeDrafts(ids)
-	return d.write(draftLine{Gone: ids, At: at})
+	return d.appendLines(draftFileLine{Gone: ids, At: at})
 }
 
-// write appends lines to the file in one write.
-func (d *Drafts) write(lines ...draftLine) error {
+// appendLines appends lines to the file in one write.
+func (d *CommentDrafts) appendLines(lines ...draftFileLine) error {
 	text := []byte("\n") // a truncated last line does not corrupt them
 	for _, l := range lines {
 		line, err := json.Marshal(l)

@@ -11,11 +11,11 @@ import (
 
 // DrawReview draws a task's change for a terminal or a pipe, with the comments below their lines.
 // Viewed and generated files are only named, unless all is set.
-func DrawReview(s view.Style, r Review, all bool) string {
+func DrawReview(s view.OutputStyle, r TaskChangeReview, all bool) string {
 	var b strings.Builder
-	b.WriteString(s.Bold(fmt.Sprintf("%s %s", r.Task, view.Clean(r.Title))) + "\n")
+	b.WriteString(s.Bold(fmt.Sprintf("%s %s", r.Task, view.EscapeForTerminal(r.Title))) + "\n")
 	fmt.Fprintf(&b, "%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed\n", r.Status, r.Round, r.Attempt, r.Commit,
-		view.Count(len(r.Files), "file"), r.Added, r.Deleted, r.Seen)
+		view.CountWithNoun(len(r.Files), "file"), r.Added, r.Deleted, r.Seen)
 	for _, line := range StatusLines(r) {
 		b.WriteString(line + "\n")
 	}
@@ -34,7 +34,7 @@ func DrawReview(s view.Style, r Review, all bool) string {
 }
 
 // StatusLines returns what prevents the change from landing, and other facts about it.
-func StatusLines(r Review) []string {
+func StatusLines(r TaskChangeReview) []string {
 	var all []string
 	if len(r.Must) > 0 {
 		all = append(all, "does not land before these are resolved: "+strings.Join(r.Must, ", "))
@@ -43,23 +43,23 @@ func StatusLines(r Review) []string {
 	case r.Landed != "":
 		all = append(all, fmt.Sprintf("landed as %.12s", r.Landed))
 	case r.Approved != "":
-		all = append(all, "approved by "+view.Clean(r.Approved))
+		all = append(all, "approved by "+view.EscapeForTerminal(r.Approved))
 	case r.Wanted != "":
-		all = append(all, "waits for a person: "+view.Clean(r.Wanted))
+		all = append(all, "waits for a person: "+view.EscapeForTerminal(r.Wanted))
 	}
 	if r.Question != "" {
 		all = append(all, fmt.Sprintf("the inbox asks whether it may land: %s", r.Question))
 	}
 	for _, c := range r.Drafts {
-		all = append(all, view.Clean(fmt.Sprintf("not sent: %s %s on %s: %s", c.ID, c.Kind, c.LocationText(), nexus.OneLine(c.Body))))
+		all = append(all, view.EscapeForTerminal(fmt.Sprintf("not sent: %s %s on %s: %s", c.ID, c.Kind, c.LocationText(), nexus.OneLine(c.Body))))
 	}
 	if r.Since != nil && r.Since.Commit != r.Commit {
-		all = append(all, fmt.Sprintf("%s changed since your last review: --since-last shows them", view.Count(len(r.Since.Files), "file")))
+		all = append(all, fmt.Sprintf("%s changed since your last review: --since-last shows them", view.CountWithNoun(len(r.Since.Files), "file")))
 	}
 	return all
 }
 
-func inFiles(r Review, c Comment) bool {
+func inFiles(r TaskChangeReview, c ShownComment) bool {
 	for _, f := range r.Files {
 		if f.Path == c.File || f.Old == c.File {
 			return true
@@ -69,11 +69,11 @@ func inFiles(r Review, c Comment) bool {
 }
 
 // drawHead describes a file in one line.
-func drawHead(s view.Style, f File, hidden bool) string {
+func drawHead(s view.OutputStyle, f ReviewedFile, hidden bool) string {
 	var b strings.Builder
-	name := view.Clean(f.Path)
+	name := view.EscapeForTerminal(f.Path)
 	if f.Old != "" && f.Old != f.Path {
-		name = view.Clean(f.Old) + " -> " + name
+		name = view.EscapeForTerminal(f.Old) + " -> " + name
 	}
 	line := fmt.Sprintf("%s, %s, +%d -%d", name, f.Status, f.Added, f.Deleted)
 	b.WriteString(s.Bold(line))
@@ -81,7 +81,7 @@ func drawHead(s view.Style, f File, hidden bool) string {
 		fmt.Fprintf(&b, ", %s risk", f.Risk)
 	}
 	if len(f.Reasons) > 0 {
-		b.WriteString(": " + view.Clean(strings.Join(f.Reasons, "; ")))
+		b.WriteString(": " + view.EscapeForTerminal(strings.Join(f.Reasons, "; ")))
 	}
 	switch {
 	case f.Viewed:
@@ -95,11 +95,11 @@ func drawHead(s view.Style, f File, hidden bool) string {
 	return b.String() + "\n"
 }
 
-func drawFile(s view.Style, f File, comments []Comment, all bool) string {
+func drawFile(s view.OutputStyle, f ReviewedFile, comments []ShownComment, all bool) string {
 	hidden := !all && (f.Viewed || f.Collapsed)
 	var b strings.Builder
 	b.WriteString(drawHead(s, f, hidden))
-	mine := func(c Comment) bool { return c.File != "" && (c.File == f.Path || c.File == f.Old) }
+	mine := func(c ShownComment) bool { return c.File != "" && (c.File == f.Path || c.File == f.Old) }
 	drawn := map[int]bool{}
 	for i, c := range comments {
 		if mine(c) && (c.Start == 0 || hidden) {
@@ -134,20 +134,20 @@ func drawFile(s view.Style, f File, comments []Comment, all bool) string {
 }
 
 // IsBelow reports whether a comment belongs below a line.
-func IsBelow(c Comment, l diffreview.DiffLine) bool {
+func IsBelow(c ShownComment, l diffreview.DiffLine) bool {
 	if c.Side == nexus.OldSide {
 		return l.Kind == "-" && l.Old == c.LastLine()
 	}
 	return c.Line > 0 && l.New == c.Line+c.LastLine()-c.Start
 }
 
-func drawHunk(s view.Style, h diffreview.DiffHunk, below func(diffreview.DiffLine) string) string {
+func drawHunk(s view.OutputStyle, h diffreview.DiffHunk, below func(diffreview.DiffLine) string) string {
 	var b strings.Builder
 	b.WriteString(s.Busy(strings.TrimSpace(fmt.Sprintf("@@ -%d,%d +%d,%d @@ %s", h.Old, h.OldLen, h.New, h.NewLen,
-		view.Clean(h.Section)))) + "\n")
+		view.EscapeForTerminal(h.Section)))) + "\n")
 	for _, l := range h.Lines {
 		text, returns := strings.CutSuffix(l.Text, "\r")
-		if text = view.CleanText(l.Kind + text); returns {
+		if text = view.EscapeLinesForTerminal(l.Kind + text); returns {
 			text += `\r`
 		}
 		switch l.Kind {
@@ -167,49 +167,49 @@ func drawHunk(s view.Style, h diffreview.DiffHunk, below func(diffreview.DiffLin
 }
 
 // drawComment draws a comment and its answers.
-func drawComment(s view.Style, c Comment) string {
+func drawComment(s view.OutputStyle, c ShownComment) string {
 	var b strings.Builder
 	name := c.ID
 	if name == "" {
 		name = "(not taken yet)"
 	}
-	head := fmt.Sprintf("  > %s %s by %s on %s, %s", name, c.Kind, view.Clean(c.By), view.Clean(c.LocationText()), c.State)
+	head := fmt.Sprintf("  > %s %s by %s on %s, %s", name, c.Kind, view.EscapeForTerminal(c.By), view.EscapeForTerminal(c.LocationText()), c.State)
 	if c.Resolved != "" && c.State == "resolved" {
-		head += " by " + view.Clean(c.Resolved)
+		head += " by " + view.EscapeForTerminal(c.Resolved)
 	}
 	b.WriteString(s.Bold(head) + "\n")
 	for line := range strings.Lines(c.Body) {
-		b.WriteString("  >   " + view.CleanText(strings.TrimRight(line, "\r\n")) + "\n")
+		b.WriteString("  >   " + view.EscapeLinesForTerminal(strings.TrimRight(line, "\r\n")) + "\n")
 	}
 	if c.Replace != nil {
 		b.WriteString("  >   suggests instead:\n")
 		for line := range strings.Lines(c.Replace.Text) {
-			b.WriteString("  >   | " + view.CleanText(strings.TrimRight(line, "\r\n")) + "\n")
+			b.WriteString("  >   | " + view.EscapeLinesForTerminal(strings.TrimRight(line, "\r\n")) + "\n")
 		}
 	}
 	for _, a := range c.Answers {
-		text := view.WithReason(view.ReplyText(a.CommentAnswer), view.Clean(nexus.OneLine(a.Why)))
+		text := view.WithReason(view.ReplyText(a.CommentAnswer), view.EscapeForTerminal(nexus.OneLine(a.Why)))
 		fmt.Fprintf(&b, "  >   %s, round %d, commit %.12s: %s\n", a.Attempt, a.Round, a.Commit, text)
 	}
 	if c.Refused != "" {
-		b.WriteString("  >   not applied: " + view.Clean(c.Refused) + "\n")
+		b.WriteString("  >   not applied: " + view.EscapeForTerminal(c.Refused) + "\n")
 	}
 	return b.String()
 }
 
-// DrawSince draws the changes since a person's last review.
-func DrawSince(s view.Style, r Review) string {
+// DrawChangesSinceReview draws the changes since a person's last review.
+func DrawChangesSinceReview(s view.OutputStyle, r TaskChangeReview) string {
 	var b strings.Builder
 	w := r.Since
-	fmt.Fprintf(&b, "%s since your review of commit %.12s: %s\n", r.Task, w.Commit, view.Count(len(w.Files), "file"))
+	fmt.Fprintf(&b, "%s since your review of commit %.12s: %s\n", r.Task, w.Commit, view.CountWithNoun(len(w.Files), "file"))
 	if w.Rebased {
 		b.WriteString("The base moved meanwhile; what came with it is left out.\n")
 	}
 	if w.Why != "" {
-		b.WriteString(view.Clean(w.Why) + "\n")
+		b.WriteString(view.EscapeForTerminal(w.Why) + "\n")
 	}
 	for _, f := range w.Files {
-		fmt.Fprintf(&b, "\n%s\n", s.Bold(fmt.Sprintf("%s, %s, +%d -%d", view.Clean(f.Path), f.Status, f.Added, f.Deleted)))
+		fmt.Fprintf(&b, "\n%s\n", s.Bold(fmt.Sprintf("%s, %s, +%d -%d", view.EscapeForTerminal(f.Path), f.Status, f.Added, f.Deleted)))
 		for _, h := range f.Hunks {
 			b.WriteString(drawHunk(s, h, func(diffreview.DiffLine) string { return "" }))
 		}

@@ -22,21 +22,21 @@ type ViewedFiles struct {
 	marks map[string]string // by path: the hash of the viewed version
 }
 
-// viewedMark is a line of the file.
-type viewedMark struct {
+// viewedFileLine is a line of the file.
+type viewedFileLine struct {
 	File string    `json:"file"`
 	Hash string    `json:"hash,omitzero"` // empty: it is no longer viewed
 	At   time.Time `json:"at"`
 }
 
-// NotePath returns the file in the state directory with a person's notes on a task.
-func NotePath(state string, run nexus.RunID, task nexus.TaskID, who, ending string) string {
+// PersonNotePath returns the file in the state directory with a person's notes on a task.
+func PersonNotePath(state string, run nexus.RunID, task nexus.TaskID, who, ending string) string {
 	return filepath.Join(state, "reviews", url.PathEscape(string(run)), url.PathEscape(string(task))+"@"+url.PathEscape(who)+ending)
 }
 
 // LoadViewedFiles reads a person's viewed files. It skips unreadable lines.
 func LoadViewedFiles(state string, run nexus.RunID, task nexus.TaskID, who string) (*ViewedFiles, error) {
-	s := &ViewedFiles{file: NotePath(state, run, task, who, ".jsonl"), marks: map[string]string{}}
+	s := &ViewedFiles{file: PersonNotePath(state, run, task, who, ".jsonl"), marks: map[string]string{}}
 	data, err := os.ReadFile(s.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -45,7 +45,7 @@ func LoadViewedFiles(state string, run nexus.RunID, task nexus.TaskID, who strin
 		return nil, fmt.Errorf("read which files were viewed: %w", err)
 	}
 	for line := range bytes.Lines(data) {
-		var m viewedMark
+		var m viewedFileLine
 		if json.Unmarshal(line, &m) == nil && m.File != "" {
 			s.marks[m.File] = m.Hash
 		}
@@ -55,7 +55,7 @@ func LoadViewedFiles(state string, run nexus.RunID, task nexus.TaskID, who strin
 
 // MarkFile records that a file was viewed in a version, or, without a hash, that it was not.
 func (s *ViewedFiles) MarkFile(file, hash string, at time.Time) error {
-	line, err := json.Marshal(viewedMark{File: file, Hash: hash, At: at})
+	line, err := json.Marshal(viewedFileLine{File: file, Hash: hash, At: at})
 	if err != nil {
 		return err
 	}

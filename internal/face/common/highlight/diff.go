@@ -9,8 +9,8 @@ import (
 // HighlightDiff highlights the lines of a file in a diff, in their order. It reads the lines before the
 // change as one text, and those after it as another, so that a comment over several lines is
 // recognised. A line in both is highlighted as after the change.
-func HighlightDiff(file string, lines []diffreview.DiffLine) [][]Span {
-	out := make([][]Span, len(lines))
+func HighlightDiff(file string, lines []diffreview.DiffLine) [][]CodeSpan {
+	out := make([][]CodeSpan, len(lines))
 	for _, without := range []string{"+", "-"} {
 		var at []int
 		var text strings.Builder

@@ -15,27 +15,27 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 )
 
-// Kind is the kind of a code span. It is also the class name on a page.
-type Kind string
+// SpanKind is the kind of a code span. It is also the class name on a page.
+type SpanKind string
 
 // The kinds of spans.
 const (
-	Plain    Kind = ""
-	Keyword  Kind = "keyword"
-	Type     Kind = "type" // also built-in names
-	Function Kind = "function"
-	Name     Kind = "name" // of an attribute, a tag, a key, a decorator
-	String   Kind = "string"
-	Number   Kind = "number"
-	Comment  Kind = "comment"
-	Operator Kind = "operator"
-	Heading  Kind = "heading"
+	Plain    SpanKind = ""
+	Keyword  SpanKind = "keyword"
+	Type     SpanKind = "type" // also built-in names
+	Function SpanKind = "function"
+	Name     SpanKind = "name" // of an attribute, a tag, a key, a decorator
+	String   SpanKind = "string"
+	Number   SpanKind = "number"
+	Comment  SpanKind = "comment"
+	Operator SpanKind = "operator"
+	Heading  SpanKind = "heading"
 )
 
-// Span is a part of a line. Its text is unchanged: the caller that draws it must make it safe.
-type Span struct {
-	Text string `json:"text"`
-	Kind Kind   `json:"kind,omitzero"`
+// CodeSpan is a part of a line. Its text is unchanged: the caller that draws it must make it safe.
+type CodeSpan struct {
+	Text string   `json:"text"`
+	Kind SpanKind `json:"kind,omitzero"`
 }
 
 // Limits of the work for one text. Above maxText bytes nobody reads it as code. After maxTime the
@@ -49,19 +49,19 @@ const (
 // HighlightLines splits a text into its lines, without their ends, and each line into spans, with the
 // language of the file name. The joined spans of a line are the line. A text in an unknown
 // language, or a very large one, has one plain span per line.
-func HighlightLines(file, text string) [][]Span {
+func HighlightLines(file, text string) [][]CodeSpan {
 	start := time.Now() //nolint:forbidigo // it measures work, and shows no time
 	return highlightUntil(file, text, func() bool { return time.Since(start) > maxTime })
 }
 
 // highlightUntil highlights a text until late returns true. The rest is plain.
-func highlightUntil(file, text string, late func() bool) [][]Span {
+func highlightUntil(file, text string, late func() bool) [][]CodeSpan {
 	text = strings.TrimSuffix(text, "\n")
-	s := spanWriter{rest: text, lines: make([][]Span, 1)}
+	s := codeSpanWriter{rest: text, lines: make([][]CodeSpan, 1)}
 	if len(text) <= maxText {
 		s.writeTokens(file, text, late)
 	}
-	s.write(len(s.rest), Plain)
+	s.writeRunes(len(s.rest), Plain)
 	return s.lines
 }
 
@@ -70,7 +70,7 @@ var lexing sync.Mutex //nolint:gochecknoglobals // so are the lexers
 
 // writeTokens writes the tokens of a text until late returns true, or until its lexer panics: several
 // of the library's do on a text that ends early, which the lines of a change often do.
-func (w *spanWriter) writeTokens(file, text string, late func() bool) {
+func (w *codeSpanWriter) writeTokens(file, text string, late func() bool) {
 	lexing.Lock()
 	defer lexing.Unlock()
 	defer func() { _ = recover() }()
@@ -86,7 +86,7 @@ func (w *spanWriter) writeTokens(file, text string, late func() bool) {
 		if t == chroma.EOF {
 			return
 		}
-		w.write(utf8.RuneCountInString(t.Value), kindOf(t.Type))
+		w.writeRunes(utf8.RuneCountInString(t.Value), spanKind(t.Type))
 	}
 }
 
@@ -110,15 +110,15 @@ func lexerOf(file string) chroma.Lexer {
 	return chroma.Coalesce(l)
 }
 
-// spanWriter cuts a text into lines and spans.
-type spanWriter struct {
+// codeSpanWriter cuts a text into lines and spans.
+type codeSpanWriter struct {
 	rest  string // of the text
-	lines [][]Span
+	lines [][]CodeSpan
 }
 
-// write moves a number of runes from the rest into spans of a kind. It counts runes because a
+// writeRunes moves a number of runes from the rest into spans of a kind. It counts runes because a
 // lexer replaces each byte that is not UTF-8, and the spans must be the text itself.
-func (w *spanWriter) write(runes int, kind Kind) {
+func (w *codeSpanWriter) writeRunes(runes int, kind SpanKind) {
 	end := 0
 	for ; runes > 0 && end < len(w.rest); runes-- {
 		_, n := utf8.DecodeRuneInString(w.rest[end:])
@@ -128,25 +128,25 @@ func (w *spanWriter) write(runes int, kind Kind) {
 		if i > 0 {
 			w.lines = append(w.lines, nil)
 		}
-		w.add(part, kind)
+		w.addSpanText(part, kind)
 	}
 	w.rest = w.rest[end:]
 }
 
-// add adds a part of a line: to the last span if that has the same kind.
-func (w *spanWriter) add(text string, kind Kind) {
+// addSpanText adds a part of a line: to the last span if that has the same kind.
+func (w *codeSpanWriter) addSpanText(text string, kind SpanKind) {
 	line := &w.lines[len(w.lines)-1]
 	switch n := len(*line); {
 	case text == "":
 	case n > 0 && (*line)[n-1].Kind == kind:
 		(*line)[n-1].Text += text
 	default:
-		*line = append(*line, Span{text, kind})
+		*line = append(*line, CodeSpan{text, kind})
 	}
 }
 
-// kindOf returns the kind of a token.
-func kindOf(t chroma.TokenType) Kind {
+// spanKind returns the kind of a token.
+func spanKind(t chroma.TokenType) SpanKind {
 	switch t { //nolint:exhaustive // other types are told by their category below
 	case chroma.KeywordType, chroma.KeywordConstant, chroma.NameBuiltin, chroma.NameBuiltinPseudo, chroma.NameClass, chroma.NameException:
 		return Type

@@ -13,24 +13,24 @@ import (
 func TestLines(t *testing.T) {
 	for _, c := range []struct {
 		file, text string
-		want       [][]Span
+		want       [][]CodeSpan
 	}{
-		{"a.go", "func f() int { // x\n\treturn 0x1f\n}\n", [][]Span{
+		{"a.go", "func f() int { // x\n\treturn 0x1f\n}\n", [][]CodeSpan{
 			{{"func", Keyword}, {" ", ""}, {"f", Function}, {"() ", ""}, {"int", Type}, {" { ", ""}, {"// x", Comment}},
 			{{"\t", ""}, {"return", Keyword}, {" ", ""}, {"0x1f", Number}},
 			{{"}", ""}},
 		}},
-		{"x/a.py", "def f():\n    return \"a\"", [][]Span{
+		{"x/a.py", "def f():\n    return \"a\"", [][]CodeSpan{
 			{{"def", Keyword}, {" ", ""}, {"f", Function}, {"():", ""}},
 			{{"    ", ""}, {"return", Keyword}, {" ", ""}, {`"a"`, String}},
 		}},
-		{"a.go", "/* one\n\ntwo */ x", [][]Span{{{"/* one", Comment}}, nil, {{"two */", Comment}, {" x", ""}}}},
-		{"README.md", "# Title\ntext `code`\n", [][]Span{{{"# Title", Heading}}, {{"text ", ""}, {"`code`", String}}}},
-		{"Makefile", "a: b\n", [][]Span{{{"a", Function}, {":", Operator}, {" b", ""}}}},
-		{"unknown.qqq", "func f", [][]Span{{{"func f", ""}}}},
-		{"", "func f", [][]Span{{{"func f", ""}}}},
-		{"a.go", "", [][]Span{nil}},
-		{"a.go", "\xff func", [][]Span{{{"\xff ", ""}, {"func", Keyword}}}},
+		{"a.go", "/* one\n\ntwo */ x", [][]CodeSpan{{{"/* one", Comment}}, nil, {{"two */", Comment}, {" x", ""}}}},
+		{"README.md", "# Title\ntext `code`\n", [][]CodeSpan{{{"# Title", Heading}}, {{"text ", ""}, {"`code`", String}}}},
+		{"Makefile", "a: b\n", [][]CodeSpan{{{"a", Function}, {":", Operator}, {" b", ""}}}},
+		{"unknown.qqq", "func f", [][]CodeSpan{{{"func f", ""}}}},
+		{"", "func f", [][]CodeSpan{{{"func f", ""}}}},
+		{"a.go", "", [][]CodeSpan{nil}},
+		{"a.go", "\xff func", [][]CodeSpan{{{"\xff ", ""}, {"func", Keyword}}}},
 	} {
 		if diff := cmp.Diff(c.want, HighlightLines(c.file, c.text)); diff != "" {
 			t.Errorf("%s %q:\n%s", c.file, c.text, diff)
@@ -48,7 +48,7 @@ func TestLimits(t *testing.T) {
 	}
 	calls := 0
 	got := highlightUntil("a.go", "func f\nfunc g\n", func() bool { calls++; return calls > 2 })
-	want := [][]Span{{{"func", Keyword}, {" f", ""}}, {{"func g", ""}}}
+	want := [][]CodeSpan{{{"func", Keyword}, {" f", ""}}, {{"func g", ""}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -57,10 +57,10 @@ func TestLimits(t *testing.T) {
 // TestKinds holds that each kind is there, in languages of several families, and that no
 // language loses anything of a text.
 func TestKinds(t *testing.T) {
-	seen := map[Kind]bool{}
+	seen := map[SpanKind]bool{}
 	for _, c := range []struct {
 		file, text, span string
-		kind             Kind
+		kind             SpanKind
 	}{
 		{"a.ts", "const x: number = f(1) // y", "number", Type},
 		{"a.rs", "fn f<'a>(x: &'a str) {}", "fn", Keyword},
@@ -91,14 +91,14 @@ func TestKinds(t *testing.T) {
 		for _, line := range HighlightLines(c.file, c.text) {
 			for _, s := range line {
 				seen[s.Kind] = true
-				found = found || s == Span{c.span, c.kind}
+				found = found || s == CodeSpan{c.span, c.kind}
 			}
 		}
 		if !found {
 			t.Errorf("%s: %q is not a %s: %v", c.file, c.span, c.kind, HighlightLines(c.file, c.text))
 		}
 	}
-	for _, k := range []Kind{Keyword, Type, Function, Name, String, Number, Comment, Operator, Heading} {
+	for _, k := range []SpanKind{Keyword, Type, Function, Name, String, Number, Comment, Operator, Heading} {
 		if !seen[k] {
 			t.Errorf("nothing is a %s", k)
 		}
@@ -122,7 +122,7 @@ index 1..2 100644
 // TestDiff highlights each side of a change as one text.
 func TestDiff(t *testing.T) {
 	f := diffreview.ParseDiff(patch)[0]
-	want := [][]Span{
+	want := [][]CodeSpan{
 		{{"func", Keyword}, {" ", ""}, {"a", Function}, {"() {", ""}},
 		{{"--", Operator}, {" not a header", ""}},
 		{{"\t", ""}, {"return", Keyword}, {" ", ""}, {"// one", Comment}},

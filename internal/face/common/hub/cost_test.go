@@ -15,13 +15,13 @@ import (
 
 // counting counts the events that are read of a journal.
 type counting struct {
-	Journal
+	EventJournal
 	read atomic.Int64
 }
 
 func (c *counting) Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error] {
 	return func(yield func(nexus.Event, error) bool) {
-		for e, err := range c.Journal.Events(ctx, run, after) {
+		for e, err := range c.EventJournal.Events(ctx, run, after) {
 			if c.read.Add(1); !yield(e, err) {
 				return
 			}
@@ -44,16 +44,16 @@ func TestOpenCost(t *testing.T) {
 	l := acquire(t, j, "r")
 	var all []nexus.Fact
 	projectiontest.LargeRun(100, 13, func(e nexus.Event) { all = append(all, e.Fact) })
-	all = append(all, nexus.ResultReviewed{}, nexus.ResultGated{}, nexus.RunEnded{Status: nexus.StatusDone})
+	all = append(all, nexus.FinalGatesStarted{}, nexus.FinalGatesJudged{}, nexus.RunEnded{Status: nexus.StatusDone})
 	write(t, l, all...)
-	c := &counting{Journal: j}
+	c := &counting{EventJournal: j}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	h, err := Open(t.Context(), c, Options{Now: time.Now})
+	h, err := OpenHub(t.Context(), c, Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.View("r", func(p *projection.Projection) error {
+	if err := h.WithProjection("r", func(p *projection.RunProjection) error {
 		p.Run(projectiontest.Start())
 		return nil
 	}); err != nil {

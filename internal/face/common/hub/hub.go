@@ -20,8 +20,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
-// Journal is the part of a journal that a hub reads.
-type Journal interface {
+// EventJournal is the part of a journal that a hub reads.
+type EventJournal interface {
 	Runs(ctx context.Context) ([]journal.RecordedRun, error)
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
@@ -33,26 +33,26 @@ type Journal interface {
 type Options struct {
 	Repository string                                                  // its directory, for lists of several
 	Now        func() time.Time                                        // required
-	Earlier    func(ctx context.Context) *route.RunStats               // durations of earlier runs; nil: unknown
+	Earlier    func(ctx context.Context) *route.PastRunStatistics      // durations of earlier runs; nil: unknown
 	Place      func(nexus.RunID, nexus.AttemptID) (dir, branch string) // of an attempt's worktree; nil: unknown
 	Idle       time.Duration                                           // time until an unused projection is released; 0: a minute
 }
 
-// Hub stores the projections of the runs of a repository. They are built when they are read, kept
-// up to date by [Hub.Follow], and released when they are no longer read. A hub is safe for
+// ProjectionHub stores the projections of the runs of a repository. They are built when they are read, kept
+// up to date by [ProjectionHub.Follow], and released when they are no longer read. A hub is safe for
 // concurrent use; a slow reader delays only other readers of the same run.
-type Hub struct {
-	j    Journal
+type ProjectionHub struct {
+	j    EventJournal
 	o    Options
 	ctx  context.Context //nolint:containedctx // of what reads the journal for a reader
 	mu   sync.Mutex      // guards the fields below
-	runs map[nexus.RunID]*runEntry
+	runs map[nexus.RunID]*hubRun
 	ids  []nexus.RunID // the latest last
 	wake chan struct{} // closed at any change; nil: nobody waits
 }
 
-// runEntry is a run of a hub. The hub's lock guards all but p.
-type runEntry struct {
+// hubRun is a run of a hub. The hub's lock guards all but p.
+type hubRun struct {
 	id     nexus.RunID
 	latest bool
 	holder *nexus.RunProcess
@@ -63,55 +63,55 @@ type runEntry struct {
 	used   time.Time
 	over   *runSummary // of a finished run, if nothing has happened since
 
-	mu sync.Mutex             // guards p; taken before the hub's lock
-	p  *projection.Projection // nil: not in use
+	mu sync.Mutex                // guards p; taken before the hub's lock
+	p  *projection.RunProjection // nil: not in use
 }
 
 // runSummary is the part of a run that lists of all runs show.
 type runSummary struct {
-	run    view.Run
-	items  []projection.Item
+	run    view.RunView
+	items  []projection.InboxItem
 	latest bool
 }
 
 // maxQueue is the number of queued events above which a reader must read the journal.
 const maxQueue = 1000
 
-// Open returns a hub for the runs of a journal, which it reads until the context
+// OpenHub returns a hub for the runs of a journal, which it reads until the context
 // ends.
-func Open(ctx context.Context, j Journal, o Options) (*Hub, error) {
+func OpenHub(ctx context.Context, j EventJournal, o Options) (*ProjectionHub, error) {
 	if o.Idle == 0 {
 		o.Idle = time.Minute
 	}
-	h := &Hub{j: j, o: o, ctx: ctx, runs: map[nexus.RunID]*runEntry{}}
+	h := &ProjectionHub{j: j, o: o, ctx: ctx, runs: map[nexus.RunID]*hubRun{}}
 	runs, err := j.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range runs {
-		e := h.entryOf(r.ID)
+		e := h.runEntryOf(r.ID)
 		e.holder, e.known = r.Holder, true
 	}
 	return h, nil
 }
 
-// entryOf returns the entry of a run, which is the latest if it is new. The caller
+// runEntryOf returns the entry of a run, which is the latest if it is new. The caller
 // holds the lock.
-func (h *Hub) entryOf(id nexus.RunID) *runEntry {
+func (h *ProjectionHub) runEntryOf(id nexus.RunID) *hubRun {
 	if e := h.runs[id]; e != nil {
 		return e
 	}
 	if n := len(h.ids); n > 0 {
 		h.runs[h.ids[n-1]].latest = false
 	}
-	e := &runEntry{id: id, behind: true, latest: true}
+	e := &hubRun{id: id, behind: true, latest: true}
 	h.runs[id] = e
 	h.ids = append(h.ids, id)
 	return e
 }
 
-// updateHolders reads the conductors of the runs.
-func (h *Hub) updateHolders(ctx context.Context) error {
+// readConductors reads the conductors of the runs.
+func (h *ProjectionHub) readConductors(ctx context.Context) error {
 	all, err := h.j.RunHolders(ctx)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (h *Hub) updateHolders(ctx context.Context) error {
 }
 
 // wakeWaiters wakes the waiters for a change of a run. The caller holds the lock.
-func (h *Hub) wakeWaiters(e *runEntry) {
+func (h *ProjectionHub) wakeWaiters(e *hubRun) {
 	for _, c := range []*chan struct{}{&e.wake, &h.wake} {
 		if *c != nil {
 			close(*c)
@@ -145,7 +145,7 @@ func (h *Hub) wakeWaiters(e *runEntry) {
 
 // Changed returns a channel that is closed at the next change of a run, or of any run if the ID
 // is empty or unknown. A caller that gets the channel before it reads misses no change.
-func (h *Hub) Changed(run nexus.RunID) <-chan struct{} {
+func (h *ProjectionHub) Changed(run nexus.RunID) <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := &h.wake
@@ -159,10 +159,10 @@ func (h *Hub) Changed(run nexus.RunID) <-chan struct{} {
 }
 
 // Follow keeps the hub up to date with the journal until the context ends.
-func (h *Hub) Follow(ctx context.Context) error {
+func (h *ProjectionHub) Follow(ctx context.Context) error {
 	head, err := h.j.Head(ctx)
 	if err == nil {
-		err = h.markMissed(ctx)
+		err = h.markMissedEvents(ctx)
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -187,8 +187,8 @@ func (h *Hub) Follow(ctx context.Context) error {
 	return nil
 }
 
-// markMissed marks the events between [Open] and the number from which the hub follows.
-func (h *Hub) markMissed(ctx context.Context) error {
+// markMissedEvents marks the events between [OpenHub] and the number from which the hub follows.
+func (h *ProjectionHub) markMissedEvents(ctx context.Context) error {
 	runs, err := h.j.Runs(ctx)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (h *Hub) markMissed(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range runs {
-		e := h.entryOf(r.ID)
+		e := h.runEntryOf(r.ID)
 		e.queue, e.behind, e.over, e.holder = nil, true, nil, r.Holder
 		h.wakeWaiters(e)
 	}
@@ -204,7 +204,7 @@ func (h *Hub) markMissed(ctx context.Context) error {
 }
 
 // refreshLoop reads the conductors of the runs once a second, and releases idle projections.
-func (h *Hub) refreshLoop(ctx context.Context) {
+func (h *ProjectionHub) refreshLoop(ctx context.Context) {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
 	for {
@@ -213,16 +213,16 @@ func (h *Hub) refreshLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		_ = h.updateHolders(ctx) // the next round tries again
-		h.releaseIdle()
+		_ = h.readConductors(ctx) // the next round tries again
+		h.releaseIdleProjections()
 	}
 }
 
 // enqueueEvent adds an event to the queue of its run.
-func (h *Hub) enqueueEvent(e nexus.Event) {
+func (h *ProjectionHub) enqueueEvent(e nexus.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	x := h.entryOf(e.Run)
+	x := h.runEntryOf(e.Run)
 	switch {
 	case x.behind:
 	case len(x.queue) >= maxQueue:
@@ -234,9 +234,9 @@ func (h *Hub) enqueueEvent(e nexus.Event) {
 	h.wakeWaiters(x)
 }
 
-// releaseIdle releases projections that were not used for a while.
-func (h *Hub) releaseIdle() {
-	for _, id := range h.IDs() {
+// releaseIdleProjections releases projections that were not used for a while.
+func (h *ProjectionHub) releaseIdleProjections() {
+	for _, id := range h.RunIDs() {
 		h.mu.Lock()
 		e := h.runs[id]
 		h.mu.Unlock()
@@ -253,16 +253,16 @@ func (h *Hub) releaseIdle() {
 }
 
 // dropProjection releases the projection. The caller holds both locks.
-func (e *runEntry) dropProjection() { e.p, e.queue, e.behind = nil, nil, true }
+func (e *hubRun) dropProjection() { e.p, e.queue, e.behind = nil, nil, true }
 
-// View passes a run, as of the last event that the hub knows, to a function. No other function
+// WithProjection passes a run, as of the last event that the hub knows, to a function. No other function
 // sees the run at the same time, and none may keep the projection.
-func (h *Hub) View(run nexus.RunID, see func(*projection.Projection) error) error {
+func (h *ProjectionHub) WithProjection(run nexus.RunID, see func(*projection.RunProjection) error) error {
 	h.mu.Lock()
 	e := h.runs[run]
 	h.mu.Unlock()
 	if e == nil {
-		return &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no run " + view.Clean(string(run)), Hint: "nexus runs lists them."}
+		return &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no run " + view.EscapeForTerminal(string(run)), Hint: "nexus runs lists them."}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -273,7 +273,7 @@ func (h *Hub) View(run nexus.RunID, see func(*projection.Projection) error) erro
 }
 
 // catchUp brings the projection of an entry up to date. The caller holds the entry's lock.
-func (h *Hub) catchUp(e *runEntry) error {
+func (h *ProjectionHub) catchUp(e *hubRun) error {
 	h.mu.Lock()
 	queue, behind := e.queue, e.behind
 	e.queue, e.behind, e.used = nil, false, h.o.Now()
@@ -287,17 +287,17 @@ func (h *Hub) catchUp(e *runEntry) error {
 		return err
 	}
 	if known { // the conductor of a run that just began is read next
-		e.p.SetHolder(holder)
+		e.p.SetConductor(holder)
 	}
 	if !latest {
-		e.p.MarkEarlier()
+		e.p.MarkLaterRunExists()
 	}
 	return nil
 }
 
-func (h *Hub) applyEvent(e *runEntry, id nexus.RunID, queue []nexus.Event, behind bool) error {
+func (h *ProjectionHub) applyEvent(e *hubRun, id nexus.RunID, queue []nexus.Event, behind bool) error {
 	if e.p == nil {
-		e.p, behind = projection.New(id, h.projectionOptions(id)), true
+		e.p, behind = projection.NewProjection(id, h.projectionOptions(id)), true
 	}
 	if behind {
 		for x, err := range h.j.Events(h.ctx, id, e.p.LastSeq()) {
@@ -318,10 +318,10 @@ func (h *Hub) applyEvent(e *runEntry, id nexus.RunID, queue []nexus.Event, behin
 }
 
 // projectionOptions returns the options of a run's projection.
-func (h *Hub) projectionOptions(id nexus.RunID) projection.Options {
+func (h *ProjectionHub) projectionOptions(id nexus.RunID) projection.Options {
 	o := projection.Options{Past: func(after int64) iter.Seq2[nexus.Event, error] { return h.j.Events(h.ctx, id, after) }}
 	if h.o.Earlier != nil {
-		o.Earlier = func() *route.RunStats { return h.o.Earlier(h.ctx) }
+		o.Earlier = func() *route.PastRunStatistics { return h.o.Earlier(h.ctx) }
 	}
 	if h.o.Place != nil {
 		o.Place = func(a nexus.AttemptID) (dir, branch string) { return h.o.Place(id, a) }
@@ -329,8 +329,8 @@ func (h *Hub) projectionOptions(id nexus.RunID) projection.Options {
 	return o
 }
 
-// IDs returns the runs, the latest first.
-func (h *Hub) IDs() []nexus.RunID {
+// RunIDs returns the runs, the latest first.
+func (h *ProjectionHub) RunIDs() []nexus.RunID {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ids := slices.Clone(h.ids)
@@ -340,24 +340,26 @@ func (h *Hub) IDs() []nexus.RunID {
 
 // Runs returns all runs, the latest first. Unreadable runs are left out, and the error names the
 // first one.
-func (h *Hub) Runs(now time.Time) ([]view.RepositoryRun, error) {
-	all := []view.RepositoryRun{}
-	err := h.forEachRun(now, func(g runSummary) { all = append(all, view.RepositoryRun{Repository: h.o.Repository, Run: g.run}) })
+func (h *ProjectionHub) Runs(now time.Time) ([]view.UnfinishedRunRow, error) {
+	all := []view.UnfinishedRunRow{}
+	err := h.forEachRun(now, func(g runSummary) {
+		all = append(all, view.UnfinishedRunRow{Repository: h.o.Repository, RunView: g.run})
+	})
 	return all, err
 }
 
 // Inbox returns the items that wait for a person in all runs, the oldest first, and then the
 // notices.
-func (h *Hub) Inbox(now time.Time) ([]projection.Item, error) {
-	all := []projection.Item{}
+func (h *ProjectionHub) Inbox(now time.Time) ([]projection.InboxItem, error) {
+	all := []projection.InboxItem{}
 	err := h.forEachRun(now, func(g runSummary) { all = append(all, g.items...) })
 	return sortItems(all), err
 }
 
 // forEachRun passes the summaries of all runs, the latest first.
-func (h *Hub) forEachRun(now time.Time, take func(runSummary)) error {
+func (h *ProjectionHub) forEachRun(now time.Time, take func(runSummary)) error {
 	var failed error
-	for _, id := range h.IDs() {
+	for _, id := range h.RunIDs() {
 		g, err := h.summarizeRun(id, now)
 		switch {
 		case err == nil:
@@ -371,7 +373,7 @@ func (h *Hub) forEachRun(now time.Time, take func(runSummary)) error {
 
 // summarizeRun returns the summary of a run for lists. The summary of a finished run is kept
 // instead of its projection.
-func (h *Hub) summarizeRun(id nexus.RunID, now time.Time) (runSummary, error) {
+func (h *ProjectionHub) summarizeRun(id nexus.RunID, now time.Time) (runSummary, error) {
 	h.mu.Lock()
 	e := h.runs[id]
 	if g := e.over; g != nil && g.latest == e.latest {
@@ -385,7 +387,7 @@ func (h *Hub) summarizeRun(id nexus.RunID, now time.Time) (runSummary, error) {
 	if err := h.catchUp(e); err != nil {
 		return runSummary{}, err
 	}
-	g := runSummary{e.p.Run(now), e.p.Inbox(now), !e.p.IsEarlier()}
+	g := runSummary{e.p.Run(now), e.p.InboxItems(now), !e.p.HasLaterRun()}
 	if !g.run.Status.HasEnded() {
 		return g, nil
 	}
@@ -401,8 +403,8 @@ func (h *Hub) summarizeRun(id nexus.RunID, now time.Time) (runSummary, error) {
 }
 
 // sortItems puts waiting items before notices, each the oldest first.
-func sortItems(all []projection.Item) []projection.Item {
-	slices.SortStableFunc(all, func(a, b projection.Item) int {
+func sortItems(all []projection.InboxItem) []projection.InboxItem {
+	slices.SortStableFunc(all, func(a, b projection.InboxItem) int {
 		if a.Notice != b.Notice {
 			if b.Notice {
 				return -1

@@ -64,10 +64,10 @@ func facts(events []nexus.Event) []nexus.Fact {
 }
 
 // follow opens a hub and keeps it in step until the test ends.
-func follow(tb testing.TB, j Journal) *Hub {
+func follow(tb testing.TB, j EventJournal) *ProjectionHub {
 	tb.Helper()
 	ctx, stop := context.WithCancel(tb.Context())
-	h, err := Open(ctx, j, Options{Now: time.Now})
+	h, err := OpenHub(ctx, j, Options{Now: time.Now})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -83,11 +83,11 @@ func follow(tb testing.TB, j Journal) *Hub {
 }
 
 // until looks at a run, at first and at each change, until it shows something.
-func until(tb testing.TB, h *Hub, run nexus.RunID, shows func(*projection.Projection) bool) {
+func until(tb testing.TB, h *ProjectionHub, run nexus.RunID, shows func(*projection.RunProjection) bool) {
 	tb.Helper()
 	for {
 		changed, shown := h.Changed(run), false
-		err := h.View(run, func(p *projection.Projection) error {
+		err := h.WithProjection(run, func(p *projection.RunProjection) error {
 			shown = shows(p)
 			return nil
 		})
@@ -118,8 +118,8 @@ func TestHubMissesNothing(t *testing.T) {
 		l := acquire(t, other, run)
 		for range 2 {
 			all.Go(func() {
-				until(t, h, run, func(p *projection.Projection) bool {
-					return len(p.State().Alerts.Raised) == 1 && len(p.Inbox(projectiontest.Start())) > 3
+				until(t, h, run, func(p *projection.RunProjection) bool {
+					return len(p.State().Alerts.Raised) == 1 && len(p.InboxItems(projectiontest.Start())) > 3
 				})
 			})
 		}
@@ -142,7 +142,7 @@ func TestHubMissesNothing(t *testing.T) {
 	if err != nil || len(runs) != 3 {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
-	var inbox humaninput.Inbox
+	var inbox humaninput.RepositoryInbox
 	for e, err := range j.Events(t.Context(), "", 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -170,13 +170,13 @@ func TestSlowReader(t *testing.T) {
 	write(t, l, facts(projectiontest.SampleRun())[:14]...)
 	write(t, other, facts(projectiontest.SampleRun())[:14]...)
 	h := follow(t, j)
-	err := h.View("slow", func(p *projection.Projection) error {
+	err := h.WithProjection("slow", func(p *projection.RunProjection) error {
 		before := p.LastSeq()
 		for range maxQueue + 100 {
 			write(t, l, nexus.AssumptionStated{Text: "a"})
 		}
 		last := write(t, other, nexus.AssumptionStated{Text: "b"})
-		until(t, h, "other", func(p *projection.Projection) bool { return p.LastSeq() == last[0].Seq })
+		until(t, h, "other", func(p *projection.RunProjection) bool { return p.LastSeq() == last[0].Seq })
 		if p.LastSeq() != before {
 			t.Error("it changed while somebody looked")
 		}
@@ -186,7 +186,7 @@ func TestSlowReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := write(t, l, nexus.AssumptionStated{Text: "the last"})
-	until(t, h, "slow", func(p *projection.Projection) bool { return p.LastSeq() == last[0].Seq })
+	until(t, h, "slow", func(p *projection.RunProjection) bool { return p.LastSeq() == last[0].Seq })
 }
 
 // TestHubLetsGo forgets what nobody looks at, and shows it again.
@@ -194,14 +194,14 @@ func TestHubLetsGo(t *testing.T) {
 	j, _ := book(t)
 	write(t, acquire(t, j, "a"), facts(projectiontest.SampleRun())[:30]...)
 	now := time.Now()
-	h, err := Open(t.Context(), j, Options{Now: func() time.Time { return now }})
+	h, err := OpenHub(t.Context(), j, Options{Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	look := func() (shown string) {
-		if err := h.View("a", func(p *projection.Projection) error {
+		if err := h.WithProjection("a", func(p *projection.RunProjection) error {
 			now := projectiontest.Start()
-			data, err := json.Marshal([]any{p.Run(now), p.Inbox(now), p.Timeline(now), p.Lanes(now)})
+			data, err := json.Marshal([]any{p.Run(now), p.InboxItems(now), p.Timeline(now), p.BoardLanes(now)})
 			shown = string(data)
 			return err
 		}); err != nil {
@@ -210,12 +210,12 @@ func TestHubLetsGo(t *testing.T) {
 		return shown
 	}
 	before := look()
-	h.releaseIdle()
+	h.releaseIdleProjections()
 	if h.runs["a"].p == nil {
 		t.Error("it was let go at once")
 	}
 	now = now.Add(2 * time.Minute)
-	h.releaseIdle()
+	h.releaseIdleProjections()
 	if h.runs["a"].p != nil {
 		t.Error("it was kept")
 	}
@@ -229,7 +229,7 @@ func TestHubLetsGo(t *testing.T) {
 func TestOverIsKeptSmall(t *testing.T) {
 	j, _ := book(t)
 	l := acquire(t, j, "a")
-	write(t, l, slices.Concat(facts(projectiontest.SampleRun())[:4], []nexus.Fact{nexus.RunDrained{To: nexus.StatusStopped}, nexus.RunEnded{Status: nexus.StatusStopped}})...)
+	write(t, l, slices.Concat(facts(projectiontest.SampleRun())[:4], []nexus.Fact{nexus.RunDrainStarted{To: nexus.StatusStopped}, nexus.RunEnded{Status: nexus.StatusStopped}})...)
 	h := follow(t, j)
 	status := func() nexus.RunStatus {
 		runs, err := h.Runs(projectiontest.Start())
@@ -242,7 +242,7 @@ func TestOverIsKeptSmall(t *testing.T) {
 		t.Errorf("it is %s", got)
 	}
 	last := write(t, l, nexus.RunReopened{Why: "more"})
-	until(t, h, "a", func(p *projection.Projection) bool { return p.LastSeq() == last[0].Seq })
+	until(t, h, "a", func(p *projection.RunProjection) bool { return p.LastSeq() == last[0].Seq })
 	if got := status(); got.HasEnded() {
 		t.Errorf("it is %s after it was taken up", got)
 	}
@@ -254,13 +254,13 @@ func TestInterrupted(t *testing.T) {
 	l := acquire(t, j, "a")
 	write(t, l, facts(projectiontest.SampleRun())[:14]...)
 	h := follow(t, j)
-	until(t, h, "a", func(p *projection.Projection) bool {
+	until(t, h, "a", func(p *projection.RunProjection) bool {
 		return !p.IsInterrupted() && p.Run(projectiontest.Start()).Held != nil
 	})
 	if err := l.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	until(t, h, "a", func(p *projection.Projection) bool {
+	until(t, h, "a", func(p *projection.RunProjection) bool {
 		return p.Run(projectiontest.Start()).Status == nexus.StatusInterrupted
 	})
 }
@@ -269,7 +269,7 @@ func TestNoSuchRun(t *testing.T) {
 	j, _ := book(t)
 	h := follow(t, j)
 	h.Changed("nobody")
-	if err := h.View("nobody", nil); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+	if err := h.WithProjection("nobody", nil); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		t.Errorf("it says %v", err)
 	}
 	if runs, err := h.Runs(projectiontest.Start()); err != nil || len(runs) != 0 {
@@ -290,7 +290,7 @@ func TestShownSoon(t *testing.T) {
 			time.Sleep(time.Duration(n*17) * time.Millisecond)
 			last := write(t, l, nexus.AssumptionStated{Text: "a"})
 			began := time.Now()
-			until(t, h, "r", func(p *projection.Projection) bool { return p.LastSeq() >= last[0].Seq })
+			until(t, h, "r", func(p *projection.RunProjection) bool { return p.LastSeq() >= last[0].Seq })
 			took := time.Since(began)
 			if waited = max(waited, took); took > 100*time.Millisecond {
 				t.Fatalf("fact %d is shown after %s", n, took)
@@ -313,14 +313,14 @@ func BenchmarkOpen(b *testing.B) {
 			batch = nil
 		}
 	})
-	write(b, l, append(batch, nexus.ResultReviewed{}, nexus.ResultGated{}, nexus.RunEnded{Status: nexus.StatusDone})...)
+	write(b, l, append(batch, nexus.FinalGatesStarted{}, nexus.FinalGatesJudged{}, nexus.RunEnded{Status: nexus.StatusDone})...)
 	began := used(b)
 	for b.Loop() {
-		h, err := Open(b.Context(), j, Options{Now: time.Now})
+		h, err := OpenHub(b.Context(), j, Options{Now: time.Now})
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := h.View("r", func(p *projection.Projection) error {
+		if err := h.WithProjection("r", func(p *projection.RunProjection) error {
 			p.Run(projectiontest.Start())
 			return nil
 		}); err != nil {
@@ -353,7 +353,7 @@ func BenchmarkChange(b *testing.B) {
 	for b.Loop() {
 		last := write(b, l, nexus.AssumptionStated{Text: "a"})
 		began := time.Now()
-		until(b, h, "r", func(p *projection.Projection) bool { return p.LastSeq() >= last[0].Seq })
+		until(b, h, "r", func(p *projection.RunProjection) bool { return p.LastSeq() >= last[0].Seq })
 		worst = max(worst, time.Since(began))
 	}
 	b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")

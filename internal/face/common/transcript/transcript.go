@@ -15,21 +15,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// Conversation is the transcript of a session and the JSON output of `nexus status SESSION`.
-type Conversation struct {
-	Session  nexus.SessionID `json:"session"`
-	Role     nexus.Role      `json:"role"`
-	Model    string          `json:"model"`
-	About    string          `json:"about,omitzero"` // its question, if another session started it
-	After    nexus.SessionID `json:"after,omitzero"` // session whose conversation it continues, for another task
-	Outcome  nexus.Outcome   `json:"outcome,omitzero"`
-	Why      string          `json:"why,omitzero"`
-	Spent    nexus.Money     `json:"spent"`
-	Usage    nexus.Usage     `json:"usage"`
-	System   string          `json:"system"`
-	Tools    []llm.Tool      `json:"tools"`
-	Messages []Message       `json:"messages"`
-	Requests []Request       `json:"-"`
+// ConversationTranscript is the transcript of a session and the JSON output of `nexus status SESSION`.
+type ConversationTranscript struct {
+	Session  nexus.SessionID       `json:"session"`
+	Role     nexus.Role            `json:"role"`
+	Model    string                `json:"model"`
+	About    string                `json:"about,omitzero"` // its question, if another session started it
+	After    nexus.SessionID       `json:"after,omitzero"` // session whose conversation it continues, for another task
+	Outcome  nexus.Outcome         `json:"outcome,omitzero"`
+	Why      string                `json:"why,omitzero"`
+	Spent    nexus.Money           `json:"spent"`
+	Usage    nexus.Usage           `json:"usage"`
+	System   string                `json:"system"`
+	Tools    []llm.ToolDescription `json:"tools"`
+	Messages []Message             `json:"messages"`
+	Requests []Request             `json:"-"`
 }
 
 // Message is a message of a session.
@@ -45,16 +45,16 @@ type Message struct {
 
 // Request is a request to a model.
 type Request struct {
-	Turn     int           `json:"turn"`
-	Model    string        `json:"model"`
-	System   string        `json:"system"`
-	Tools    []llm.Tool    `json:"tools"`
-	Messages []llm.Message `json:"messages"`
+	Turn     int                   `json:"turn"`
+	Model    string                `json:"model"`
+	System   string                `json:"system"`
+	Tools    []llm.ToolDescription `json:"tools"`
+	Messages []llm.Message         `json:"messages"`
 }
 
-// transcriptReader builds a session from the events of its run.
-type transcriptReader struct {
-	Conversation
+// transcriptBuilder builds a session from the events of its run.
+type transcriptBuilder struct {
+	ConversationTranscript
 	get     func(hash string) ([]byte, error)
 	present []llm.Message                // messages of the next request
 	others  map[nexus.SessionID][]string // blobs of other sessions' messages, for a continued conversation
@@ -63,22 +63,22 @@ type transcriptReader struct {
 	cost    Message   // of the calls since the last answer
 }
 
-// ConversationOf returns the transcript of a session from the events of its run; get returns a blob. It
+// ReadConversation returns the transcript of a session from the events of its run; get returns a blob. It
 // returns false if there is no such session.
-func ConversationOf(id nexus.SessionID, events iter.Seq2[nexus.Event, error], get func(hash string) ([]byte, error)) (Conversation, bool, error) {
-	t := transcriptReader{get: get, open: map[string]nexus.BudgetReserved{}, others: map[nexus.SessionID][]string{}}
+func ReadConversation(id nexus.SessionID, events iter.Seq2[nexus.Event, error], get func(hash string) ([]byte, error)) (ConversationTranscript, bool, error) {
+	t := transcriptBuilder{get: get, open: map[string]nexus.BudgetReserved{}, others: map[nexus.SessionID][]string{}}
 	for e, err := range events {
 		if err == nil {
-			err = t.apply(id, e)
+			err = t.applyEvent(id, e)
 		}
 		if err != nil {
-			return t.Conversation, false, err
+			return t.ConversationTranscript, false, err
 		}
 	}
-	return t.Conversation, t.Session != "", nil
+	return t.ConversationTranscript, t.Session != "", nil
 }
 
-func (t *transcriptReader) apply(id nexus.SessionID, e nexus.Event) error {
+func (t *transcriptBuilder) applyEvent(id nexus.SessionID, e nexus.Event) error {
 	t.trackSession(e.Fact)
 	switch f := e.Fact.(type) {
 	case nexus.SessionStarted:
@@ -90,10 +90,10 @@ func (t *transcriptReader) apply(id nexus.SessionID, e nexus.Event) error {
 			return err
 		}
 		return t.readBlob(f.Prompt, &struct {
-			System *string     `json:"system"`
-			Tools  *[]llm.Tool `json:"tools"`
+			System *string                `json:"system"`
+			Tools  *[]llm.ToolDescription `json:"tools"`
 		}{&t.System, &t.Tools})
-	case nexus.ModelSwitched:
+	case nexus.SessionModelSwitched:
 		if f.Session == id {
 			t.Model = f.To
 		}
@@ -101,23 +101,23 @@ func (t *transcriptReader) apply(id nexus.SessionID, e nexus.Event) error {
 		if f.Session == id {
 			t.Outcome, t.Why = f.Outcome, f.Why
 		}
-	case nexus.BudgetReserved, nexus.BudgetSpent:
+	case nexus.BudgetReserved, nexus.BudgetSettled:
 		t.addCost(id, f, e.At)
 	case nexus.PromptSent:
 		if f.Session == id {
 			return t.addMessage(f.Message, Message{Why: f.Why, At: e.At})
 		}
-	case nexus.ToolsAnswered:
+	case nexus.ToolResultsSent:
 		if f.Session == id {
 			return t.addMessage(f.Message, Message{Why: "results", At: e.At})
 		}
-	case nexus.TurnTaken:
+	case nexus.ModelTurnRecorded:
 		if f.Session == id {
 			return t.addTurn(f, e.At)
 		}
 	case nexus.SessionCompacted:
 		if f.Session == id {
-			return t.compact(f, e.At)
+			return t.applyCompaction(f, e.At)
 		}
 	default:
 	}
@@ -125,13 +125,13 @@ func (t *transcriptReader) apply(id nexus.SessionID, e nexus.Event) error {
 }
 
 // addCost adds the calls of the session to its next answer.
-func (t *transcriptReader) addCost(id nexus.SessionID, f nexus.Fact, at time.Time) {
+func (t *transcriptBuilder) addCost(id nexus.SessionID, f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
 		if f.Session == id {
 			t.open[f.ID], t.asked = f, at
 		}
-	case nexus.BudgetSpent:
+	case nexus.BudgetSettled:
 		if _, ok := t.open[f.ID]; !ok {
 			return
 		}
@@ -142,7 +142,7 @@ func (t *transcriptReader) addCost(id nexus.SessionID, f nexus.Fact, at time.Tim
 	}
 }
 
-func (t *transcriptReader) addTurn(f nexus.TurnTaken, at time.Time) error {
+func (t *transcriptBuilder) addTurn(f nexus.ModelTurnRecorded, at time.Time) error {
 	t.Requests = append(t.Requests, Request{f.Turn, t.Model, t.System, t.Tools, t.present[:len(t.present):len(t.present)]})
 	s := t.cost
 	s.Turn, s.At, s.Seconds = f.Turn, at, view.SecondsBetween(t.asked, time.Time{}, at)
@@ -150,8 +150,8 @@ func (t *transcriptReader) addTurn(f nexus.TurnTaken, at time.Time) error {
 	return t.addMessage(f.Message, s)
 }
 
-// compact replaces all messages so far with others.
-func (t *transcriptReader) compact(f nexus.SessionCompacted, at time.Time) error {
+// applyCompaction replaces all messages so far with others.
+func (t *transcriptBuilder) applyCompaction(f nexus.SessionCompacted, at time.Time) error {
 	t.present = nil
 	text := fmt.Sprintf("What was said so far was shortened from about %s to %s tokens: %s.",
 		view.FormatNumber(f.Before), view.FormatNumber(f.After), f.Why)
@@ -162,7 +162,7 @@ func (t *transcriptReader) compact(f nexus.SessionCompacted, at time.Time) error
 }
 
 // loadMessages adds messages to the next request.
-func (t *transcriptReader) loadMessages(hashes []string) error {
+func (t *transcriptBuilder) loadMessages(hashes []string) error {
 	for _, hash := range hashes {
 		var m llm.Message
 		if err := t.readBlob(hash, &m); err != nil {
@@ -174,21 +174,21 @@ func (t *transcriptReader) loadMessages(hashes []string) error {
 }
 
 // trackSession records the messages of all sessions.
-func (t *transcriptReader) trackSession(f nexus.Fact) {
+func (t *transcriptBuilder) trackSession(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SessionStarted:
 		t.others[f.Session] = slices.Clip(t.others[f.After])
 	case nexus.PromptSent:
 		t.others[f.Session] = append(t.others[f.Session], f.Message)
-	case nexus.TurnTaken:
+	case nexus.ModelTurnRecorded:
 		t.others[f.Session] = append(t.others[f.Session], f.Message)
-	case nexus.ToolsAnswered:
+	case nexus.ToolResultsSent:
 		t.others[f.Session] = append(t.others[f.Session], f.Message)
 	default:
 	}
 }
 
-func (t *transcriptReader) addMessage(hash string, s Message) error {
+func (t *transcriptBuilder) addMessage(hash string, s Message) error {
 	if err := t.readBlob(hash, &s.Message); err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (t *transcriptReader) addMessage(hash string, s Message) error {
 	return nil
 }
 
-func (t *transcriptReader) readBlob(hash string, to any) error {
+func (t *transcriptBuilder) readBlob(hash string, to any) error {
 	data, err := t.get(hash)
 	if err == nil {
 		err = json.Unmarshal(data, to)
@@ -208,24 +208,24 @@ func (t *transcriptReader) readBlob(hash string, to any) error {
 }
 
 // Draw draws the session for people. Long tool results are folded.
-func (t Conversation) Draw(s view.Style) string {
+func (t ConversationTranscript) Draw(s view.OutputStyle) string {
 	var b strings.Builder
-	figures := []string{view.Count(len(t.Requests), "turn"), t.Spent.String(), view.TokensText(s, t.Usage)}
+	figures := []string{view.CountWithNoun(len(t.Requests), "turn"), t.Spent.String(), view.TokensText(s, t.Usage)}
 	if t.Outcome != "" {
 		figures = append(figures, string(t.Outcome))
 	}
-	b.WriteString(s.TruncateLine(s.Bold(view.Clean(string(t.Session)))+"  "+view.Clean(t.Model)+"  "+s.Join(figures...)) + "\n")
+	b.WriteString(s.TruncateLine(s.Bold(view.EscapeForTerminal(string(t.Session)))+"  "+view.EscapeForTerminal(t.Model)+"  "+s.JoinFigures(figures...)) + "\n")
 	if t.About != "" {
-		b.WriteString(s.Wrap("asked: "+view.Clean(t.About), "  ") + "\n")
+		b.WriteString(s.Wrap("asked: "+view.EscapeForTerminal(t.About), "  ") + "\n")
 	}
 	if t.After != "" {
-		b.WriteString(s.Wrap("continues the conversation of "+view.Clean(string(t.After))+", which each request begins with", "  ") + "\n")
+		b.WriteString(s.Wrap("continues the conversation of "+view.EscapeForTerminal(string(t.After))+", which each request begins with", "  ") + "\n")
 	}
 	var names []string
 	for _, tool := range t.Tools {
 		names = append(names, tool.Name)
 	}
-	tools := view.Clean(strings.Join(names, " "))
+	tools := view.EscapeForTerminal(strings.Join(names, " "))
 	prompt := fmt.Sprintf("system prompt: %s characters; tools: %s", view.FormatNumber(int64(len(t.System))), tools)
 	b.WriteString(s.Wrap(s.Dim(prompt), "  ") + "\n")
 	for _, m := range t.Messages {
@@ -235,31 +235,31 @@ func (t Conversation) Draw(s view.Style) string {
 		b.WriteString(m.Draw(s))
 	}
 	if t.Why != "" {
-		b.WriteString("\n" + s.Wrap(view.WithReason(string(t.Outcome), view.Clean(t.Why)), "") + "\n")
+		b.WriteString("\n" + s.Wrap(view.WithReason(string(t.Outcome), view.EscapeForTerminal(t.Why)), "") + "\n")
 	}
 	return s.Sanitize(b.String())
 }
 
 // Draw draws the message. Long tool results are folded.
-func (m Message) Draw(s view.Style) string {
+func (m Message) Draw(s view.OutputStyle) string {
 	var b strings.Builder
 	if m.Turn > 0 {
-		figures := s.Join(view.FormatSeconds(m.Seconds), m.Spent.String(), view.TokensText(s, m.Usage))
+		figures := s.JoinFigures(view.FormatSeconds(m.Seconds), m.Spent.String(), view.TokensText(s, m.Usage))
 		b.WriteString(s.TruncateLine(s.Busy(fmt.Sprintf("turn %d", m.Turn))+"  "+s.Dim(figures)) + "\n")
 	} else if m.Why != "results" {
-		b.WriteString(s.Bold(view.Clean(m.Why)) + "\n")
+		b.WriteString(s.Bold(view.EscapeForTerminal(m.Why)) + "\n")
 	}
 	for _, p := range m.Parts {
 		switch {
 		case p.Call != nil:
-			b.WriteString(drawCall(s, *p.Call))
+			b.WriteString(drawToolCall(s, *p.Call))
 			if p.Call.Flaw != "" {
-				b.WriteString(s.Wrap(s.Bad("malformed: "+view.Clean(p.Call.Flaw)), "    ") + "\n")
+				b.WriteString(s.Wrap(s.Bad("malformed: "+view.EscapeForTerminal(p.Call.Flaw)), "    ") + "\n")
 			}
 		case p.Result != nil:
-			b.WriteString(drawResult(s, *p.Result))
+			b.WriteString(drawToolResult(s, *p.Result))
 		case p.Text != "":
-			for line := range strings.SplitSeq(strings.TrimSpace(view.CleanText(p.Text)), "\n") {
+			for line := range strings.SplitSeq(strings.TrimSpace(view.EscapeLinesForTerminal(p.Text)), "\n") {
 				b.WriteString(strings.TrimRight(s.Wrap(line, "  "), " ") + "\n")
 			}
 		}

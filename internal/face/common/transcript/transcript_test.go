@@ -53,26 +53,26 @@ func spoken(t *testing.T) ([]nexus.Event, map[string][]byte) {
 		blobs[hash] = data
 		return hash
 	}
-	message := func(from llm.Speaker, parts ...llm.MessagePart) string {
+	message := func(from llm.MessageAuthor, parts ...llm.MessagePart) string {
 		return keep(llm.Message{From: from, Parts: parts})
 	}
 	const id, other = nexus.SessionID("T1.1/coder.1"), nexus.SessionID("T1.1/reviewer.1")
-	prompt := keep(map[string]any{"system": "You write code.", "tools": []llm.Tool{{Name: "read_file"}, {Name: "finish"}}})
+	prompt := keep(map[string]any{"system": "You write code.", "tools": []llm.ToolDescription{{Name: "read_file"}, {Name: "finish"}}})
 	facts := []nexus.Fact{
 		nexus.SessionStarted{Session: id, Attempt: "T1.1", Role: nexus.Coder, Model: "p/small", Prompt: prompt},
 		nexus.PromptSent{Session: id, Message: message(llm.User, llm.MessagePart{Text: "Conversation: T1.1/coder.1\nTask: T1 Say \x1b[31mhello\n\n## What to do\n\nSay hello in every language that people speak, and in some that only machines do."}), Why: "brief"},
 		nexus.SessionStarted{Session: other, Attempt: "T1.1", Role: nexus.Reviewer, Model: "p/large", Prompt: prompt},
 		nexus.PromptSent{Session: other, Message: message(llm.User, llm.MessagePart{Text: "another's"}), Why: "brief"},
 		nexus.BudgetReserved{ID: "r1", Session: id, Money: nexus.Dollar},
-		nexus.BudgetSpent{ID: "r1", Money: nexus.Dollar / 100},
+		nexus.BudgetSettled{ID: "r1", Money: nexus.Dollar / 100},
 		nexus.BudgetReserved{ID: "r2", Session: id, Money: nexus.Dollar},
-		nexus.BudgetSpent{ID: "r2", Money: nexus.Dollar / 50, Usage: nexus.Usage{Input: 1_234, Output: 56}},
-		nexus.TurnTaken{Session: id, Turn: 1, Stop: "tools", Message: message(llm.Assistant, llm.MessagePart{Text: "Let me see."}, llm.MessagePart{Call: &llm.ToolCall{ID: "c", Tool: "read_file", Input: json.RawMessage(`{"path": "a.go"}`)}})},
-		nexus.ToolsAnswered{Session: id, Message: message(llm.User, llm.MessagePart{Result: &llm.Result{ID: "c", Text: "1\n2\n3\n4\n5\n6\n", Failed: true}})},
+		nexus.BudgetSettled{ID: "r2", Money: nexus.Dollar / 50, Usage: nexus.Usage{Input: 1_234, Output: 56}},
+		nexus.ModelTurnRecorded{Session: id, Turn: 1, Stop: "tools", Message: message(llm.Assistant, llm.MessagePart{Text: "Let me see."}, llm.MessagePart{Call: &llm.ToolCall{ID: "c", Tool: "read_file", Input: json.RawMessage(`{"path": "a.go"}`)}})},
+		nexus.ToolResultsSent{Session: id, Message: message(llm.User, llm.MessagePart{Result: &llm.ToolResult{ID: "c", Text: "1\n2\n3\n4\n5\n6\n", Failed: true}})},
 		nexus.SessionCompacted{Session: id, Turn: 1, Why: "too long", Before: 90_000, After: 4_000, Messages: []string{message(llm.User, llm.MessagePart{Text: "in short"})}},
 		nexus.BudgetReserved{ID: "r3", Session: id, Money: nexus.Dollar},
-		nexus.BudgetSpent{ID: "r3", Money: nexus.Dollar / 100},
-		nexus.TurnTaken{Session: id, Turn: 2, Stop: "done", Message: message(llm.Assistant, llm.MessagePart{Text: "Done."})},
+		nexus.BudgetSettled{ID: "r3", Money: nexus.Dollar / 100},
+		nexus.ModelTurnRecorded{Session: id, Turn: 2, Stop: "done", Message: message(llm.Assistant, llm.MessagePart{Text: "Done."})},
 		nexus.SessionEnded{Session: id, Outcome: nexus.GaveUp, Why: "nothing to say"},
 	}
 	events := make([]nexus.Event, len(facts))
@@ -82,7 +82,7 @@ func spoken(t *testing.T) ([]nexus.Event, map[string][]byte) {
 	return events, blobs
 }
 
-func readTranscript(t *testing.T, id nexus.SessionID) (Conversation, bool) {
+func readTranscript(t *testing.T, id nexus.SessionID) (ConversationTranscript, bool) {
 	t.Helper()
 	events, blobs := spoken(t)
 	all := func(yield func(nexus.Event, error) bool) {
@@ -92,7 +92,7 @@ func readTranscript(t *testing.T, id nexus.SessionID) (Conversation, bool) {
 			}
 		}
 	}
-	said, ok, err := ConversationOf(id, all, func(hash string) ([]byte, error) { return blobs[hash], nil })
+	said, ok, err := ReadConversation(id, all, func(hash string) ([]byte, error) { return blobs[hash], nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestTranscript(t *testing.T) {
 	if !ok {
 		t.Fatal("it is not there")
 	}
-	for kind, style := range map[string]view.Style{"60": {Width: 60}, "100": {Width: 100}, "160": {Width: 160}, "piped": {Plain: true}} {
+	for kind, style := range map[string]view.OutputStyle{"60": {Width: 60}, "100": {Width: 100}, "160": {Width: 160}, "piped": {Plain: true}} {
 		text := said.Draw(style)
 		compare(t, "transcript."+kind+".txt", text)
 		if i := strings.IndexFunc(text, func(r rune) bool {
@@ -135,8 +135,8 @@ func TestTranscript(t *testing.T) {
 // TestExcerpt holds that the rest of a tool's result is counted, and that tabs
 // do not hide how wide a line is.
 func TestExcerpt(t *testing.T) {
-	m := Message{Why: "results", Message: llm.Message{Parts: []llm.MessagePart{{Result: &llm.Result{Text: "\ta\tlong line of code that does not fit\n2\n3\n4\n5\n"}}}}}
-	if got, want := m.Draw(view.Style{Width: 40}), "  < a    long line of code that d\u2026\n      2\n      3\n      ... 2 lines more; --raw has them\n"; got != want {
+	m := Message{Why: "results", Message: llm.Message{Parts: []llm.MessagePart{{Result: &llm.ToolResult{Text: "\ta\tlong line of code that does not fit\n2\n3\n4\n5\n"}}}}}
+	if got, want := m.Draw(view.OutputStyle{Width: 40}), "  < a    long line of code that d\u2026\n      2\n      3\n      ... 2 lines more; --raw has them\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -166,7 +166,7 @@ func TestCall(t *testing.T) {
 		{"odd", `{"ids":[1,2],"o":{"a":"<"}}`, "  > odd ids=[1,2] o={\"a\":\"<\"}\n"},
 		{"broken", `{"path":`, "  > broken {\"path\":\n"},
 	} {
-		if got := drawCall(view.Style{Width: 100}, llm.ToolCall{Tool: tt.tool, Input: json.RawMessage(tt.input)}); got != tt.want {
+		if got := drawToolCall(view.OutputStyle{Width: 100}, llm.ToolCall{Tool: tt.tool, Input: json.RawMessage(tt.input)}); got != tt.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.tool, got, tt.want)
 		}
 	}

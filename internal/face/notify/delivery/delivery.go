@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/notice"
 )
 
-// Message is a group of notices that are sent together.
-type Message struct {
+// NoticeMessage is a group of notices that are sent together.
+type NoticeMessage struct {
 	ID      string          `json:"id"`            // the same for each try
 	Place   string          `json:"place"`         // the repository
 	Link    string          `json:"link,omitzero"` // of the dashboard
@@ -24,7 +24,7 @@ type Message struct {
 }
 
 // Subject returns a subject line for the message.
-func (m Message) Subject() string {
+func (m NoticeMessage) Subject() string {
 	worst := m.HighestSeverity()
 	at := slices.IndexFunc(m.Notices, func(n notice.Notice) bool { return n.Severity == worst })
 	text := fmt.Sprintf("nexus: %s: %s", m.Place, m.Notices[max(at, 0)].Title)
@@ -41,7 +41,7 @@ func oneLine(text string) string {
 }
 
 // TextLines returns the message for people, as plain text.
-func (m Message) TextLines() []string {
+func (m NoticeMessage) TextLines() []string {
 	lines := []string{m.Subject()}
 	for _, n := range m.Notices {
 		lines = append(lines, "", oneLine(fmt.Sprintf("[%s] run %s: %s", n.Severity, n.Run, n.Title)))
@@ -59,7 +59,7 @@ func (m Message) TextLines() []string {
 }
 
 // HighestSeverity returns the highest severity of the notices.
-func (m Message) HighestSeverity() humaninput.AnswerSeverity {
+func (m NoticeMessage) HighestSeverity() humaninput.QuestionSeverity {
 	worst := humaninput.Green
 	for _, n := range m.Notices {
 		if notice.IsAtLeast(n.Severity, worst) {

@@ -32,15 +32,15 @@ const key = "a secret of both sides"
 const hostile = "<!channel> @everyone <@U1> [x](http://evil.example) *b* <b>b</b> & \x1b]0;t\x07 \u202e\r\nBcc: eve@example.org\r\n.\r\n"
 
 // message is a message with a text that others wrote, as a notice has it.
-func message(text string) Message {
+func message(text string) NoticeMessage {
 	text = strings.Join(strings.Fields(text), " ")
 	n := notice.Notice{ID: "r1/1/parked", Run: "r1", Seq: 1, Kind: notice.Parked, Severity: humaninput.Yellow, Title: sanitize.RevealHidden(text), Text: sanitize.RevealHidden(text), Next: "nexus retry T1 --run r1"}
-	return Message{ID: "m1", Place: "shop\r\nX: y", Link: "http://127.0.0.1:1", Notices: []notice.Notice{n}}
+	return NoticeMessage{ID: "m1", Place: "shop\r\nX: y", Link: "http://127.0.0.1:1", Notices: []notice.Notice{n}}
 }
 
 // sender is what the suite looks at.
 type sender interface {
-	Send(ctx context.Context, m Message) error
+	Send(ctx context.Context, m NoticeMessage) error
 }
 
 // receiver is a server of anybody, in whatever trouble.
@@ -113,7 +113,7 @@ func TestWebConforms(t *testing.T) {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("too slow"))
 			err := way.Send(ctx, message("x"))
 			cancel()
-			e, ok := errors.AsType[*webhookpost.Error](err)
+			e, ok := errors.AsType[*webhookpost.PostError](err)
 			if !ok || e.Final != c.final || e.Wait != c.wait {
 				t.Errorf("%s, %s: %+v (%v)", which, name, e, err)
 			}
@@ -341,7 +341,7 @@ func TestTerminal(t *testing.T) {
 		"osc99":  "\x1b]99;i=nexus:d=0;nexus: p: it is 1,2\x1b\\\x1b]99;i=nexus:d=1:p=body;b\x1b\\\a",
 	} {
 		var b bytes.Buffer
-		m := Message{Place: "p", Notices: []notice.Notice{{Title: "it is 1;2", Text: "b"}}}
+		m := NoticeMessage{Place: "p", Notices: []notice.Notice{{Title: "it is 1;2", Text: "b"}}}
 		if err := (TerminalSender{Out: &b, How: how}).Send(t.Context(), m); err != nil || b.String() != want {
 			t.Errorf("%s: %q, %v", how, b.String(), err)
 		}
@@ -388,7 +388,7 @@ func TestLocal(t *testing.T) {
 	} {
 		var got []string
 		d := DesktopSender{Find: func(p string) bool { return p == c.have }, Run: func(_ context.Context, args []string) error { got = args; return nil }}
-		m := Message{Place: "p", Notices: []notice.Notice{{Run: "r1", Severity: humaninput.Yellow, Title: "<i>", Text: `-a & "b"`}}}
+		m := NoticeMessage{Place: "p", Notices: []notice.Notice{{Run: "r1", Severity: humaninput.Yellow, Title: "<i>", Text: `-a & "b"`}}}
 		if err := d.Send(t.Context(), m); err != nil {
 			t.Error(err)
 		}

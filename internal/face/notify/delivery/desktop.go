@@ -9,17 +9,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/notice"
 )
 
-// CommandRunner runs a program of this machine as the user would.
-type CommandRunner func(ctx context.Context, args []string) error
+// CommandRunFunc runs a program of this machine as the user would.
+type CommandRunFunc func(ctx context.Context, args []string) error
 
 // DesktopSender shows messages on the desktop, through the notification service of D-Bus.
 type DesktopSender struct {
-	Run  CommandRunner
+	Run  CommandRunFunc
 	Find func(program string) bool
 }
 
 // notifyCommand returns the command that shows a message, nil if there is none.
-func (d DesktopSender) notifyCommand(m Message) []string {
+func (d DesktopSender) notifyCommand(m NoticeMessage) []string {
 	lines := m.TextLines()
 	title := lines[0]
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") // services parse markup
@@ -62,14 +62,14 @@ func formatVariant(text string) string {
 
 // Check returns an error if it cannot work.
 func (d DesktopSender) Check() error {
-	if d.notifyCommand(Message{Notices: []notice.Notice{{}}}) == nil {
-		return &webhookpost.Error{Text: "neither notify-send nor gdbus is installed", Final: true}
+	if d.notifyCommand(NoticeMessage{Notices: []notice.Notice{{}}}) == nil {
+		return &webhookpost.PostError{Text: "neither notify-send nor gdbus is installed", Final: true}
 	}
 	return nil
 }
 
 // Send shows a message. If there is no desktop, it is not tried again.
-func (d DesktopSender) Send(ctx context.Context, m Message) error {
+func (d DesktopSender) Send(ctx context.Context, m NoticeMessage) error {
 	args := d.notifyCommand(m)
 	if args == nil {
 		return d.Check()
@@ -79,7 +79,7 @@ func (d DesktopSender) Send(ctx context.Context, m Message) error {
 
 // SoundSender plays a sound.
 type SoundSender struct {
-	Run     CommandRunner
+	Run     CommandRunFunc
 	Find    func(program string) bool
 	Command []string
 }
@@ -88,15 +88,15 @@ type SoundSender struct {
 func (s SoundSender) Check() error {
 	switch {
 	case len(s.Command) == 0 || s.Command[0] == "":
-		return &webhookpost.Error{Text: "there is no command that plays a sound (command)", Final: true}
+		return &webhookpost.PostError{Text: "there is no command that plays a sound (command)", Final: true}
 	case !s.Find(s.Command[0]):
-		return &webhookpost.Error{Text: s.Command[0] + " is not installed", Final: true}
+		return &webhookpost.PostError{Text: s.Command[0] + " is not installed", Final: true}
 	}
 	return nil
 }
 
 // Send plays the sound.
-func (s SoundSender) Send(ctx context.Context, _ Message) error {
+func (s SoundSender) Send(ctx context.Context, _ NoticeMessage) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s SoundSender) Send(ctx context.Context, _ Message) error {
 
 func localError(err error) error {
 	if err != nil {
-		return &webhookpost.Error{Text: err.Error(), Final: true}
+		return &webhookpost.PostError{Text: err.Error(), Final: true}
 	}
 	return nil
 }

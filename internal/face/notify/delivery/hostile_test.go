@@ -15,8 +15,8 @@ import (
 )
 
 // filled is a message with hostile text in every field, as of a run that was imported.
-func filled(severity humaninput.AnswerSeverity) Message {
-	var m Message
+func filled(severity humaninput.QuestionSeverity) NoticeMessage {
+	var m NoticeMessage
 	hostiletest.FillFields(&m, hostiletest.HostileText())
 	m.ID = "m1" // a hash
 	if severity != "" {
@@ -30,7 +30,7 @@ func filled(severity humaninput.AnswerSeverity) Message {
 // TestNoNoticeIsObeyed sends hostile text in every field of a message by each way, and
 // looks at what arrives: no terminal, browser or eye obeys it, and it ends.
 func TestNoNoticeIsObeyed(t *testing.T) {
-	for _, m := range []Message{filled(humaninput.Red), filled("")} {
+	for _, m := range []NoticeMessage{filled(humaninput.Red), filled("")} {
 		arrives := map[string]string{}
 		in := &receiver{}
 		s := httptest.NewServer(in)

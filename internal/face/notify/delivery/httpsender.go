@@ -27,21 +27,21 @@ const (
 type HTTPSender struct {
 	client *http.Client
 	url    string
-	write  func(Message) any
-	header func(Message, []byte) http.Header
+	write  func(NoticeMessage) any
+	header func(NoticeMessage, []byte) http.Header
 }
 
 // NewWebhook returns a channel to the user's own program, signed with a secret.
 func NewWebhook(url, secret string, now func() time.Time) *HTTPSender {
 	return &HTTPSender{
 		client: webhookpost.NewClient(timeout), url: url,
-		write: func(m Message) any {
+		write: func(m NoticeMessage) any {
 			return struct {
 				Version int `json:"version"`
-				Message
+				NoticeMessage
 			}{1, m}
 		},
-		header: func(m Message, body []byte) http.Header {
+		header: func(m NoticeMessage, body []byte) http.Header {
 			return webhookpost.SignedHeaders(secret, webhookpost.DirectionNotice, now(), body, m.ID)
 		},
 	}
@@ -49,7 +49,7 @@ func NewWebhook(url, secret string, now func() time.Time) *HTTPSender {
 
 // NewSlack returns a channel to an incoming webhook of Slack.
 func NewSlack(url string) *HTTPSender {
-	return &HTTPSender{client: webhookpost.NewClient(timeout), url: url, write: func(m Message) any {
+	return &HTTPSender{client: webhookpost.NewClient(timeout), url: url, write: func(m NoticeMessage) any {
 		text := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(fitLines(m.TextLines(), maxSlack))
 		return map[string]any{"text": text, "mrkdwn": false, "link_names": false, "unfurl_links": false, "unfurl_media": false}
 	}}
@@ -60,7 +60,7 @@ const suppressEmbeds = 4
 
 // NewDiscord returns a channel to a webhook of Discord.
 func NewDiscord(url string) *HTTPSender {
-	return &HTTPSender{client: webhookpost.NewClient(timeout), url: url, write: func(m Message) any {
+	return &HTTPSender{client: webhookpost.NewClient(timeout), url: url, write: func(m NoticeMessage) any {
 		var b strings.Builder
 		for _, r := range strings.Join(m.TextLines(), "\n") {
 			if strings.ContainsRune("\\*_~`|>#-+[]()<:@.", r) {
@@ -74,12 +74,12 @@ func NewDiscord(url string) *HTTPSender {
 }
 
 // Send sends a message.
-func (w *HTTPSender) Send(ctx context.Context, m Message) error {
+func (w *HTTPSender) Send(ctx context.Context, m NoticeMessage) error {
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(w.write(m)); err != nil {
-		return &webhookpost.Error{Text: err.Error(), Final: true}
+		return &webhookpost.PostError{Text: err.Error(), Final: true}
 	}
 	data := sanitize.EscapeJSON(body.Bytes())
 	var h http.Header
@@ -97,11 +97,11 @@ type TelegramSender struct {
 
 // NewTelegram returns a channel to a chat; an empty base is Telegram's own server.
 func NewTelegram(base, token string, chat int64) *TelegramSender {
-	return &TelegramSender{botapi.New(base, token, timeout), chat}
+	return &TelegramSender{botapi.NewClient(base, token, timeout), chat}
 }
 
 // Send sends a message without markup.
-func (t *TelegramSender) Send(ctx context.Context, m Message) error {
+func (t *TelegramSender) Send(ctx context.Context, m NoticeMessage) error {
 	err := t.api.Call(ctx, "sendMessage", map[string]any{
 		"chat_id": t.chat, "text": fitLines(m.TextLines(), maxTelegram), "link_preview_options": map[string]any{"is_disabled": true},
 		"disable_notification": m.HighestSeverity() == "green",
@@ -109,5 +109,5 @@ func (t *TelegramSender) Send(ctx context.Context, m Message) error {
 	if err == nil {
 		return nil
 	}
-	return &webhookpost.Error{Text: err.Error(), Final: botapi.IsFinal(err), Wait: botapi.RetryDelay(err)}
+	return &webhookpost.PostError{Text: err.Error(), Final: botapi.IsFinal(err), Wait: botapi.RetryDelay(err)}
 }

@@ -58,10 +58,10 @@ func (m MailSender) Check() error {
 }
 
 // Send sends a message. A message that the server refuses permanently is not tried again.
-func (m MailSender) Send(ctx context.Context, msg Message) error {
+func (m MailSender) Send(ctx context.Context, msg NoticeMessage) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, mailTime, errors.New("the mail server takes too long"))
 	defer cancel()
-	err := m.converse(ctx, msg)
+	err := m.runSMTPConversation(ctx, msg)
 	if err == nil {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (m MailSender) Send(ctx context.Context, msg Message) error {
 	case strings.HasSuffix(text, "does not support STARTTLS"): // the library's error has no type
 		text, final = "the mail server does not offer encryption (STARTTLS)", true
 	}
-	return &webhookpost.Error{Text: text, Final: final}
+	return &webhookpost.PostError{Text: text, Final: final}
 }
 
 // UsualTLS returns how mail to a server, host:port, is encrypted: from the start at the port for that, and
@@ -95,10 +95,10 @@ func UsualTLS(server string) string {
 	}
 }
 
-// converse conducts one conversation with the server, which ends with the context. The library's own method
+// runSMTPConversation conducts one conversation with the server, which ends with the context. The library's own method
 // to send is not used: after the server has accepted a mail, it returns errors of the rest of the
 // conversation, and the mail would be sent again.
-func (m MailSender) converse(ctx context.Context, msg Message) error {
+func (m MailSender) runSMTPConversation(ctx context.Context, msg NoticeMessage) error {
 	letter, err := m.formatMail(msg)
 	if err != nil {
 		return err
@@ -208,7 +208,7 @@ func (l *bestLogin) Start(s *smtp.ServerInfo) (method string, first []byte, err 
 }
 
 // formatMail formats the mail with its headers, to which a notice's text cannot add.
-func (m MailSender) formatMail(msg Message) (*mail.Msg, error) {
+func (m MailSender) formatMail(msg NoticeMessage) (*mail.Msg, error) {
 	letter := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	if err := letter.From(m.From); err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func DetectTerminal(env func(string) string) string {
 const maxShown = 200
 
 // Send rings and shows a message, in one write.
-func (t TerminalSender) Send(_ context.Context, m Message) error {
+func (t TerminalSender) Send(_ context.Context, m NoticeMessage) error {
 	const esc, end = "\x1b", "\x1b\\"
 	text := func(s string) string {
 		s = strings.Join(strings.Fields(sanitize.RevealHidden(s)), " ") // no control characters remain
@@ -58,7 +58,7 @@ func (t TerminalSender) Send(_ context.Context, m Message) error {
 		said = esc + "Ptmux;" + strings.ReplaceAll(said, esc, esc+esc) + end
 	}
 	if _, err := io.WriteString(t.Out, said+"\a"); err != nil {
-		return &webhookpost.Error{Text: err.Error(), Final: true}
+		return &webhookpost.PostError{Text: err.Error(), Final: true}
 	}
 	return nil
 }

@@ -8,11 +8,11 @@ import (
 
 // NewComment returns a comment about the rows from from to to, inclusive: about lines, a file, or
 // the whole change. If there can be no comment, why is the reason.
-func NewComment(r diffview.Review, rows []Row, from, to int) (c nexus.Comment, why string) {
+func NewComment(r diffview.TaskChangeReview, rows []Row, from, to int) (c nexus.ReviewComment, why string) {
 	if from > to {
 		from, to = to, from
 	}
-	c = nexus.Comment{Commit: r.Commit}
+	c = nexus.ReviewComment{Commit: r.Commit}
 	if from < 0 || to >= len(rows) {
 		return c, "" // about the whole change
 	}
@@ -59,9 +59,9 @@ func NewComment(r diffview.Review, rows []Row, from, to int) (c nexus.Comment, w
 }
 
 // newReply returns a comment with the position of another one.
-func newReply(r diffview.Review, at Row) (nexus.Comment, string) {
+func newReply(r diffview.TaskChangeReview, at Row) (nexus.ReviewComment, string) {
 	old := r.Comments[at.Comment]
-	c := nexus.Comment{File: old.File, Commit: r.Commit}
+	c := nexus.ReviewComment{File: old.File, Commit: r.Commit}
 	if old.Start > 0 && old.Line > 0 {
 		c.Side, c.Start, c.End = old.Side, old.Line, old.Line+old.LastLine()-old.Start
 		c.Hunk = commentExcerpt(r, c)
@@ -74,7 +74,7 @@ func newReply(r diffview.Review, at Row) (nexus.Comment, string) {
 	return c, ""
 }
 
-func commentExcerpt(r diffview.Review, c nexus.Comment) string {
+func commentExcerpt(r diffview.TaskChangeReview, c nexus.ReviewComment) string {
 	for _, f := range r.Files {
 		if f.Path == c.File {
 			return diffreview.CommentExcerpt([]diffreview.DiffFile{f.DiffFile}, c)
@@ -84,7 +84,7 @@ func commentExcerpt(r diffview.Review, c nexus.Comment) string {
 }
 
 // CurrentText returns the current text of a comment's lines.
-func CurrentText(rows []Row, c nexus.Comment) string {
+func CurrentText(rows []Row, c nexus.ReviewComment) string {
 	text := ""
 	for _, r := range rows {
 		if r.Kind == Line && r.Path == c.File && r.Line.Kind != "-" && r.Line.New >= c.Start && r.Line.New <= c.LastLine() {

@@ -31,15 +31,15 @@ const (
 // Row is a row of a sheet. Its text is safe; its spans are not.
 type Row struct {
 	Kind    Kind
-	Path    string              // of its file; empty: none
-	Line    diffreview.DiffLine // of a Line
-	Spans   []highlight.Span    // of a Line
-	Text    string              // of all others
-	Comment int                 // of a CommentText: the index of its comment in the review
-	Draft   int                 // of a Draft: its index
-	First   bool                // the first row of its comment, draft, or of the head
-	Warn    bool                // it needs an action
-	Hidden  bool                // of a File: its lines are folded away
+	Path    string               // of its file; empty: none
+	Line    diffreview.DiffLine  // of a Line
+	Spans   []highlight.CodeSpan // of a Line
+	Text    string               // of all others
+	Comment int                  // of a CommentText: the index of its comment in the review
+	Draft   int                  // of a Draft: its index
+	First   bool                 // the first row of its comment, draft, or of the head
+	Warn    bool                 // it needs an action
+	Hidden  bool                 // of a File: its lines are folded away
 }
 
 // Key identifies a row, so that it is found again in a later sheet.
@@ -68,14 +68,14 @@ type Options struct {
 }
 
 // LayoutRows lays out a change.
-func LayoutRows(r diffview.Review, o Options) []Row {
-	l := sheetLayout{review: r, o: o, said: make([]bool, len(r.Comments)), drafted: make([]bool, len(r.Drafts))}
+func LayoutRows(r diffview.TaskChangeReview, o Options) []Row {
+	l := reviewRowBuilder{review: r, o: o, said: make([]bool, len(r.Comments)), drafted: make([]bool, len(r.Drafts))}
 	l.addHeader()
 	files := r.Files
 	if o.Since && r.Since != nil {
 		files = nil
 		for _, f := range r.Since.Files {
-			files = append(files, diffview.File{DiffFile: f})
+			files = append(files, diffview.ReviewedFile{DiffFile: f})
 		}
 	}
 	head := l.rows
@@ -85,98 +85,98 @@ func LayoutRows(r diffview.Review, o Options) []Row {
 	}
 	body := l.rows
 	l.rows = head
-	l.addCommentsAt("", func(diffview.Comment) bool { return true }) // comments about no visible file
+	l.addCommentsAt("", func(diffview.ShownComment) bool { return true }) // comments about no visible file
 	return append(l.rows, body...)
 }
 
-type sheetLayout struct {
-	review  diffview.Review
+type reviewRowBuilder struct {
+	review  diffview.TaskChangeReview
 	o       Options
 	rows    []Row
 	said    []bool // comments that are laid out
 	drafted []bool
 }
 
-func (l *sheetLayout) add(r Row) { l.rows = append(l.rows, r) }
+func (l *reviewRowBuilder) addRow(r Row) { l.rows = append(l.rows, r) }
 
 // addHeader lays out the status of the change.
-func (l *sheetLayout) addHeader() {
+func (l *reviewRowBuilder) addHeader() {
 	r := l.review
-	text := fmt.Sprintf("%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed", r.Status, r.Round, view.Clean(string(r.Attempt)),
-		view.Clean(r.Commit), view.Count(len(r.Files), "file"), r.Added, r.Deleted, r.Seen)
-	l.add(Row{Kind: Head, Text: text, First: true})
+	text := fmt.Sprintf("%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed", r.Status, r.Round, view.EscapeForTerminal(string(r.Attempt)),
+		view.EscapeForTerminal(r.Commit), view.CountWithNoun(len(r.Files), "file"), r.Added, r.Deleted, r.Seen)
+	l.addRow(Row{Kind: Head, Text: text, First: true})
 	for i, line := range diffview.StatusLines(withoutDrafts(r)) {
-		l.add(Row{Kind: Head, Text: line, Warn: i == 0 && len(r.Must) > 0 || r.Question != "" && strings.HasSuffix(line, r.Question)})
+		l.addRow(Row{Kind: Head, Text: line, Warn: i == 0 && len(r.Must) > 0 || r.Question != "" && strings.HasSuffix(line, r.Question)})
 	}
 	if w := r.Since; w != nil && !l.o.Since && w.Commit != r.Commit && len(w.Files) > 0 {
-		l.add(Row{Kind: Head, Text: view.Count(len(w.Files), "file") + " changed since your last review"})
+		l.addRow(Row{Kind: Head, Text: view.CountWithNoun(len(w.Files), "file") + " changed since your last review"})
 	}
 	if !r.Open && r.Landed == "" {
-		l.add(Row{Kind: Head, Text: "no comments now: " + view.Clean(r.Why)})
+		l.addRow(Row{Kind: Head, Text: "no comments now: " + view.EscapeForTerminal(r.Why)})
 	}
 	if w := r.Since; l.o.Since && w != nil {
-		l.add(Row{Kind: Head, Text: fmt.Sprintf("only the changes since your review of commit %.12s", view.Clean(w.Commit))})
+		l.addRow(Row{Kind: Head, Text: fmt.Sprintf("only the changes since your review of commit %.12s", view.EscapeForTerminal(w.Commit))})
 		if w.Rebased {
-			l.add(Row{Kind: Head, Text: "the base moved meanwhile; its changes are left out"})
+			l.addRow(Row{Kind: Head, Text: "the base moved meanwhile; its changes are left out"})
 		}
 		if w.Why != "" {
-			l.add(Row{Kind: Head, Text: view.Clean(w.Why)})
+			l.addRow(Row{Kind: Head, Text: view.EscapeForTerminal(w.Why)})
 		}
 		if len(w.Files) == 0 {
-			l.add(Row{Kind: Head, Text: "nothing changed since then"})
+			l.addRow(Row{Kind: Head, Text: "nothing changed since then"})
 		}
 	}
 	if r.Cut {
-		l.add(Row{Kind: Head, Text: "the diff is too long: its end is left out"})
+		l.addRow(Row{Kind: Head, Text: "the diff is too long: its end is left out"})
 	}
 }
 
 // withoutDrafts returns a change without its drafts, which are at their lines, and without the remark
 // about the last review.
-func withoutDrafts(r diffview.Review) diffview.Review {
+func withoutDrafts(r diffview.TaskChangeReview) diffview.TaskChangeReview {
 	r.Drafts, r.Since = nil, nil
 	return r
 }
 
 // addFile lays out a file.
-func (l *sheetLayout) addFile(f diffview.File) {
+func (l *reviewRowBuilder) addFile(f diffview.ReviewedFile) {
 	hidden := (f.Viewed || f.Collapsed) != l.o.Turned[f.Path]
-	l.add(Row{Kind: Blank})
-	l.add(Row{Kind: File, Path: f.Path, Text: fileTitle(f), Hidden: hidden, Warn: f.Risk == diffreview.HighRisk})
-	mine := func(c nexus.Comment) bool { return c.File != "" && (c.File == f.Path || c.File == f.Old) }
-	l.addCommentsAt(f.Path, func(c diffview.Comment) bool { return mine(c.Comment) && (c.Start == 0 || hidden) })
+	l.addRow(Row{Kind: Blank})
+	l.addRow(Row{Kind: File, Path: f.Path, Text: fileTitle(f), Hidden: hidden, Warn: f.Risk == diffreview.HighRisk})
+	mine := func(c nexus.ReviewComment) bool { return c.File != "" && (c.File == f.Path || c.File == f.Old) }
+	l.addCommentsAt(f.Path, func(c diffview.ShownComment) bool { return mine(c.ReviewComment) && (c.Start == 0 || hidden) })
 	if hidden {
 		return
 	}
 	if f.Binary {
-		l.add(Row{Kind: Hunk, Path: f.Path, Text: "it is not text"})
+		l.addRow(Row{Kind: Hunk, Path: f.Path, Text: "it is not text"})
 	}
 	spans := lineSpans(f.DiffFile)
 	n := 0
 	for _, h := range f.Hunks {
-		text := fmt.Sprintf("@@ -%d,%d +%d,%d @@ %s", h.Old, h.OldLen, h.New, h.NewLen, view.Clean(h.Section))
-		l.add(Row{Kind: Hunk, Path: f.Path, Text: strings.TrimSpace(text)})
+		text := fmt.Sprintf("@@ -%d,%d +%d,%d @@ %s", h.Old, h.OldLen, h.New, h.NewLen, view.EscapeForTerminal(h.Section))
+		l.addRow(Row{Kind: Hunk, Path: f.Path, Text: strings.TrimSpace(text)})
 		for _, line := range h.Lines {
-			l.add(Row{Kind: Line, Path: f.Path, Line: line, Spans: spans[n]})
+			l.addRow(Row{Kind: Line, Path: f.Path, Line: line, Spans: spans[n]})
 			n++
-			l.addCommentsAt(f.Path, func(c diffview.Comment) bool { return mine(c.Comment) && diffview.IsBelow(c, line) })
+			l.addCommentsAt(f.Path, func(c diffview.ShownComment) bool { return mine(c.ReviewComment) && diffview.IsBelow(c, line) })
 		}
 	}
-	l.addCommentsAt(f.Path, func(c diffview.Comment) bool { return mine(c.Comment) }) // their lines are gone
+	l.addCommentsAt(f.Path, func(c diffview.ShownComment) bool { return mine(c.ReviewComment) }) // their lines are gone
 }
 
 // fileTitle describes a file in one line.
-func fileTitle(f diffview.File) string {
-	name := view.Clean(f.Path)
+func fileTitle(f diffview.ReviewedFile) string {
+	name := view.EscapeForTerminal(f.Path)
 	if f.Old != "" && f.Old != f.Path {
-		name = view.Clean(f.Old) + " -> " + name
+		name = view.EscapeForTerminal(f.Old) + " -> " + name
 	}
 	text := fmt.Sprintf("%s  %s +%d -%d", name, f.Status, f.Added, f.Deleted)
 	if f.Risk != "" && f.Risk != diffreview.NormalRisk {
 		text += fmt.Sprintf(", %s risk", f.Risk)
 	}
 	if len(f.Reasons) > 0 {
-		text += ": " + view.Clean(strings.Join(f.Reasons, "; "))
+		text += ": " + view.EscapeForTerminal(strings.Join(f.Reasons, "; "))
 	}
 	switch {
 	case f.Viewed:
@@ -188,7 +188,7 @@ func fileTitle(f diffview.File) string {
 }
 
 // addCommentsAt lays out the comments and drafts of a position.
-func (l *sheetLayout) addCommentsAt(path string, here func(diffview.Comment) bool) {
+func (l *reviewRowBuilder) addCommentsAt(path string, here func(diffview.ShownComment) bool) {
 	for i, c := range l.review.Comments {
 		if !l.said[i] && here(c) {
 			l.said[i] = true
@@ -196,62 +196,62 @@ func (l *sheetLayout) addCommentsAt(path string, here func(diffview.Comment) boo
 		}
 	}
 	for i, c := range l.review.Drafts {
-		if !l.drafted[i] && here(diffview.Comment{Comment: c.Comment, Line: c.Line}) {
+		if !l.drafted[i] && here(diffview.ShownComment{ReviewComment: c.ReviewComment, Line: c.Line}) {
 			l.drafted[i] = true
-			l.addDraft(path, i, c.Comment)
+			l.addDraft(path, i, c.ReviewComment)
 		}
 	}
 }
 
-func (l *sheetLayout) addComment(path string, i int, c diffview.Comment) {
+func (l *reviewRowBuilder) addComment(path string, i int, c diffview.ShownComment) {
 	name := c.ID
 	if name == "" {
 		name = "(not taken yet)"
 	}
-	head := fmt.Sprintf("%s %s by %s on %s, %s", view.Clean(name), c.Kind, view.Clean(c.By), view.Clean(c.LocationText()), c.State)
+	head := fmt.Sprintf("%s %s by %s on %s, %s", view.EscapeForTerminal(name), c.Kind, view.EscapeForTerminal(c.By), view.EscapeForTerminal(c.LocationText()), c.State)
 	if c.Resolved != "" && c.State == "resolved" {
-		head += " by " + view.Clean(c.Resolved)
+		head += " by " + view.EscapeForTerminal(c.Resolved)
 	}
 	blocks := slices.Contains(l.review.Must, c.ID) && c.ID != ""
 	if blocks {
 		head += "; not resolved"
 	}
 	add := func(text string) {
-		l.add(Row{Kind: CommentText, Path: path, Comment: i, Text: text, Warn: blocks, First: text == head})
+		l.addRow(Row{Kind: CommentText, Path: path, Comment: i, Text: text, Warn: blocks, First: text == head})
 	}
 	add(head)
-	for _, line := range commentLines(c.Comment) {
+	for _, line := range commentLines(c.ReviewComment) {
 		add("  " + line)
 	}
 	for _, a := range c.Answers {
-		add(fmt.Sprintf("  %s, round %d, commit %.12s: %s", view.Clean(string(a.Attempt)), a.Round, view.Clean(a.Commit),
-			view.WithReason(view.ReplyText(a.CommentAnswer), view.Clean(nexus.OneLine(a.Why)))))
+		add(fmt.Sprintf("  %s, round %d, commit %.12s: %s", view.EscapeForTerminal(string(a.Attempt)), a.Round, view.EscapeForTerminal(a.Commit),
+			view.WithReason(view.ReplyText(a.CommentAnswer), view.EscapeForTerminal(nexus.OneLine(a.Why)))))
 	}
 	if c.Refused != "" {
-		add("  not applied: " + view.Clean(c.Refused))
+		add("  not applied: " + view.EscapeForTerminal(c.Refused))
 	}
 }
 
-func (l *sheetLayout) addDraft(path string, i int, c nexus.Comment) {
-	head := fmt.Sprintf("not sent: %s on %s", c.Kind, view.Clean(c.LocationText()))
+func (l *reviewRowBuilder) addDraft(path string, i int, c nexus.ReviewComment) {
+	head := fmt.Sprintf("not sent: %s on %s", c.Kind, view.EscapeForTerminal(c.LocationText()))
 	if c.Commit != "" && c.Commit != l.review.Commit {
-		head += fmt.Sprintf(" as it was in commit %.12s", view.Clean(c.Commit))
+		head += fmt.Sprintf(" as it was in commit %.12s", view.EscapeForTerminal(c.Commit))
 	}
-	l.add(Row{Kind: Draft, Path: path, Draft: i, Text: head, First: true})
+	l.addRow(Row{Kind: Draft, Path: path, Draft: i, Text: head, First: true})
 	for _, line := range commentLines(c) {
-		l.add(Row{Kind: Draft, Path: path, Draft: i, Text: "  " + line})
+		l.addRow(Row{Kind: Draft, Path: path, Draft: i, Text: "  " + line})
 	}
 }
 
 // commentLines returns the text of a comment, and its suggestion.
-func commentLines(c nexus.Comment) []string {
+func commentLines(c nexus.ReviewComment) []string {
 	var all []string
 	if c.Body != "" {
-		all = strings.Split(view.CleanText(c.Body), "\n")
+		all = strings.Split(view.EscapeLinesForTerminal(c.Body), "\n")
 	}
 	if c.Replace != nil {
 		all = append(all, "suggests instead:")
-		for _, line := range strings.Split(view.CleanText(strings.TrimSuffix(c.Replace.Text, "\n")), "\n") {
+		for _, line := range strings.Split(view.EscapeLinesForTerminal(strings.TrimSuffix(c.Replace.Text, "\n")), "\n") {
 			all = append(all, "| "+line)
 		}
 	}
@@ -262,7 +262,7 @@ func commentLines(c nexus.Comment) []string {
 }
 
 // lineSpans returns the spans of the lines of a file.
-func lineSpans(f diffreview.DiffFile) [][]highlight.Span {
+func lineSpans(f diffreview.DiffFile) [][]highlight.CodeSpan {
 	var all []diffreview.DiffLine
 	for _, h := range f.Hunks {
 		all = append(all, h.Lines...)

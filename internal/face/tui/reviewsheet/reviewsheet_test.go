@@ -14,15 +14,15 @@ const hostile = "\x1b[2J\x1b]0;x\x07\u202eevil\u2066\t\r\x00\xff\n\x1b[H"
 // TestHostile holds that no text of a person, an agent or a path reaches a terminal
 // as it is, and that each comment and draft is laid out once.
 func TestHostile(t *testing.T) {
-	bad := nexus.Comment{ID: hostile, File: hostile, Kind: nexus.MustComment, Body: hostile, Start: 2, Replace: &nexus.SuggestedReplacement{Text: hostile}}
-	file := diffview.File{DiffFile: diffreview.DiffFile{Path: hostile, Old: hostile + "x", Status: "renamed"}, Reasons: []string{hostile}, Risk: diffreview.HighRisk}
-	r := diffview.Review{
-		Attempt: hostile, Commit: hostile, Why: hostile, Wanted: hostile, Must: []string{"c1"}, Files: []diffview.File{file},
-		Comments: []diffview.Comment{{
-			Comment: bad, By: hostile, Refused: hostile, State: "resolved", Resolved: hostile,
-			Answers: []diffview.Answer{{CommentAnswer: nexus.CommentAnswer{Why: hostile}, Attempt: hostile, Commit: hostile}},
+	bad := nexus.ReviewComment{ID: hostile, File: hostile, Kind: nexus.MustComment, Body: hostile, Start: 2, Replace: &nexus.SuggestedReplacement{Text: hostile}}
+	file := diffview.ReviewedFile{DiffFile: diffreview.DiffFile{Path: hostile, Old: hostile + "x", Status: "renamed"}, Reasons: []string{hostile}, Risk: diffreview.HighRisk}
+	r := diffview.TaskChangeReview{
+		Attempt: hostile, Commit: hostile, Why: hostile, Wanted: hostile, Must: []string{"c1"}, Files: []diffview.ReviewedFile{file},
+		Comments: []diffview.ShownComment{{
+			ReviewComment: bad, By: hostile, Refused: hostile, State: "resolved", Resolved: hostile,
+			Answers: []diffview.ShownCommentAnswer{{CommentAnswer: nexus.CommentAnswer{Why: hostile}, Attempt: hostile, Commit: hostile}},
 		}},
-		Drafts: []diffview.Draft{{Comment: bad}},
+		Drafts: []diffview.DraftComment{{ReviewComment: bad}},
 		Since:  &diffview.ChangesSinceReview{Commit: hostile, Why: hostile},
 	}
 	for _, since := range []bool{false, true} {

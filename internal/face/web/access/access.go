@@ -1,7 +1,7 @@
 // Package access identifies the callers of the web server and their permissions, and defines the
 // type of a route, so that pages and the API use the same rules.
 //
-// It enforces nothing itself: the server puts a table of [Route] values behind its guards, and a
+// It enforces nothing itself: the server puts a table of [ServerRoute] values behind its guards, and a
 // handler gets its caller from [PersonFrom].
 package access
 
@@ -34,8 +34,8 @@ func (r Role) Includes(needed Role) bool {
 	return has >= 0 && needs >= 0 && has >= needs
 }
 
-// Person is the owner of a token.
-type Person struct {
+// TokenOwner is the owner of a token.
+type TokenOwner struct {
 	Name string `json:"name"`
 	Role Role   `json:"role"`
 }
@@ -44,51 +44,51 @@ type Person struct {
 const Owner = "owner"
 
 // Actor returns the name of the person as author in the journal.
-func (p Person) Actor() string {
+func (p TokenOwner) Actor() string {
 	if p.Name == Owner {
 		return "web"
 	}
 	return "web:" + p.Name
 }
 
-// May reports whether a person has the needed role.
-func (p Person) May(needed Role) bool { return p.Role.Includes(needed) }
+// HasRole reports whether a person has the needed role.
+func (p TokenOwner) HasRole(needed Role) bool { return p.Role.Includes(needed) }
 
 // personContextKey is the context key of the caller.
 type personContextKey struct{}
 
-// caller is a person with the secret that only their pages contain.
-type caller struct {
-	person Person
+// callerIdentity is a person with the secret that only their pages contain.
+type callerIdentity struct {
+	person TokenOwner
 	csrf   string
 }
 
 // WithPerson returns the context of a call by a person. Secret belongs to their session.
-func WithPerson(ctx context.Context, p Person, secret string) context.Context {
-	return context.WithValue(ctx, personContextKey{}, caller{p, csrfToken(p, secret)})
+func WithPerson(ctx context.Context, p TokenOwner, secret string) context.Context {
+	return context.WithValue(ctx, personContextKey{}, callerIdentity{p, csrfToken(p, secret)})
 }
 
 // PersonFrom returns the caller. Only a route of [Everybody] can have an unknown caller: the zero
 // Person, who has no permissions.
-func PersonFrom(ctx context.Context) Person {
-	c, _ := ctx.Value(personContextKey{}).(caller)
+func PersonFrom(ctx context.Context) TokenOwner {
+	c, _ := ctx.Value(personContextKey{}).(callerIdentity)
 	return c.person
 }
 
-// CSRF returns the token that each change must send, a form in the field csrf, a script in the
+// CSRFToken returns the token that each change must send, a form in the field csrf, a script in the
 // header X-Nexus-Csrf. Pages of other sites cannot know it.
-func CSRF(ctx context.Context) string {
-	c, _ := ctx.Value(personContextKey{}).(caller)
+func CSRFToken(ctx context.Context) string {
+	c, _ := ctx.Value(personContextKey{}).(callerIdentity)
 	return c.csrf
 }
 
-// The names under which a change sends the result of [CSRF].
+// The names under which a change sends the result of [CSRFToken].
 const (
 	CSRFField  = "csrf"
 	CSRFHeader = "X-Nexus-Csrf"
 )
 
-func csrfToken(p Person, secret string) string {
+func csrfToken(p TokenOwner, secret string) string {
 	m := hmac.New(sha256.New, []byte(secret))
 	_, _ = m.Write([]byte("csrf\n" + p.Name)) // a hash accepts all writes
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
@@ -97,13 +97,13 @@ func csrfToken(p Person, secret string) string {
 // Everybody is the role of a route that needs no token.
 const Everybody Role = "everybody"
 
-// Route is an address of the server. The server refuses to start with a route that has no role,
+// ServerRoute is an address of the server. The server refuses to start with a route that has no role,
 // or that changes something by GET.
-type Route struct {
+type ServerRoute struct {
 	Method  string // GET, POST, PUT or DELETE
 	Pattern string // in the form of [http.ServeMux], without the method, such as /api/v1/runs/{run}
 	Role    Role   // minimum role
-	Changes bool   // it changes something: a form needs [CSRF], a browser its own origin
+	Changes bool   // it changes something: a form needs [CSRFToken], a browser its own origin
 	Stream  bool   // the response lasts as long as the client stays, and ends with the server
 	File    bool   // the response is an embedded file, which has no rate limit
 	Body    int64  // limit of the body, in bytes; 0: [DefaultBody]

@@ -12,18 +12,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Backend is the data of the pages and the API, and their way to change something.
-type Backend struct {
-	Hub     *hub.Hub
-	Journal Journal
+// WebBackend is the data of the pages and the API, and their way to change something.
+type WebBackend struct {
+	Hub     *hub.ProjectionHub
+	Journal EventJournal
 	Blob    func(hash string) ([]byte, error) // blobs of facts
 	Act     PersonCommandFunc
 	Now     func() time.Time
 	Place   string // the repository, for people
 }
 
-// Journal is the part of a journal that is read.
-type Journal interface {
+// EventJournal is the part of a journal that is read.
+type EventJournal interface {
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 }
@@ -31,7 +31,7 @@ type Journal interface {
 // PersonCommandFunc runs a command line on behalf of a person, as the program would, and waits for it. It
 // refuses commands that the person's role does not allow. The command is interrupted when the
 // context ends, so a command that must complete needs a context that does not end.
-type PersonCommandFunc func(ctx context.Context, by Person, o CommandInput) Result
+type PersonCommandFunc func(ctx context.Context, by TokenOwner, o CommandInput) CommandLineResult
 
 // CommandInput is a command line.
 type CommandInput struct {
@@ -39,8 +39,8 @@ type CommandInput struct {
 	Stdin string
 }
 
-// Result is the result of a command line.
-type Result struct {
+// CommandLineResult is the result of a command line.
+type CommandLineResult struct {
 	Text    string          // for people: its output, or why it failed
 	Hint    string          // next step after a failure
 	Code    string          // of the failure, such as not_found; empty: success
@@ -50,15 +50,15 @@ type Result struct {
 }
 
 // Failed reports whether the command failed.
-func (r Result) Failed() bool { return r.Code != "" || r.Exit != 0 }
+func (r CommandLineResult) Failed() bool { return r.Code != "" || r.Exit != 0 }
 
 // FailureText describes the failure of a command, with the next step.
-func (r Result) FailureText() string {
+func (r CommandLineResult) FailureText() string {
 	return strings.TrimSpace(cmp.Or(r.Text, "The command printed nothing.") + "\n" + r.Hint)
 }
 
 // Read decodes the object that a command printed, or returns why there is none.
-func (r Result) Read(to any) (why string) {
+func (r CommandLineResult) Read(to any) (why string) {
 	if len(r.Data) > 0 && json.Unmarshal(r.Data, to) == nil {
 		return ""
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Encode writes a value as JSON that is safe to show anywhere: invisible characters, and
+// EncodeSafeJSON writes a value as JSON that is safe to show anywhere: invisible characters, and
 // characters that a browser could read as HTML, are escaped. The value stays the same.
-func Encode(v any) ([]byte, error) {
+func EncodeSafeJSON(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return nil, err

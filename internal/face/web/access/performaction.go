@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
-// Ask is a person's request for one of the projection's actions.
-type Ask struct {
+// ActionRequest is a person's request for one of the projection's actions.
+type ActionRequest struct {
 	Run     nexus.RunID  `json:"-"`
 	Action  string       `json:"action"`            // its name, such as approve, answer, tell, pause
 	Item    string       `json:"item,omitempty"`    // inbox item that it is about, such as q1
@@ -30,9 +30,9 @@ const maxInput = 32 << 10
 const CodeConfirm = "confirm"
 
 // PerformAction does an action on behalf of a person: it runs the command line from the projection.
-func (s Backend) PerformAction(ctx context.Context, by Person, ask Ask) (Result, error) {
-	var all []projection.Action
-	err := s.Hub.View(ask.Run, func(p *projection.Projection) error {
+func (s WebBackend) PerformAction(ctx context.Context, by TokenOwner, ask ActionRequest) (CommandLineResult, error) {
+	var all []projection.PersonAction
+	err := s.Hub.WithProjection(ask.Run, func(p *projection.RunProjection) error {
 		switch {
 		case ask.Item != "":
 			all = p.ItemActions(ask.Item, s.Now())
@@ -44,58 +44,58 @@ func (s Backend) PerformAction(ctx context.Context, by Person, ask Ask) (Result,
 		return nil
 	})
 	if err != nil {
-		return Result{}, err
+		return CommandLineResult{}, err
 	}
 	action, err := findAction(all, ask)
 	if err != nil {
-		return Result{}, err
+		return CommandLineResult{}, err
 	}
-	if !by.May(Role(action.Role)) {
-		return Result{}, &nexus.Error{
+	if !by.HasRole(Role(action.Role)) {
+		return CommandLineResult{}, &nexus.Error{
 			Code: CodeRole, Message: fmt.Sprintf("%s needs the role %s, and %s has the role %s", action.Name, action.Role, by.Name, by.Role),
 			Hint: "Ask the person who runs the server for another token (nexus serve token add).",
 		}
 	}
 	args, err := actionArgs(action, ask)
 	if err != nil {
-		return Result{}, err
+		return CommandLineResult{}, err
 	}
 	return s.Act(context.WithoutCancel(ctx), by, CommandInput{Args: args}), nil
 }
 
-func newError(code nexus.Code, message, hint string) error {
+func newError(code nexus.ErrorCode, message, hint string) error {
 	return &nexus.Error{Code: code, Message: message, Hint: hint}
 }
 
 // findAction returns the requested action.
-func findAction(all []projection.Action, ask Ask) (projection.Action, error) {
-	fits := func(a projection.Action) bool {
+func findAction(all []projection.PersonAction, ask ActionRequest) (projection.PersonAction, error) {
+	fits := func(a projection.PersonAction) bool {
 		return a.Name == ask.Action && (ask.Label == "" || a.Label == ask.Label)
 	}
 	names := make([]string, len(all))
 	for n, a := range all {
 		names[n] = a.Name
 	}
-	found := slices.DeleteFunc(slices.Clone(all), func(a projection.Action) bool { return !fits(a) })
+	found := slices.DeleteFunc(slices.Clone(all), func(a projection.PersonAction) bool { return !fits(a) })
 	named := ask.Label != "" || len(found) == 1
 	switch {
 	case len(all) == 0:
-		about := view.Quote(ask.Item + string(ask.Task))
+		about := view.QuoteForTerminal(ask.Item + string(ask.Task))
 		const hint = "It was answered already, or does not exist: see the inbox of the run."
-		return projection.Action{}, newError(nexus.CodeNotFound, "nothing can be done about "+about, hint)
+		return projection.PersonAction{}, newError(nexus.CodeNotFound, "nothing can be done about "+about, hint)
 	case len(found) == 0:
 		hint := "Actions: " + strings.Join(slices.Compact(names), ", ") + "."
-		return projection.Action{}, newError(nexus.CodeInvalidInput, "there is no action "+view.Quote(ask.Action)+" here", hint)
+		return projection.PersonAction{}, newError(nexus.CodeInvalidInput, "there is no action "+view.QuoteForTerminal(ask.Action)+" here", hint)
 	}
 	// Several answers have the same name: the one that accepts a text, else the first.
-	told := func(a projection.Action) bool { return a.Input != projection.InputNone }
+	told := func(a projection.PersonAction) bool { return a.Input != projection.InputNone }
 	if i := slices.IndexFunc(found, told); !named && ask.Input != "" && i >= 0 {
 		return found[i], refusalError(found[i])
 	}
 	return found[0], refusalError(found[0])
 }
 
-func refusalError(a projection.Action) error {
+func refusalError(a projection.PersonAction) error {
 	if a.Refused == "" {
 		return nil
 	}
@@ -103,7 +103,7 @@ func refusalError(a projection.Action) error {
 }
 
 // actionArgs returns the command line of an action, with its input.
-func actionArgs(a projection.Action, ask Ask) ([]string, error) {
+func actionArgs(a projection.PersonAction, ask ActionRequest) ([]string, error) {
 	text := strings.TrimSpace(ask.Input)
 	switch {
 	case a.Input == projection.InputText && text == "":

@@ -20,12 +20,12 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
 
-// Entry is a person with their token, stored as a hash.
-type Entry struct {
-	Person
+// TokenEntry is a person with their token, stored as a hash.
+type TokenEntry struct {
+	TokenOwner
 
 	Made   time.Time `json:"made"`
 	Token  string    `json:"token_sha256"`
@@ -33,12 +33,12 @@ type Entry struct {
 }
 
 // EntryOf returns the entry of a person with a token.
-func EntryOf(p Person, token string, made time.Time) Entry {
-	return Entry{Person: p, Made: made.UTC(), Token: hashToken(token), Cookie: hashToken(CookieOf(token))}
+func EntryOf(p TokenOwner, token string, made time.Time) TokenEntry {
+	return TokenEntry{TokenOwner: p, Made: made.UTC(), Token: hashToken(token), Cookie: hashToken(CookieForToken(token))}
 }
 
-// CookieOf returns the browser cookie for a token. It is not valid as a token.
-func CookieOf(token string) string {
+// CookieForToken returns the browser cookie for a token. It is not valid as a token.
+func CookieForToken(token string) string {
 	m := hmac.New(sha256.New, []byte(token))
 	_, _ = m.Write([]byte("cookie")) // a hash accepts all writes
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
@@ -49,22 +49,22 @@ func hashToken(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ByToken returns the owner of a token, in constant time, so that the duration does not reveal
+// OwnerOfToken returns the owner of a token, in constant time, so that the duration does not reveal
 // correct characters.
-func ByToken(all []Entry, token string) (Person, bool) {
-	return findPerson(all, token, func(e Entry) string { return e.Token })
+func OwnerOfToken(all []TokenEntry, token string) (TokenOwner, bool) {
+	return findPerson(all, token, func(e TokenEntry) string { return e.Token })
 }
 
-// ByCookie returns the owner of a cookie.
-func ByCookie(all []Entry, cookie string) (Person, bool) {
-	return findPerson(all, cookie, func(e Entry) string { return e.Cookie })
+// OwnerOfCookie returns the owner of a cookie.
+func OwnerOfCookie(all []TokenEntry, cookie string) (TokenOwner, bool) {
+	return findPerson(all, cookie, func(e TokenEntry) string { return e.Cookie })
 }
 
-func findPerson(all []Entry, sent string, of func(Entry) string) (found Person, ok bool) {
+func findPerson(all []TokenEntry, sent string, of func(TokenEntry) string) (found TokenOwner, ok bool) {
 	sum := hashToken(sent)
 	for _, e := range all {
 		if hmac.Equal([]byte(sum), []byte(of(e))) {
-			found, ok = e.Person, true
+			found, ok = e.TokenOwner, true
 		}
 	}
 	return found, ok
@@ -85,18 +85,18 @@ const (
 )
 
 type tokenFile struct {
-	Version int     `json:"version"`
-	Persons []Entry `json:"persons"`
+	Version int          `json:"version"`
+	Persons []TokenEntry `json:"persons"`
 }
 
 // Entries returns all entries, in the order in which they were added.
-func (b TokenStore) Entries() ([]Entry, error) {
+func (b TokenStore) Entries() ([]TokenEntry, error) {
 	info, err := os.Lstat(b.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, disk.WrapError("read the tokens", err)
+		return nil, filewrite.WrapError("read the tokens", err)
 	case !info.Mode().IsRegular() || info.Size() > maxBook:
 		return nil, b.invalidFileError("it is not a file of tokens", nil)
 	case info.Mode().Perm()&0o077 != 0:
@@ -104,12 +104,12 @@ func (b TokenStore) Entries() ([]Entry, error) {
 	}
 	data, err := os.ReadFile(b.Path)
 	if err != nil {
-		return nil, disk.WrapError("read the tokens", err)
+		return nil, filewrite.WrapError("read the tokens", err)
 	}
 	return parseTokenFile(b, data)
 }
 
-func parseTokenFile(b TokenStore, data []byte) ([]Entry, error) {
+func parseTokenFile(b TokenStore, data []byte) ([]TokenEntry, error) {
 	var all tokenFile
 	if err := json.Unmarshal(data, &all); err != nil {
 		return nil, b.invalidFileError("it cannot be read", err)
@@ -118,7 +118,7 @@ func parseTokenFile(b TokenStore, data []byte) ([]Entry, error) {
 		return nil, b.invalidFileError(fmt.Sprintf("it has version %d, and this program knows %d", all.Version, bookVersion), nil)
 	}
 	for _, e := range all.Persons {
-		if err := CheckPerson(e.Person); err != nil {
+		if err := CheckPerson(e.TokenOwner); err != nil {
 			return nil, b.invalidFileError("a person in it", err)
 		}
 		if len(e.Token) != sha256.Size*2 || len(e.Cookie) != sha256.Size*2 {
@@ -138,7 +138,7 @@ func (b TokenStore) invalidFileError(what string, cause error) error {
 var personName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 
 // CheckPerson returns an error if a person cannot be added.
-func CheckPerson(p Person) error {
+func CheckPerson(p TokenOwner) error {
 	switch {
 	case !personName.MatchString(p.Name):
 		return &nexus.Error{
@@ -159,14 +159,14 @@ func CheckPerson(p Person) error {
 	return nil
 }
 
-// Add adds a person, and returns their token, which is stored nowhere else.
-func (b TokenStore) Add(p Person, now time.Time) (token string, err error) {
+// AddPerson adds a person, and returns their token, which is stored nowhere else.
+func (b TokenStore) AddPerson(p TokenOwner, now time.Time) (token string, err error) {
 	if err := CheckPerson(p); err != nil {
 		return "", err
 	}
 	token = rand.Text()
-	return token, b.updateFile(func(all []Entry) ([]Entry, error) {
-		if slices.ContainsFunc(all, func(e Entry) bool { return strings.EqualFold(e.Name, p.Name) }) {
+	return token, b.updateTokenFile(func(all []TokenEntry) ([]TokenEntry, error) {
+		if slices.ContainsFunc(all, func(e TokenEntry) bool { return strings.EqualFold(e.Name, p.Name) }) {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: p.Name + " has a token already",
 				Hint: "Remove it first, with nexus serve token remove " + p.Name + ".",
@@ -178,8 +178,8 @@ func (b TokenStore) Add(p Person, now time.Time) (token string, err error) {
 
 // Remove removes a person.
 func (b TokenStore) Remove(name string) error {
-	return b.updateFile(func(all []Entry) ([]Entry, error) {
-		left := slices.DeleteFunc(slices.Clone(all), func(e Entry) bool { return e.Name == name })
+	return b.updateTokenFile(func(all []TokenEntry) ([]TokenEntry, error) {
+		left := slices.DeleteFunc(slices.Clone(all), func(e TokenEntry) bool { return e.Name == name })
 		if len(left) == len(all) {
 			return nil, &nexus.Error{
 				Code: nexus.CodeNotFound, Message: "no person of that name has a token",
@@ -190,14 +190,14 @@ func (b TokenStore) Remove(name string) error {
 	})
 }
 
-// updateFile changes the file, one process at a time.
-func (b TokenStore) updateFile(f func([]Entry) ([]Entry, error)) error {
+// updateTokenFile changes the file, one process at a time.
+func (b TokenStore) updateTokenFile(f func([]TokenEntry) ([]TokenEntry, error)) error {
 	if err := os.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
-		return disk.WrapError("make a directory", err)
+		return filewrite.WrapError("make a directory", err)
 	}
 	l := flock.New(b.Path + ".lock")
 	if err := l.Lock(); err != nil {
-		return disk.WrapError("take the lock of the tokens", err)
+		return filewrite.WrapError("take the lock of the tokens", err)
 	}
 	defer l.Close() //nolint:errcheck // only a lock
 	all, err := b.Entries()
@@ -211,5 +211,5 @@ func (b TokenStore) updateFile(f func([]Entry) ([]Entry, error)) error {
 	if err != nil {
 		return err
 	}
-	return disk.ReplaceFile(b.Path, append(data, '\n'))
+	return filewrite.ReplaceFile(b.Path, append(data, '\n'))
 }

@@ -21,17 +21,17 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/gatererun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // API serves programs. The zero Beat and Patience mean the defaults.
 type API struct {
-	access.Backend
+	access.WebBackend
 
 	Feed     *EventFeed
-	Gates    *rerun.GateReruns
+	Gates    *gatererun.GateReruns
 	Beat     time.Duration // interval of the heartbeat to a client without events
 	Patience time.Duration // how long a client may accept no data before it is dropped
 }
@@ -41,8 +41,8 @@ func (a *API) heartbeatInterval() time.Duration { return cmp.Or(a.Beat, heartbea
 // queryParameter is a query parameter.
 type queryParameter struct{ name, about string }
 
-// endpoint is an address of the API.
-type endpoint struct {
+// apiEndpoint is an address of the API.
+type apiEndpoint struct {
 	method, path, about string
 	role                access.Role
 	query               []queryParameter
@@ -58,13 +58,13 @@ type apiCall struct {
 	now time.Time
 }
 
-func (c apiCall) run() nexus.RunID      { return nexus.RunID(c.PathValue("run")) }
-func (c apiCall) get(n string) string   { return c.URL.Query().Get(n) }
-func (c apiCall) caller() access.Person { return access.PersonFrom(c.Context()) }
+func (c apiCall) runID() nexus.RunID         { return nexus.RunID(c.PathValue("run")) }
+func (c apiCall) queryValue(n string) string { return c.URL.Query().Get(n) }
+func (c apiCall) caller() access.TokenOwner  { return access.PersonFrom(c.Context()) }
 
 // getEndpoint returns an endpoint that only reads.
-func getEndpoint[T any](path, about string, query []queryParameter, f func(*API, apiCall) (T, error)) endpoint {
-	e := endpoint{method: http.MethodGet, path: path, about: about, role: access.Read, query: query, answer: reflect.TypeFor[T]()}
+func getEndpoint[T any](path, about string, query []queryParameter, f func(*API, apiCall) (T, error)) apiEndpoint {
+	e := apiEndpoint{method: http.MethodGet, path: path, about: about, role: access.Read, query: query, answer: reflect.TypeFor[T]()}
 	e.serve = func(a *API, w http.ResponseWriter, r *http.Request) {
 		if err := checkParameters(r, query); err != nil {
 			access.RefuseError(w, r, err)
@@ -81,11 +81,11 @@ func getEndpoint[T any](path, about string, query []queryParameter, f func(*API,
 }
 
 // postEndpoint returns an endpoint that changes something, on behalf of the caller.
-func postEndpoint[B, T any](path, about string, role access.Role, f func(*API, apiCall, B) (T, int, error)) endpoint {
-	e := endpoint{method: http.MethodPost, path: path, about: about, role: role, body: reflect.TypeFor[B](), answer: reflect.TypeFor[T]()}
+func postEndpoint[B, T any](path, about string, role access.Role, f func(*API, apiCall, B) (T, int, error)) apiEndpoint {
+	e := apiEndpoint{method: http.MethodPost, path: path, about: about, role: role, body: reflect.TypeFor[B](), answer: reflect.TypeFor[T]()}
 	e.serve = func(a *API, w http.ResponseWriter, r *http.Request) {
 		var body B
-		if !bodyOf(w, r, &body) {
+		if !decodeBody(w, r, &body) {
 			return
 		}
 		v, status, err := f(a, apiCall{r, a.Now()}, body)
@@ -98,24 +98,24 @@ func postEndpoint[B, T any](path, about string, role access.Role, f func(*API, a
 	return e
 }
 
-// bodyOf decodes the body of a call, or refuses an invalid one.
-func bodyOf(w http.ResponseWriter, r *http.Request, body any) bool {
+// decodeBody decodes the body of a call, or refuses an invalid one.
+func decodeBody(w http.ResponseWriter, r *http.Request, body any) bool {
 	if err := checkParameters(r, nil); err != nil {
 		access.RefuseError(w, r, err)
 		return false
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		access.RefuseRequest(w, r, http.StatusUnsupportedMediaType, access.ErrorBody{
+		access.RefuseRequest(w, r, http.StatusUnsupportedMediaType, access.ProblemError{
 			Code: access.CodeMedia, Message: "the body must be application/json", Hint: "Send Content-Type: application/json.",
 		})
 		return false
 	}
-	if err := decode(r.Body, body); err != nil {
+	if err := decodeStrictly(r.Body, body); err != nil {
 		status, code := http.StatusBadRequest, string(nexus.CodeInvalidInput)
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			status, code = http.StatusRequestEntityTooLarge, access.CodeTooLarge
 		}
-		access.RefuseRequest(w, r, status, access.ErrorBody{
+		access.RefuseRequest(w, r, status, access.ProblemError{
 			Code: code, Message: "the body cannot be read: " + err.Error(), Hint: "See /api/v1/openapi.json.",
 		})
 		return false
@@ -123,8 +123,8 @@ func bodyOf(w http.ResponseWriter, r *http.Request, body any) bool {
 	return true
 }
 
-// decode decodes exactly one object strictly: no unknown or duplicate keys, and no text after it.
-func decode(body io.Reader, into any) error {
+// decodeStrictly decodes exactly one object strictly: no unknown or duplicate keys, and no text after it.
+func decodeStrictly(body io.Reader, into any) error {
 	data, err := io.ReadAll(body)
 	if err != nil {
 		return err
@@ -163,9 +163,9 @@ func checkUniqueKeys(data []byte) error {
 		key, _ := t.(string)
 		switch {
 		case key != strings.ToLower(key):
-			return errors.New("unknown key " + view.Quote(key))
+			return errors.New("unknown key " + view.QuoteForTerminal(key))
 		case seen[key]:
-			return errors.New("a key occurs twice: " + view.Quote(key))
+			return errors.New("a key occurs twice: " + view.QuoteForTerminal(key))
 		}
 		seen[key] = true
 		var skip json.RawMessage
@@ -180,7 +180,7 @@ func checkUniqueKeys(data []byte) error {
 func checkParameters(r *http.Request, query []queryParameter) error {
 	for name := range r.URL.Query() {
 		if !slices.ContainsFunc(query, func(p queryParameter) bool { return p.name == name }) {
-			return invalidInput("unknown parameter "+view.Quote(name), "See /api/v1/openapi.json.")
+			return invalidInput("unknown parameter "+view.QuoteForTerminal(name), "See /api/v1/openapi.json.")
 		}
 	}
 	return nil
@@ -188,7 +188,7 @@ func checkParameters(r *http.Request, query []queryParameter) error {
 
 // writeJSON sends a JSON response, or reports that the client's version is current.
 func writeJSON(w http.ResponseWriter, r *http.Request, v any) {
-	data, err := access.Encode(v)
+	data, err := access.EncodeSafeJSON(v)
 	if err != nil {
 		access.RefuseError(w, r, err)
 		return
@@ -204,8 +204,8 @@ func writeJSON(w http.ResponseWriter, r *http.Request, v any) {
 	_, _ = w.Write(append(data, '\n')) // a client that is gone reads nothing
 }
 
-// Page is a part of a list.
-type Page[T any] struct {
+// ListPage is a part of a list.
+type ListPage[T any] struct {
 	Version int    `json:"version"`
 	Total   int    `json:"total"`
 	Items   []T    `json:"items"`
@@ -223,17 +223,17 @@ var paging = []queryParameter{ //nolint:gochecknoglobals // never written
 	{"cursor", "where to continue: next of the answer before"},
 }
 
-// pageOf returns the requested part of a list.
-func pageOf[T any](c apiCall, all []T) (Page[T], error) {
-	limit, err := parseIntInRange(c.get("limit"), usualPage, 1, mostPage, "limit")
+// pageOfList returns the requested part of a list.
+func pageOfList[T any](c apiCall, all []T) (ListPage[T], error) {
+	limit, err := parseIntInRange(c.queryValue("limit"), usualPage, 1, mostPage, "limit")
 	if err != nil {
-		return Page[T]{}, err
+		return ListPage[T]{}, err
 	}
-	from, err := parseIntInRange(c.get("cursor"), 0, 0, 1<<31, "cursor")
+	from, err := parseIntInRange(c.queryValue("cursor"), 0, 0, 1<<31, "cursor")
 	if err != nil {
-		return Page[T]{}, err
+		return ListPage[T]{}, err
 	}
-	p := Page[T]{Version: 1, Total: len(all), Items: []T{}}
+	p := ListPage[T]{Version: 1, Total: len(all), Items: []T{}}
 	if from < len(all) {
 		p.Items = append(p.Items, all[from:min(from+limit, len(all))]...)
 	}
@@ -255,13 +255,13 @@ func parseIntInRange(text string, usual, least, most int, name string) (int, err
 }
 
 // Routes returns the API as routes of the server.
-func (a *API) Routes() []access.Route {
-	routes := []access.Route{
+func (a *API) Routes() []access.ServerRoute {
+	routes := []access.ServerRoute{
 		{Method: http.MethodGet, Pattern: "/api/v1/openapi.json", Role: access.Read, Handler: http.HandlerFunc(a.serveOpenAPI)},
 		{Method: http.MethodGet, Pattern: access.Events, Role: access.Read, Stream: true, Handler: http.HandlerFunc(a.streamEvents)},
 	}
-	for _, e := range endpoints() {
-		routes = append(routes, access.Route{
+	for _, e := range readEndpoints() {
+		routes = append(routes, access.ServerRoute{
 			Method: e.method, Pattern: e.path, Role: e.role, Changes: e.method != http.MethodGet, Body: e.limit,
 			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { e.serve(a, w, r) }),
 		})

@@ -51,7 +51,7 @@ func openWire(tb testing.TB, beat time.Duration, tasks int) *wire {
 	}
 	w.put(facts...)
 	w.feed = OpenFeed(j, int64(len(facts)))
-	a := &API{Backend: access.Backend{Journal: j, Now: time.Now}, Feed: w.feed, Beat: beat, Patience: time.Second}
+	a := &API{WebBackend: access.WebBackend{Journal: j, Now: time.Now}, Feed: w.feed, Beat: beat, Patience: time.Second}
 	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		a.streamEvents(out, r)
 		w.ended <- r.Context().Err()
@@ -241,15 +241,15 @@ func TestFeed(t *testing.T) {
 		f.addEvent(encodedEvent{event: nexus.Event{Seq: n}})
 	}
 	for after, want := range map[int64]int64{61: 62, 60: 61, 1000: 1001, 10 + kept + 49: 10 + kept + 50} {
-		if l := f.partSince(after); l.behind || len(l.events) == 0 || l.events[0].event.Seq != want {
+		if l := f.eventsSince(after); l.behind || len(l.events) == 0 || l.events[0].event.Seq != want {
 			t.Errorf("behind %d: %v, %d events", after, l.behind, len(l.events))
 		}
 	}
-	if l := f.partSince(10 + kept + 50); l.behind || len(l.events) != 0 {
+	if l := f.eventsSince(10 + kept + 50); l.behind || len(l.events) != 0 {
 		t.Errorf("behind the last: %+v", l.events)
 	}
 	for _, after := range []int64{0, 10, 59} {
-		if l := f.partSince(after); !l.behind {
+		if l := f.eventsSince(after); !l.behind {
 			t.Errorf("event %d is kept", after+1)
 		}
 	}
@@ -291,8 +291,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		var a access.Ask
-		if decode(strings.NewReader(body), &a) != nil {
+		var a access.ActionRequest
+		if decodeStrictly(strings.NewReader(body), &a) != nil {
 			return
 		}
 		var plain map[string]any

@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
-// Row is a run in a list.
-type Row struct {
+// RunListRow is a run in a list.
+type RunListRow struct {
 	Run      nexus.RunID     `json:"run"`
 	Goal     string          `json:"goal"`
 	Status   nexus.RunStatus `json:"status"`
@@ -26,35 +26,35 @@ type Row struct {
 	Started  time.Time       `json:"started,omitzero"`
 	Ended    time.Time       `json:"ended,omitzero"`
 	Seconds  float64         `json:"seconds"`
-	Money    view.Money      `json:"money"`
-	Counts   view.Counts     `json:"counts"`
+	Money    view.RunMoney   `json:"money"`
+	Counts   view.TaskCounts `json:"counts"`
 	NeedsYou int             `json:"needs_you"` // open questions
 }
 
-// Tried is an attempt with its task.
-type Tried struct {
+// TaskAttempt is an attempt with its task.
+type TaskAttempt struct {
 	Task nexus.TaskID `json:"task"`
-	projection.Attempt
+	projection.AttemptView
 }
 
-// Plan is the plan of a run.
-type Plan struct {
-	Run     nexus.RunID        `json:"run"`
-	Goal    string             `json:"goal"`
-	Tasks   []nexus.Task       `json:"tasks"`
-	Cover   *nexus.PlanCover   `json:"cover,omitempty"`   // its coverage check; absent: not checked
-	Consent *view.PlanReaction `json:"consent,omitempty"` // reaction of people; absent: none
-	Outlook projection.Plan    `json:"outlook"`           // its estimate and risks
+// RunPlan is the plan of a run.
+type RunPlan struct {
+	Run     nexus.RunID                  `json:"run"`
+	Goal    string                       `json:"goal"`
+	Tasks   []nexus.Task                 `json:"tasks"`
+	Cover   *nexus.PlanCoverage          `json:"cover,omitempty"`   // its coverage check; absent: not checked
+	Consent *view.PlanReactionView       `json:"consent,omitempty"` // reaction of people; absent: none
+	Outlook projection.PlanApprovalFacts `json:"outlook"`           // its estimate and risks
 }
 
-// Offer lists the actions that are possible now.
-type Offer struct {
-	Version int                 `json:"version"`
-	Actions []projection.Action `json:"actions"`
+// AvailableActions lists the actions that are possible now.
+type AvailableActions struct {
+	Version int                       `json:"version"`
+	Actions []projection.PersonAction `json:"actions"`
 }
 
-// Start is a run to start.
-type Start struct {
+// StartRunRequest is a run to start.
+type StartRunRequest struct {
 	Goal     string      `json:"goal"`               // the state to reach
 	Budget   nexus.Money `json:"budget,omitempty"`   // spending limit, in dollars
 	MaxTime  string      `json:"max_time,omitempty"` // time limit, such as 90m
@@ -63,11 +63,11 @@ type Start struct {
 	Approval string      `json:"approval,omitempty"` // approval level, such as supervised
 }
 
-// Asked is a request to a run.
-type Asked struct {
+// RunRequestRow is a request to a run.
+type RunRequestRow struct {
 	Seq     int64             `json:"seq"` // of its event
 	At      time.Time         `json:"at"`
-	Verb    nexus.RequestVerb `json:"verb"`
+	Verb    nexus.RequestKind `json:"verb"`
 	Task    nexus.TaskID      `json:"task,omitempty"`
 	ID      string            `json:"id,omitempty"` // the question, criterion, branch or name
 	Text    string            `json:"text,omitempty"`
@@ -77,8 +77,8 @@ type Asked struct {
 	Why     string            `json:"why,omitempty"` // why it was refused
 }
 
-// Done is the result of a request.
-type Done struct {
+// RequestOutcome is the result of a request.
+type RequestOutcome struct {
 	Version int             `json:"version"`
 	Text    string          `json:"text"`             // for people
 	Result  json.RawMessage `json:"result,omitempty"` // the JSON output of the command
@@ -91,29 +91,29 @@ var (
 	ofLane = []queryParameter{{"lane", "only tasks in this state, such as needs-you or running"}}
 )
 
-// endpoints returns the endpoints of the API, besides its description and the stream.
-func endpoints() []endpoint {
+// readEndpoints returns the endpoints of the API, besides its description and the stream.
+func readEndpoints() []apiEndpoint {
 	const run = "/api/v1/runs/{run}"
-	return append([]endpoint{
+	return append([]apiEndpoint{
 		getEndpoint("/api/v1/runs", "the runs of the repository, the latest first", paging, (*API).listRuns),
 		postEndpoint("/api/v1/runs", "start a run in the background; it continues when the server ends", access.Admin, (*API).startRun),
 		getEndpoint("/api/v1/inbox", "questions and notices of all runs", paging, (*API).listInbox),
-		getEndpoint(run, "the status of a run", nil, projectionAnswer(func(p *projection.Projection, c apiCall) (view.Run, error) { return p.Run(c.now), nil })),
-		getEndpoint(run+"/inbox", "what waits for a person in a run", paging, projectionList(runInbox)),
-		getEndpoint(run+"/tasks", "the tasks of a run, in the order of the plan", slices.Concat(paging, ofLane), projectionList(taskCards)),
-		getEndpoint(run+"/tasks/{task}", "a task with its criteria, attempts, checks and what can be done with it", nil, projectionAnswer(taskDetails)),
-		getEndpoint(run+"/attempts", "the attempts at the tasks of a run", slices.Concat(paging, ofTask), projectionList(taskAttempts)),
-		getEndpoint(run+"/sessions", "the sessions of agents", slices.Concat(paging, ofTask), projectionList(agentSessions)),
+		getEndpoint(run, "the status of a run", nil, projectionAnswerFunc(func(p *projection.RunProjection, c apiCall) (view.RunView, error) { return p.Run(c.now), nil })),
+		getEndpoint(run+"/inbox", "what waits for a person in a run", paging, projectionListFunc(runInbox)),
+		getEndpoint(run+"/tasks", "the tasks of a run, in the order of the plan", slices.Concat(paging, ofLane), projectionListFunc(taskCards)),
+		getEndpoint(run+"/tasks/{task}", "a task with its criteria, attempts, checks and what can be done with it", nil, projectionAnswerFunc(taskDetails)),
+		getEndpoint(run+"/attempts", "the attempts at the tasks of a run", slices.Concat(paging, ofTask), projectionListFunc(taskAttempts)),
+		getEndpoint(run+"/sessions", "the sessions of agents", slices.Concat(paging, ofTask), projectionListFunc(agentSessions)),
 		getEndpoint(run+"/sessions/{session...}", "the transcript of a session", nil, (*API).readSession),
-		getEndpoint(run+"/plan", "the plan of a run", nil, projectionAnswer(runPlan)),
+		getEndpoint(run+"/plan", "the plan of a run", nil, projectionAnswerFunc(runPlan)),
 		getEndpoint(run+"/evidence", "which criteria the landed work meets, with evidence", nil, (*API).criteriaTable),
-		getEndpoint(run+"/ledger", "what a run costs: by task, role, model, stage and day", nil, projectionAnswer(runCost)),
-		getEndpoint(run+"/graph", "the plan as a layered graph, with its critical path and collisions", nil, projectionAnswer(runGraph)),
-		getEndpoint(run+"/graph/without/{task}", "the effect of skipping a task", nil, projectionAnswer(withoutTask)),
-		getEndpoint(run+"/timeline", "the timeline of attempts", nil, projectionAnswer(runTimeline)),
-		getEndpoint(run+"/checks", "the result of each gate for each task", nil, projectionAnswer(runChecks)),
+		getEndpoint(run+"/ledger", "what a run costs: by task, role, model, stage and day", nil, projectionAnswerFunc(runCost)),
+		getEndpoint(run+"/graph", "the plan as a layered graph, with its critical path and collisions", nil, projectionAnswerFunc(runGraph)),
+		getEndpoint(run+"/graph/without/{task}", "the effect of skipping a task", nil, projectionAnswerFunc(withoutTask)),
+		getEndpoint(run+"/timeline", "the timeline of attempts", nil, projectionAnswerFunc(runTimeline)),
+		getEndpoint(run+"/checks", "the result of each gate for each task", nil, projectionAnswerFunc(runChecks)),
 		getEndpoint(run+"/log", "the events, one line each; cursor is the number of an event", paging, (*API).readLog),
-		getEndpoint(run+"/actions", "the possible actions on a run, a task or an item of its inbox", ofWhat, projectionAnswer(availableActions)),
+		getEndpoint(run+"/actions", "the possible actions on a run, a task or an item of its inbox", ofWhat, projectionAnswerFunc(availableActions)),
 		getEndpoint(run+"/requests", "the requests to a run, who made them, and their results; the oldest first", paging, (*API).listRequests),
 		postEndpoint(run+"/requests", "perform an action that actions, inbox or a task lists", access.Answer, (*API).performRequest),
 	}, commandEndpoints()...)
@@ -121,29 +121,33 @@ func endpoints() []endpoint {
 
 // checkRunExists returns an error if there is no such run.
 func (a *API) checkRunExists(c apiCall) error {
-	return a.Hub.View(c.run(), func(*projection.Projection) error { return nil })
+	return a.Hub.WithProjection(c.runID(), func(*projection.RunProjection) error { return nil })
 }
 
-func runInbox(p *projection.Projection, c apiCall) []projection.Item { return p.Inbox(c.now) }
-
-func runCost(p *projection.Projection, c apiCall) (projection.Cost, error) { return p.Cost(c.now), nil }
-
-func runGraph(p *projection.Projection, c apiCall) (projection.Graph, error) {
-	return p.Graph(c.now), nil
+func runInbox(p *projection.RunProjection, c apiCall) []projection.InboxItem {
+	return p.InboxItems(c.now)
 }
 
-func runTimeline(p *projection.Projection, c apiCall) (projection.Timeline, error) {
+func runCost(p *projection.RunProjection, c apiCall) (projection.RunCostView, error) {
+	return p.Cost(c.now), nil
+}
+
+func runGraph(p *projection.RunProjection, c apiCall) (projection.PlanGraph, error) {
+	return p.PlanGraph(c.now), nil
+}
+
+func runTimeline(p *projection.RunProjection, c apiCall) (projection.RunTimeline, error) {
 	return p.Timeline(c.now), nil
 }
 
-func runChecks(p *projection.Projection, _ apiCall) (projection.Checks, error) {
-	return p.Checks(), nil
+func runChecks(p *projection.RunProjection, _ apiCall) (projection.GateResultTable, error) {
+	return p.GateResults(), nil
 }
 
-// projectionAnswer turns a query of a projection into an endpoint.
-func projectionAnswer[T any](f func(*projection.Projection, apiCall) (T, error)) func(*API, apiCall) (T, error) {
+// projectionAnswerFunc turns a query of a projection into an endpoint.
+func projectionAnswerFunc[T any](f func(*projection.RunProjection, apiCall) (T, error)) func(*API, apiCall) (T, error) {
 	return func(a *API, c apiCall) (v T, err error) {
-		err = a.Hub.View(c.run(), func(p *projection.Projection) (err error) {
+		err = a.Hub.WithProjection(c.runID(), func(p *projection.RunProjection) (err error) {
 			v, err = f(p, c)
 			return err
 		})
@@ -151,102 +155,102 @@ func projectionAnswer[T any](f func(*projection.Projection, apiCall) (T, error))
 	}
 }
 
-// projectionList turns a list of a projection into an endpoint.
-func projectionList[T any](f func(*projection.Projection, apiCall) []T) func(*API, apiCall) (Page[T], error) {
-	return projectionAnswer(func(p *projection.Projection, c apiCall) (Page[T], error) { return pageOf(c, f(p, c)) })
+// projectionListFunc turns a list of a projection into an endpoint.
+func projectionListFunc[T any](f func(*projection.RunProjection, apiCall) []T) func(*API, apiCall) (ListPage[T], error) {
+	return projectionAnswerFunc(func(p *projection.RunProjection, c apiCall) (ListPage[T], error) { return pageOfList(c, f(p, c)) })
 }
 
-func (a *API) listRuns(c apiCall) (Page[Row], error) {
-	ids, err := pageOf(c, a.Hub.IDs())
+func (a *API) listRuns(c apiCall) (ListPage[RunListRow], error) {
+	ids, err := pageOfList(c, a.Hub.RunIDs())
 	if err != nil {
-		return Page[Row]{}, err
+		return ListPage[RunListRow]{}, err
 	}
-	rows := Page[Row]{Version: 1, Total: ids.Total, Next: ids.Next, Items: []Row{}}
+	rows := ListPage[RunListRow]{Version: 1, Total: ids.Total, Next: ids.Next, Items: []RunListRow{}}
 	for _, id := range ids.Items {
-		err := a.Hub.View(id, func(p *projection.Projection) error {
+		err := a.Hub.WithProjection(id, func(p *projection.RunProjection) error {
 			r := p.Run(c.now)
-			rows.Items = append(rows.Items, Row{
-				r.ID, r.Goal, r.Status, r.Why, r.Started, r.Ended, r.Seconds, r.Money, r.Counts, projection.CountWaiting(p.Inbox(c.now)),
+			rows.Items = append(rows.Items, RunListRow{
+				r.ID, r.Goal, r.Status, r.Why, r.Started, r.Ended, r.Seconds, r.Money, r.Counts, projection.CountWaiting(p.InboxItems(c.now)),
 			})
 			return nil
 		})
 		if err != nil {
-			return Page[Row]{}, err
+			return ListPage[RunListRow]{}, err
 		}
 	}
 	return rows, nil
 }
 
-func (a *API) listInbox(c apiCall) (Page[projection.Item], error) {
+func (a *API) listInbox(c apiCall) (ListPage[projection.InboxItem], error) {
 	all, err := a.Hub.Inbox(c.now)
 	if err != nil {
-		return Page[projection.Item]{}, err
+		return ListPage[projection.InboxItem]{}, err
 	}
-	return pageOf(c, all)
+	return pageOfList(c, all)
 }
 
-func taskCards(p *projection.Projection, c apiCall) []projection.Card {
-	lane := projection.Lane(c.get("lane"))
-	return slices.DeleteFunc(p.Cards(c.now), func(k projection.Card) bool { return lane != "" && k.Lane != lane })
+func taskCards(p *projection.RunProjection, c apiCall) []projection.TaskCard {
+	lane := projection.BoardLane(c.queryValue("lane"))
+	return slices.DeleteFunc(p.TaskCards(c.now), func(k projection.TaskCard) bool { return lane != "" && k.Lane != lane })
 }
 
 func notFound(what, name string) error {
 	return &nexus.Error{
-		Code: nexus.CodeNotFound, Message: "there is no " + what + " " + view.Quote(name), Hint: "See /api/v1/runs and the lists of a run.",
+		Code: nexus.CodeNotFound, Message: "there is no " + what + " " + view.QuoteForTerminal(name), Hint: "See /api/v1/runs and the lists of a run.",
 	}
 }
 
-func taskDetails(p *projection.Projection, c apiCall) (projection.Task, error) {
-	t, ok := p.Task(nexus.TaskID(c.PathValue("task")), c.now)
+func taskDetails(p *projection.RunProjection, c apiCall) (projection.TaskDetailView, error) {
+	t, ok := p.TaskDetailView(nexus.TaskID(c.PathValue("task")), c.now)
 	if !ok {
 		return t, notFound("task", c.PathValue("task"))
 	}
 	return t, nil
 }
 
-func withoutTask(p *projection.Projection, c apiCall) (projection.WhatIf, error) {
-	w, ok := p.WithoutTask(nexus.TaskID(c.PathValue("task")), c.now)
+func withoutTask(p *projection.RunProjection, c apiCall) (projection.TaskRemovalForecast, error) {
+	w, ok := p.ForecastWithoutTask(nexus.TaskID(c.PathValue("task")), c.now)
 	if !ok {
 		return w, notFound("task that can be skipped", c.PathValue("task"))
 	}
 	return w, nil
 }
 
-func taskAttempts(p *projection.Projection, c apiCall) []Tried {
-	all := []Tried{}
-	for _, card := range p.Cards(c.now) {
-		if only := c.get("task"); only != "" && only != string(card.ID) {
+func taskAttempts(p *projection.RunProjection, c apiCall) []TaskAttempt {
+	all := []TaskAttempt{}
+	for _, card := range p.TaskCards(c.now) {
+		if only := c.queryValue("task"); only != "" && only != string(card.ID) {
 			continue
 		}
-		t, _ := p.Task(card.ID, c.now)
+		t, _ := p.TaskDetailView(card.ID, c.now)
 		for _, try := range t.Tries {
-			all = append(all, Tried{card.ID, try})
+			all = append(all, TaskAttempt{card.ID, try})
 		}
 	}
 	return all
 }
 
-func agentSessions(p *projection.Projection, c apiCall) []projection.Session {
-	only := nexus.TaskID(c.get("task"))
-	return slices.DeleteFunc(p.Sessions(c.now), func(s projection.Session) bool { return only != "" && s.Task != only })
+func agentSessions(p *projection.RunProjection, c apiCall) []projection.SessionView {
+	only := nexus.TaskID(c.queryValue("task"))
+	return slices.DeleteFunc(p.Sessions(c.now), func(s projection.SessionView) bool { return only != "" && s.Task != only })
 }
 
-func (a *API) readSession(c apiCall) (transcript.Conversation, error) {
+func (a *API) readSession(c apiCall) (transcript.ConversationTranscript, error) {
 	id := c.PathValue("session")
 	if err := a.checkRunExists(c); err != nil {
-		return transcript.Conversation{}, err
+		return transcript.ConversationTranscript{}, err
 	}
-	t, ok, err := transcript.ConversationOf(nexus.SessionID(id), a.Journal.Events(c.Context(), c.run(), 0), a.Blob)
+	t, ok, err := transcript.ReadConversation(nexus.SessionID(id), a.Journal.Events(c.Context(), c.runID(), 0), a.Blob)
 	if err == nil && !ok {
 		err = notFound("session", id)
 	}
 	return t, err
 }
 
-func runPlan(p *projection.Projection, c apiCall) (Plan, error) {
+func runPlan(p *projection.RunProjection, c apiCall) (RunPlan, error) {
 	s, r := p.State(), p.Run(c.now)
-	out := Plan{Run: s.Run, Goal: s.Goal.Goal.Text, Tasks: []nexus.Task{}, Cover: r.Cover, Consent: r.Consent, Outlook: p.Plan()}
-	for _, card := range p.Cards(c.now) {
+	out := RunPlan{Run: s.Run, Goal: s.Goal.Goal.Text, Tasks: []nexus.Task{}, Cover: r.Cover, Consent: r.Consent, Outlook: p.PlanApprovalFacts()}
+	for _, card := range p.TaskCards(c.now) {
 		if t := s.TaskByID(card.ID); t != nil {
 			out.Tasks = append(out.Tasks, t.Task)
 		}
@@ -256,7 +260,7 @@ func runPlan(p *projection.Projection, c apiCall) (Plan, error) {
 
 func (a *API) criteriaTable(c apiCall) (accept.CriteriaTable, error) {
 	var made []nexus.Event
-	for e, err := range a.Journal.Events(c.Context(), c.run(), 0) {
+	for e, err := range a.Journal.Events(c.Context(), c.runID(), 0) {
 		if err != nil {
 			return accept.CriteriaTable{}, err
 		}
@@ -264,23 +268,23 @@ func (a *API) criteriaTable(c apiCall) (accept.CriteriaTable, error) {
 			made = append(made, e)
 		}
 	}
-	return projectionAnswer(func(p *projection.Projection, _ apiCall) (accept.CriteriaTable, error) {
-		return accept.TableOf(p.State(), accept.WaiversFrom(made)), nil
+	return projectionAnswerFunc(func(p *projection.RunProjection, _ apiCall) (accept.CriteriaTable, error) {
+		return accept.BuildCriteriaTable(p.State(), accept.WaiversFrom(made)), nil
 	})(a, c)
 }
 
-func (a *API) readLog(c apiCall) (Page[projection.LogLine], error) {
-	limit, err := parseIntInRange(c.get("limit"), usualPage, 1, mostPage, "limit")
+func (a *API) readLog(c apiCall) (ListPage[projection.EventLogLine], error) {
+	limit, err := parseIntInRange(c.queryValue("limit"), usualPage, 1, mostPage, "limit")
 	if err != nil {
-		return Page[projection.LogLine]{}, err
+		return ListPage[projection.EventLogLine]{}, err
 	}
-	after, err := parseIntInRange(c.get("cursor"), 0, 0, 1<<53, "cursor")
+	after, err := parseIntInRange(c.queryValue("cursor"), 0, 0, 1<<53, "cursor")
 	if err != nil {
-		return Page[projection.LogLine]{}, err
+		return ListPage[projection.EventLogLine]{}, err
 	}
-	out := Page[projection.LogLine]{Version: 1, Items: []projection.LogLine{}}
-	err = a.Hub.View(c.run(), func(p *projection.Projection) error {
-		lines, err := p.Log(int64(after), limit)
+	out := ListPage[projection.EventLogLine]{Version: 1, Items: []projection.EventLogLine{}}
+	err = a.Hub.WithProjection(c.runID(), func(p *projection.RunProjection) error {
+		lines, err := p.EventLog(int64(after), limit)
 		out.Items, out.Total = append(out.Items, lines...), len(lines)
 		if n := len(lines); n > 0 && lines[n-1].Seq < p.LastSeq() {
 			out.Next = strconv.FormatInt(lines[n-1].Seq, 10)
@@ -290,9 +294,9 @@ func (a *API) readLog(c apiCall) (Page[projection.LogLine], error) {
 	return out, err
 }
 
-func availableActions(p *projection.Projection, c apiCall) (Offer, error) {
-	out := Offer{Version: 1}
-	switch item, id := c.get("item"), c.get("task"); {
+func availableActions(p *projection.RunProjection, c apiCall) (AvailableActions, error) {
+	out := AvailableActions{Version: 1}
+	switch item, id := c.queryValue("item"), c.queryValue("task"); {
 	case item != "":
 		out.Actions = p.ItemActions(item, c.now)
 	case id != "":
@@ -304,19 +308,19 @@ func availableActions(p *projection.Projection, c apiCall) (Offer, error) {
 }
 
 // listRequests lists the requests to a run.
-func (a *API) listRequests(c apiCall) (Page[Asked], error) {
+func (a *API) listRequests(c apiCall) (ListPage[RunRequestRow], error) {
 	if err := a.checkRunExists(c); err != nil {
-		return Page[Asked]{}, err
+		return ListPage[RunRequestRow]{}, err
 	}
-	all, at := []Asked{}, map[int64]int{}
-	for e, err := range a.Journal.Events(c.Context(), c.run(), 0) {
+	all, at := []RunRequestRow{}, map[int64]int{}
+	for e, err := range a.Journal.Events(c.Context(), c.runID(), 0) {
 		if err != nil {
-			return Page[Asked]{}, err
+			return ListPage[RunRequestRow]{}, err
 		}
 		if f, made := e.Fact.(nexus.RequestMade); made {
 			at[e.Seq] = len(all)
 			r := f.Request
-			all = append(all, Asked{Seq: e.Seq, At: e.At, Verb: r.Verb, Task: r.Task, ID: r.ID, Text: r.Text, By: r.By})
+			all = append(all, RunRequestRow{Seq: e.Seq, At: e.At, Verb: r.Verb, Task: r.Task, ID: r.ID, Text: r.Text, By: r.By})
 		}
 		if f, settled := e.Fact.(nexus.RequestSettled); settled {
 			if i, known := at[f.Seq]; known {
@@ -324,26 +328,26 @@ func (a *API) listRequests(c apiCall) (Page[Asked], error) {
 			}
 		}
 	}
-	return pageOf(c, all)
+	return pageOfList(c, all)
 }
 
-func (a *API) performRequest(c apiCall, ask access.Ask) (Done, int, error) {
-	ask.Run = c.run()
+func (a *API) performRequest(c apiCall, ask access.ActionRequest) (RequestOutcome, int, error) {
+	ask.Run = c.runID()
 	r, err := a.PerformAction(c.Context(), c.caller(), ask)
 	if err != nil {
-		return Done{}, 0, err
+		return RequestOutcome{}, 0, err
 	}
-	return commandDone(r, http.StatusOK)
+	return requestOutcome(r, http.StatusOK)
 }
 
-func commandDone(r access.Result, status int) (Done, int, error) {
+func requestOutcome(r access.CommandLineResult, status int) (RequestOutcome, int, error) {
 	if err := commandError(r); err != nil {
-		return Done{}, 0, err
+		return RequestOutcome{}, 0, err
 	}
-	return Done{Version: 1, Text: strings.TrimSpace(r.Text), Result: r.Data}, status, nil
+	return RequestOutcome{Version: 1, Text: strings.TrimSpace(r.Text), Result: r.Data}, status, nil
 }
 
-func (a *API) startRun(c apiCall, s Start) (Done, int, error) {
+func (a *API) startRun(c apiCall, s StartRunRequest) (RequestOutcome, int, error) {
 	args := []string{"run", "--detach", "--json"}
 	flag := func(name, value string) {
 		if value != "" {
@@ -351,7 +355,7 @@ func (a *API) startRun(c apiCall, s Start) (Done, int, error) {
 		}
 	}
 	if s.Budget > 0 {
-		flag("budget", strconv.FormatFloat(s.Budget.Float(), 'f', -1, 64))
+		flag("budget", strconv.FormatFloat(s.Budget.Dollars(), 'f', -1, 64))
 	}
 	flag("max-time", s.MaxTime)
 	flag("target", s.Target)
@@ -360,8 +364,8 @@ func (a *API) startRun(c apiCall, s Start) (Done, int, error) {
 		args = append(args, "--land")
 	}
 	if strings.TrimSpace(s.Goal) == "" {
-		return Done{}, 0, invalidInput("the goal is empty", "Describe in goal what must be true afterwards.")
+		return RequestOutcome{}, 0, invalidInput("the goal is empty", "Describe in goal what must be true afterwards.")
 	}
 	order := access.CommandInput{Args: append(args, "--", s.Goal)}
-	return commandDone(a.Act(context.WithoutCancel(c.Context()), c.caller(), order), http.StatusAccepted)
+	return requestOutcome(a.Act(context.WithoutCancel(c.Context()), c.caller(), order), http.StatusAccepted)
 }

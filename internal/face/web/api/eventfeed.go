@@ -21,17 +21,17 @@ type encodedEvent struct {
 }
 
 func encodeEvent(e nexus.Event) (encodedEvent, error) {
-	v, err := view.EventOf(e)
+	v, err := view.EventStreamLineOf(e)
 	if err != nil {
 		return encodedEvent{}, err
 	}
-	data, err := access.Encode(v)
+	data, err := access.EncodeSafeJSON(v)
 	return encodedEvent{e, v.Kind, data}, err
 }
 
 // EventFeed follows the journal once for all clients. Make one with [OpenFeed].
 type EventFeed struct {
-	journal access.Journal
+	journal access.EventJournal
 
 	mu     sync.Mutex // guards the fields below
 	ring   [kept]encodedEvent
@@ -43,7 +43,7 @@ type EventFeed struct {
 }
 
 // OpenFeed returns a feed that begins after an event. [EventFeed.Follow] keeps it up to date.
-func OpenFeed(j access.Journal, last int64) *EventFeed {
+func OpenFeed(j access.EventJournal, last int64) *EventFeed {
 	return &EventFeed{journal: j, start: last, last: last, grown: make(chan struct{})}
 }
 
@@ -92,8 +92,8 @@ func (f *EventFeed) Last() int64 {
 	return f.last
 }
 
-// feedPart is the part of a feed after an event.
-type feedPart struct {
+// feedSegment is the part of a feed after an event.
+type feedSegment struct {
 	events []encodedEvent // at most 256, in order
 	behind bool           // there are events before the kept ones: read the journal up to last
 	last   int64
@@ -101,11 +101,11 @@ type feedPart struct {
 	grown  <-chan struct{}
 }
 
-// partSince returns the part after an event.
-func (f *EventFeed) partSince(after int64) feedPart {
+// eventsSince returns the part after an event.
+func (f *EventFeed) eventsSince(after int64) feedSegment {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l := feedPart{last: f.last, closed: f.closed, grown: f.grown, behind: after < f.start}
+	l := feedSegment{last: f.last, closed: f.closed, grown: f.grown, behind: after < f.start}
 	if l.behind || after >= f.last {
 		return l
 	}

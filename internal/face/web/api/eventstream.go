@@ -43,13 +43,13 @@ func parseEventFilter(q url.Values, lastID string) (eventFilter, error) {
 	w := eventFilter{run: nexus.RunID(q.Get("run")), task: nexus.TaskID(q.Get("task")), after: -1}
 	for name := range q {
 		if !slices.Contains([]string{"run", "task", "kind", "after"}, name) {
-			return eventFilter{}, invalidInput("unknown parameter "+view.Quote(name), "Use run, task, kind and after.")
+			return eventFilter{}, invalidInput("unknown parameter "+view.QuoteForTerminal(name), "Use run, task, kind and after.")
 		}
 	}
 	for _, list := range q["kind"] {
 		for kind := range strings.SplitSeq(list, ",") {
 			if !slices.Contains(nexus.FactKinds(), kind) {
-				return eventFilter{}, invalidInput("unknown kind of event "+view.Quote(kind), "docs/events.md lists the kinds.")
+				return eventFilter{}, invalidInput("unknown kind of event "+view.QuoteForTerminal(kind), "docs/events.md lists the kinds.")
 			}
 			w.kinds = append(w.kinds, kind)
 		}
@@ -79,11 +79,11 @@ func invalidInput(message, hint string) error {
 // matches reports whether an event matches.
 func (w eventFilter) matches(t encodedEvent) bool {
 	return (w.run == "" || t.event.Run == w.run) && (len(w.kinds) == 0 || slices.Contains(w.kinds, t.kind)) &&
-		(w.task == "" || view.IsAbout(t.event.Fact, w.task))
+		(w.task == "" || view.IsAboutTask(t.event.Fact, w.task))
 }
 
-// streamListener is a client of the event stream.
-type streamListener struct {
+// eventStreamClient is a client of the event stream.
+type eventStreamClient struct {
 	eventFilter
 
 	out  http.ResponseWriter
@@ -114,7 +114,7 @@ func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
-	l := &streamListener{eventFilter: want, out: w, rc: http.NewResponseController(w), seen: want.after, most: cmp.Or(a.Patience, patience)}
+	l := &eventStreamClient{eventFilter: want, out: w, rc: http.NewResponseController(w), seen: want.after, most: cmp.Or(a.Patience, patience)}
 	l.buf = fmt.Appendf(l.buf, "retry: 1000\nid: %d\n\n", l.seen)
 	l.told = l.seen
 	_ = l.serveEvents(r.Context(), a) // a client that is gone, or too slow, connects again
@@ -123,12 +123,12 @@ func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
 var errSlow = errors.New("the client is too slow")
 
 // serveEvents sends the existing events, then the new ones.
-func (l *streamListener) serveEvents(ctx context.Context, a *API) error {
+func (l *eventStreamClient) serveEvents(ctx context.Context, a *API) error {
 	live := false
 	beat := time.NewTicker(a.heartbeatInterval())
 	defer beat.Stop()
 	for {
-		now := a.Feed.partSince(l.seen)
+		now := a.Feed.eventsSince(l.seen)
 		switch {
 		case now.behind && live:
 			return errSlow
@@ -165,7 +165,7 @@ func (l *streamListener) serveEvents(ctx context.Context, a *API) error {
 }
 
 // waitBetweenSends waits until some time has passed since the last write.
-func (l *streamListener) waitBetweenSends(ctx context.Context) error {
+func (l *eventStreamClient) waitBetweenSends(ctx context.Context) error {
 	left := between - time.Since(l.sent)
 	if left <= 0 {
 		return nil
@@ -182,7 +182,7 @@ func (l *streamListener) waitBetweenSends(ctx context.Context) error {
 
 // sendHeartbeat sends a heartbeat with the client's position, so that skipped events need not be checked
 // again.
-func (l *streamListener) sendHeartbeat() {
+func (l *eventStreamClient) sendHeartbeat() {
 	if l.seen > l.told {
 		l.buf = fmt.Appendf(l.buf, "id: %d\n\n", l.seen)
 		l.told = l.seen
@@ -192,7 +192,7 @@ func (l *streamListener) sendHeartbeat() {
 }
 
 // replayEvents sends the events up to a number from the journal.
-func (l *streamListener) replayEvents(ctx context.Context, a *API, last int64) error {
+func (l *eventStreamClient) replayEvents(ctx context.Context, a *API, last int64) error {
 	for e, err := range a.Journal.Events(ctx, l.run, l.seen) {
 		if err != nil {
 			return err
@@ -212,7 +212,7 @@ func (l *streamListener) replayEvents(ctx context.Context, a *API, last int64) e
 	return nil
 }
 
-func (l *streamListener) sendEvent(all []encodedEvent) error {
+func (l *eventStreamClient) sendEvent(all []encodedEvent) error {
 	for _, t := range all {
 		l.seen = t.event.Seq
 		if !l.matches(t) {
@@ -231,7 +231,7 @@ func (l *streamListener) sendEvent(all []encodedEvent) error {
 }
 
 // flushBuffer sends the buffered data. A client that accepts nothing for a while is dropped.
-func (l *streamListener) flushBuffer() error {
+func (l *eventStreamClient) flushBuffer() error {
 	if len(l.buf) == 0 {
 		return nil
 	}

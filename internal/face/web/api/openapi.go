@@ -45,12 +45,12 @@ func OpenAPI() ([]byte, error) {
 		schemas[key] = s
 		return openAPIObject{"$ref": "#/components/schemas/" + key}, nil
 	}
-	problem, err := name(reflect.TypeFor[access.Problem]())
+	problem, err := name(reflect.TypeFor[access.ProblemResponse]())
 	if err != nil {
 		return nil, err
 	}
 	refusal := openAPIObject{"description": "why it was not done", "content": openAPIObject{"application/json": openAPIObject{"schema": problem}}}
-	for _, e := range append(endpoints(), eventStreamEndpoint()) {
+	for _, e := range append(readEndpoints(), eventStreamEndpoint()) {
 		op := openAPIObject{
 			"summary": e.about, "operationId": operationID(e), "x-nexus-role": e.role, "parameters": parameterList(e),
 		}
@@ -91,9 +91,9 @@ func OpenAPI() ([]byte, error) {
 }
 
 // eventStreamEndpoint returns the event stream as an endpoint.
-func eventStreamEndpoint() endpoint {
-	return endpoint{
-		method: "GET", path: access.Events, role: access.Read, answer: reflect.TypeFor[view.Event](),
+func eventStreamEndpoint() apiEndpoint {
+	return apiEndpoint{
+		method: "GET", path: access.Events, role: access.Read, answer: reflect.TypeFor[view.EventStreamLine](),
 		about: "new events, as server-sent events; data is an Event, id its number",
 		query: []queryParameter{
 			{"run", "only events of this run"},
@@ -108,12 +108,12 @@ func shortName(t reflect.Type) string {
 	return regexp.MustCompile(`[A-Za-z0-9./_-]+\.`).ReplaceAllString(t.Name(), "")
 }
 
-func operationID(e endpoint) string {
+func operationID(e apiEndpoint) string {
 	parts := strings.FieldsFunc(strings.TrimPrefix(e.path, "/api/v1/"), func(r rune) bool { return strings.ContainsRune("/{}.", r) })
 	return strings.ToLower(e.method) + "_" + strings.Join(parts, "_")
 }
 
-func parameterList(e endpoint) []openAPIObject {
+func parameterList(e apiEndpoint) []openAPIObject {
 	all := []openAPIObject{}
 	for _, m := range wildcard.FindAllStringSubmatch(e.path, -1) {
 		all = append(all, openAPIObject{"name": m[1], "in": "path", "required": true, "schema": openAPIObject{"type": "string"}})

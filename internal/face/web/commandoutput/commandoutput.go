@@ -3,13 +3,13 @@ package commandoutput
 
 import "github.com/nexus-ai-builder/nexus/internal/sys/llm"
 
-// Memory is the output of nexus memory.
-type Memory struct {
-	Episodes []Episode `json:"episodes"`
+// MemoryListOutput is the output of nexus memory.
+type MemoryListOutput struct {
+	Episodes []MemoryListEntry `json:"episodes"`
 }
 
-// Episode is a memory entry.
-type Episode struct {
+// MemoryListEntry is a memory entry.
+type MemoryListEntry struct {
 	ID       string `json:"id"`
 	Kind     string `json:"kind"`
 	State    string `json:"state"`             // proposed, approved or forgotten
@@ -20,16 +20,16 @@ type Episode struct {
 	Told     int    `json:"told"`              // times that agents received it
 }
 
-// Rules is the output of nexus rules: the rules that agents receive wherever they work.
-type Rules struct {
-	Tokens  int64             `json:"tokens"` // their size, estimated
-	Rules   []Rule            `json:"rules"`
-	Invoked []NamedRule       `json:"invoked"`
-	Refused []SkippedRuleFile `json:"refused"`
+// RulesOutput is the output of nexus rules: the rules that agents receive wherever they work.
+type RulesOutput struct {
+	Tokens  int64              `json:"tokens"` // their size, estimated
+	Rules   []AppliedRuleFile  `json:"rules"`
+	Invoked []NamedInstruction `json:"invoked"`
+	Refused []SkippedRuleFile  `json:"refused"`
 }
 
-// Rule is a rule file that applies.
-type Rule struct {
+// AppliedRuleFile is a rule file that applies.
+type AppliedRuleFile struct {
 	File   string `json:"file"`
 	Why    string `json:"why"`
 	By     string `json:"by,omitempty"`
@@ -37,8 +37,8 @@ type Rule struct {
 	Of     int    `json:"of,omitempty"` // full size in tokens, if it was cut
 }
 
-// NamedRule is a skill, a command or a role, which is used by name.
-type NamedRule struct {
+// NamedInstruction is a skill, a command or a role, which is used by name.
+type NamedInstruction struct {
 	Kind  string `json:"kind"`
 	Name  string `json:"name"`
 	File  string `json:"file"`
@@ -51,48 +51,48 @@ type SkippedRuleFile struct {
 	Why  string `json:"why"`
 }
 
-// Models is the output of nexus models.
-type Models struct {
-	Models []Model `json:"models"`
+// ModelsOutput is the output of nexus models.
+type ModelsOutput struct {
+	Models []ModelFacts `json:"models"`
 }
 
-// Model holds the known facts about a model.
-type Model struct {
-	Name   string         `json:"name"`             // provider/model
-	Price  *llm.TokenRate `json:"price"`            // current, for a short prompt; nil: unknown
-	Serves []string       `json:"serves,omitempty"` // tiers, and roles that are pinned to it
+// ModelFacts holds the known facts about a model.
+type ModelFacts struct {
+	Name   string              `json:"name"`             // provider/model
+	Price  *llm.TokenPriceRate `json:"price"`            // current, for a short prompt; nil: unknown
+	Serves []string            `json:"serves,omitempty"` // tiers, and roles that are pinned to it
 }
 
-// Doctor is the output of nexus doctor.
-type Doctor struct {
-	OK     bool    `json:"ok"`
-	Checks []Check `json:"checks"`
+// DoctorOutput is the output of nexus doctor.
+type DoctorOutput struct {
+	OK     bool          `json:"ok"`
+	Checks []DoctorCheck `json:"checks"`
 }
 
-// Check is one result of nexus doctor.
-type Check struct {
+// DoctorCheck is one result of nexus doctor.
+type DoctorCheck struct {
 	Name   string `json:"name"`
 	State  string `json:"state"`
 	Detail string `json:"detail"`
 	Hint   string `json:"hint,omitempty"`
 }
 
-// Settings is the output of nexus config.
-type Settings struct {
-	Settings []Setting `json:"settings"`
+// ConfigOutput is the output of nexus config.
+type ConfigOutput struct {
+	Settings []ListedSetting `json:"settings"`
 }
 
-// Setting is a value of the configuration.
-type Setting struct {
+// ListedSetting is a value of the configuration.
+type ListedSetting struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`           // as written in a file
 	From  string `json:"from"`            // default, user, project, environment or flag
 	Where string `json:"where,omitempty"` // file and line, or the variable
 }
 
-// Explained is one setting with its meaning, as nexus config get prints it.
-type Explained struct {
-	Setting
+// SettingExplanation is one setting with its meaning, as nexus config get prints it.
+type SettingExplanation struct {
+	ListedSetting
 
 	Type    string   `json:"type"`
 	Doc     string   `json:"doc"`

@@ -20,8 +20,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
-// Action is a possible action on the shown item.
-type Action = projection.Action
+// ItemAction is a possible action on the shown item.
+type ItemAction = projection.PersonAction
 
 // ActionResult is the result of a person's action.
 type ActionResult struct {
@@ -30,8 +30,8 @@ type ActionResult struct {
 	at   time.Time
 }
 
-// actionResults store the results of recent actions, for the pages that follow them.
-type actionResults struct {
+// recentActionResults store the results of recent actions, for the pages that follow them.
+type recentActionResults struct {
 	mu  sync.Mutex
 	all map[string]ActionResult
 }
@@ -39,7 +39,7 @@ type actionResults struct {
 // shown is how long a page shows the result of an action.
 const shown = 30 * time.Second
 
-func (n *actionResults) storeResult(s ActionResult) string {
+func (n *recentActionResults) storeResult(s ActionResult) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.all == nil {
@@ -55,7 +55,7 @@ func (n *actionResults) storeResult(s ActionResult) string {
 	return id
 }
 
-func (n *actionResults) resultByID(id string, now time.Time) ActionResult {
+func (n *recentActionResults) resultByID(id string, now time.Time) ActionResult {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s, ok := n.all[id]
@@ -73,13 +73,13 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
 		err = more
 	}
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		access.RefuseRequest(w, r, http.StatusRequestEntityTooLarge, access.ErrorBody{
+		access.RefuseRequest(w, r, http.StatusRequestEntityTooLarge, access.ProblemError{
 			Code: access.CodeTooLarge, Message: fmt.Sprintf("the form is larger than %d bytes", large.Limit), Hint: "Write less at a time.",
 		})
 		return nil, false
 	}
 	if err != nil || kind != "application/x-www-form-urlencoded" {
-		access.RefuseRequest(w, r, http.StatusUnsupportedMediaType, access.ErrorBody{
+		access.RefuseRequest(w, r, http.StatusUnsupportedMediaType, access.ProblemError{
 			Code: "invalid_input", Message: "this address takes a form", Hint: "Programs use /api/v1; see /api/v1/openapi.json.",
 		})
 		return nil, false
@@ -138,11 +138,11 @@ func (s *PageHandlers) returnURL(to, said string) string {
 
 // findOfferedAction returns an action by its name and label: of a run, of a task or an item in it, or of a
 // memory entry.
-func (s *PageHandlers) findOfferedAction(run nexus.RunID, of, do, label string) (Action, error) {
-	var all []Action
+func (s *PageHandlers) findOfferedAction(run nexus.RunID, of, do, label string) (ItemAction, error) {
+	var all []ItemAction
 	if run == "" {
-		all = MemoryEpisode{commandoutput.Episode{ID: of, State: "proposed"}}.actions()
-	} else if err := s.Hub.View(run, func(p *projection.Projection) error {
+		all = MemoryEntryRow{commandoutput.MemoryListEntry{ID: of, State: "proposed"}}.entryActions()
+	} else if err := s.Hub.WithProjection(run, func(p *projection.RunProjection) error {
 		if of == "" {
 			all = p.RunActions()
 			return nil
@@ -150,14 +150,14 @@ func (s *PageHandlers) findOfferedAction(run nexus.RunID, of, do, label string) 
 		all = append(p.ItemActions(of, s.Now()), p.TaskActions(nexus.TaskID(of))...)
 		return nil
 	}); err != nil {
-		return Action{}, err
+		return ItemAction{}, err
 	}
 	for _, a := range all {
 		if a.Name == do && a.Label == label {
 			return a, nil
 		}
 	}
-	return Action{}, fmt.Errorf("%s: this no longer waits for an answer", cmp.Or(label, do))
+	return ItemAction{}, fmt.Errorf("%s: this no longer waits for an answer", cmp.Or(label, do))
 }
 
 // streamChanges notifies a page of changes, at most three times a second: the page then reloads its
@@ -197,7 +197,7 @@ func (s *PageHandlers) streamChanges(w http.ResponseWriter, r *http.Request) {
 		changed := s.Hub.Changed(run)
 		seq := after
 		if run != "" {
-			if err := s.Hub.View(run, func(p *projection.Projection) error { seq = p.LastSeq(); return nil }); err != nil {
+			if err := s.Hub.WithProjection(run, func(p *projection.RunProjection) error { seq = p.LastSeq(); return nil }); err != nil {
 				return
 			}
 		} else {

@@ -22,7 +22,7 @@ type BoardColumn struct {
 	Name, Label, Glyph string
 	Empty              string // text of an empty column
 	Cards              []BoardCard
-	Items              []projection.Item // inbox items that belong to no card
+	Items              []projection.InboxItem // inbox items that belong to no card
 }
 
 // labelInRow names a column of a row; the empty row is all tasks.
@@ -35,9 +35,9 @@ func (c BoardColumn) labelInRow(row string) string {
 
 // BoardCard is a task on a board, with its actions.
 type BoardCard struct {
-	projection.Card
+	projection.TaskCard
 
-	Actions []Action
+	Actions []ItemAction
 }
 
 func (s *PageHandlers) inboxPage(r *http.Request) (templ.Component, error) {
@@ -50,7 +50,7 @@ func (s *PageHandlers) inboxPage(r *http.Request) (templ.Component, error) {
 		f.Said = ActionResult{Text: "Not all is shown: " + err.Error(), Bad: true}
 	}
 	if f.Run.ID != "" {
-		var own []projection.Item
+		var own []projection.InboxItem
 		for _, i := range items {
 			if i.Run == f.Run.ID {
 				own = append(own, i)
@@ -58,15 +58,15 @@ func (s *PageHandlers) inboxPage(r *http.Request) (templ.Component, error) {
 		}
 		items = own
 	}
-	var going, ended []view.Run
+	var going, ended []view.RunView
 	runs, _ := s.Hub.Runs(f.Now) // the inbox has reported read errors
 	for _, g := range runs {
 		switch {
 		case f.Run.ID != "": // the frame shows the status of the run
 		case !g.Status.HasEnded():
-			going = append(going, g.Run)
+			going = append(going, g.RunView)
 		case len(ended) < 5:
-			ended = append(ended, g.Run)
+			ended = append(ended, g.RunView)
 		}
 	}
 	return inboxScreen(f, items, going, ended), nil
@@ -76,15 +76,15 @@ func (s *PageHandlers) inboxPage(r *http.Request) (templ.Component, error) {
 type Board struct {
 	By        string // need or stage
 	Rows      bool   // a row for each group of tasks
-	GroupRows []BoardRow
+	GroupRows []TaskGroupRow
 	Total     int // tasks
 	Active    int // attempts in progress
 	Most      int // limit of concurrent attempts; 0: unknown
 	Waiting   int // tasks that could start, while the limit is reached
 }
 
-// BoardRow is a row of columns: the tasks of a group.
-type BoardRow struct {
+// TaskGroupRow is a row of columns: the tasks of a group.
+type TaskGroupRow struct {
 	Name   string // of the group; empty: no group, or all tasks
 	Lanes  []BoardColumn
 	Total  int
@@ -92,20 +92,20 @@ type BoardRow struct {
 }
 
 // title returns the title of the row.
-func (s BoardRow) title() string { return cmp.Or(s.Name, "Without a group") }
+func (s TaskGroupRow) title() string { return cmp.Or(s.Name, "Without a group") }
 
 func (s *PageHandlers) boardPage(r *http.Request) (templ.Component, error) {
 	b := Board{By: r.URL.Query().Get("by"), Rows: r.URL.Query().Get("rows") == "group"}
 	if b.By != "stage" {
 		b.By = "need"
 	}
-	f, err := s.newFrame(r, "board", "Board", func(p *projection.Projection, f *PageFrame) error {
+	f, err := s.newFrame(r, "board", "Board", func(p *projection.RunProjection, f *PageFrame) error {
 		b.Most, b.Total = p.State().Limits.Parallel, f.Run.Counts.Total
 		if !p.IsInterrupted() {
 			b.Active = len(p.State().ActiveAttempts())
 		}
 		lanes := boardColumns(p, b.By, f.Now)
-		addInboxItems(lanes, p.Inbox(f.Now))
+		addInboxItems(lanes, p.InboxItems(f.Now))
 		for _, l := range lanes {
 			if (l.Name == string(projection.LaneReady) || l.Name == "plan") && b.Active >= b.Most {
 				for _, c := range l.Cards {
@@ -115,7 +115,7 @@ func (s *PageHandlers) boardPage(r *http.Request) (templ.Component, error) {
 				}
 			}
 		}
-		b.GroupRows = []BoardRow{{Lanes: lanes}}
+		b.GroupRows = []TaskGroupRow{{Lanes: lanes}}
 		if b.Rows {
 			b.GroupRows = boardRows(lanes, func(id nexus.TaskID) string { return p.State().TaskByID(id).Group })
 		}
@@ -126,7 +126,7 @@ func (s *PageHandlers) boardPage(r *http.Request) (templ.Component, error) {
 
 // addInboxItems puts items that wait for a person and belong to no card into the column for a person,
 // because the inbox counts them.
-func addInboxItems(lanes []BoardColumn, items []projection.Item) {
+func addInboxItems(lanes []BoardColumn, items []projection.InboxItem) {
 	shown := map[nexus.TaskID]bool{}
 	for _, l := range lanes {
 		for _, c := range l.Cards {
@@ -135,13 +135,13 @@ func addInboxItems(lanes []BoardColumn, items []projection.Item) {
 	}
 	for i := range lanes {
 		if l := &lanes[i]; l.Name == string(projection.LaneNeedsYou) || l.Name == "person" {
-			l.Items = slices.DeleteFunc(slices.Clone(items), func(i projection.Item) bool { return i.Notice || shown[i.Task] })
+			l.Items = slices.DeleteFunc(slices.Clone(items), func(i projection.InboxItem) bool { return i.Notice || shown[i.Task] })
 		}
 	}
 }
 
-// path returns the address of a run's board with these columns and rows.
-func (b Board) path(run nexus.RunID, by string, rows bool) string {
+// boardURL returns the address of a run's board with these columns and rows.
+func (b Board) boardURL(run nexus.RunID, by string, rows bool) string {
 	q := url.Values{}
 	if by == "stage" {
 		q.Set("by", by)
@@ -160,7 +160,7 @@ func (b Board) parallelismText() string {
 	if b.Most == 0 || b.Total == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of at most %s at once", b.Active, view.Count(b.Most, "attempt"))
+	text := fmt.Sprintf("%d of at most %s at once", b.Active, view.CountWithNoun(b.Most, "attempt"))
 	if b.Waiting > 0 {
 		text += fmt.Sprintf("; %s for a free place", waitForText(b.Waiting))
 	}
@@ -176,8 +176,8 @@ func waitForText(n int) string {
 
 // boardRows puts tasks into a row for each group, in the order of the groups' first tasks; those
 // without a group come last. Columns that are empty in all rows are left out.
-func boardRows(lanes []BoardColumn, group func(nexus.TaskID) string) []BoardRow {
-	var all []BoardRow
+func boardRows(lanes []BoardColumn, group func(nexus.TaskID) string) []TaskGroupRow {
+	var all []TaskGroupRow
 	at := map[string]int{}
 	var used []BoardColumn
 	for _, l := range lanes {
@@ -193,7 +193,7 @@ func boardRows(lanes []BoardColumn, group func(nexus.TaskID) string) []BoardRow 
 	names := slices.Sorted(maps.Keys(at))
 	for i, name := range append(names, "") {
 		at[name] = i
-		all = append(all, BoardRow{Name: name, Lanes: slices.Clone(used)})
+		all = append(all, TaskGroupRow{Name: name, Lanes: slices.Clone(used)})
 	}
 	n := 0
 	for _, l := range lanes {
@@ -210,7 +210,7 @@ func boardRows(lanes []BoardColumn, group func(nexus.TaskID) string) []BoardRow 
 		}
 		n++
 	}
-	return slices.DeleteFunc(all, func(s BoardRow) bool {
+	return slices.DeleteFunc(all, func(s TaskGroupRow) bool {
 		return s.Total == 0 && !slices.ContainsFunc(s.Lanes, func(l BoardColumn) bool { return len(l.Items) > 0 })
 	})
 }
@@ -229,8 +229,8 @@ func stageColumns() []BoardColumn {
 	}
 }
 
-// columnOf returns the stage column of a task.
-func columnOf(c projection.Card) string {
+// stageColumnOf returns the stage column of a task.
+func stageColumnOf(c projection.TaskCard) string {
 	if c.Lane == projection.LaneNeedsYou {
 		return "person"
 	}
@@ -238,14 +238,14 @@ func columnOf(c projection.Card) string {
 }
 
 // boardColumns sorts the tasks of a run into columns.
-func boardColumns(p *projection.Projection, by string, now time.Time) []BoardColumn {
-	card := func(c projection.Card) BoardCard { return BoardCard{c, p.TaskActions(c.ID)} }
+func boardColumns(p *projection.RunProjection, by string, now time.Time) []BoardColumn {
+	card := func(c projection.TaskCard) BoardCard { return BoardCard{c, p.TaskActions(c.ID)} }
 	if by == "stage" {
 		all := stageColumns()
 		for i := range all {
 			all[i].Glyph = "\u25cb"
-			for _, c := range p.Cards(now) {
-				if columnOf(c) == all[i].Name {
+			for _, c := range p.TaskCards(now) {
+				if stageColumnOf(c) == all[i].Name {
 					all[i].Cards = append(all[i].Cards, card(c))
 				}
 			}
@@ -253,7 +253,7 @@ func boardColumns(p *projection.Projection, by string, now time.Time) []BoardCol
 		return all
 	}
 	var all []BoardColumn
-	for _, lane := range p.Lanes(now) {
+	for _, lane := range p.BoardLanes(now) {
 		l := BoardColumn{Name: string(lane.Lane), Label: laneLabel(lane.Lane), Glyph: laneGlyph(lane.Lane)}
 		if lane.Lane == projection.LaneNeedsYou {
 			l.Empty = "Nothing needs you."
@@ -306,10 +306,10 @@ func (c BoardCard) dropResultsJSON() string {
 }
 
 func (s *PageHandlers) taskPage(r *http.Request) (templ.Component, error) {
-	var t projection.Task
-	f, err := s.newFrame(r, "task", r.PathValue("task"), func(p *projection.Projection, f *PageFrame) error {
+	var t projection.TaskDetailView
+	f, err := s.newFrame(r, "task", r.PathValue("task"), func(p *projection.RunProjection, f *PageFrame) error {
 		var ok bool
-		if t, ok = p.Task(nexus.TaskID(r.PathValue("task")), f.Now); !ok {
+		if t, ok = p.TaskDetailView(nexus.TaskID(r.PathValue("task")), f.Now); !ok {
 			return notFoundError("task", r.PathValue("task"))
 		}
 		return nil

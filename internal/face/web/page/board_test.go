@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
-func cardOf(id nexus.TaskID, lane projection.Lane, stage string) BoardCard {
-	return BoardCard{Card: projection.Card{Task: view.Task{ID: id}, Lane: lane, Stage: stage}}
+func cardOf(id nexus.TaskID, lane projection.BoardLane, stage string) BoardCard {
+	return BoardCard{TaskCard: projection.TaskCard{TaskView: view.TaskView{ID: id}, Lane: lane, Stage: stage}}
 }
 
 // TestSwims puts tasks into a row for each group, with the lanes that have any.
@@ -61,7 +61,7 @@ func TestStageColumns(t *testing.T) {
 		"person": cardOf("T1", projection.LaneNeedsYou, "review"), "review": cardOf("T1", projection.LaneReview, "review"),
 		"plan": cardOf("T1", projection.LaneReady, "plan"), "work": cardOf("T1", projection.LaneStopped, "work"),
 	} {
-		if got := columnOf(c.Card); got != want {
+		if got := stageColumnOf(c.TaskCard); got != want {
 			t.Errorf("%s is in %s", want, got)
 		}
 	}
@@ -82,7 +82,7 @@ func TestStageColumns(t *testing.T) {
 // the inbox: one that is about no card is a line in the lane of what waits, in each way to
 // draw a board.
 func TestWhatIsAboutNoTaskIsOnTheBoard(t *testing.T) {
-	items := []projection.Item{
+	items := []projection.InboxItem{
 		{WaitingItem: humaninput.WaitingItem{Run: "r", ID: "q1", Trigger: nexus.PlanTrigger}, Kind: projection.KindApproval, Title: "Is the plan right?"},
 		{WaitingItem: humaninput.WaitingItem{Run: "r", ID: "q2"}, Task: "T1", Title: "about one task"},
 		{WaitingItem: humaninput.WaitingItem{Run: "r", ID: "quota"}, Title: "a notice", Notice: true},
@@ -97,7 +97,7 @@ func TestWhatIsAboutNoTaskIsOnTheBoard(t *testing.T) {
 		}
 		addInboxItems(lanes, items)
 		for _, rows := range []bool{false, true} {
-			b := Board{By: by, Rows: rows, GroupRows: []BoardRow{{Lanes: lanes}}}
+			b := Board{By: by, Rows: rows, GroupRows: []TaskGroupRow{{Lanes: lanes}}}
 			if rows {
 				b.GroupRows = boardRows(lanes, func(nexus.TaskID) string { return "" })
 			}
@@ -117,7 +117,7 @@ func TestWhatIsAboutNoTaskIsOnTheBoard(t *testing.T) {
 // TestMoneyIsRead holds that who hears a page hears money as people write it.
 func TestMoneyIsRead(t *testing.T) {
 	var page strings.Builder
-	c := projection.Cost{Money: view.Money{Spent: nexus.Dollar / 24, Limit: 5 * nexus.Dollar}}
+	c := projection.RunCostView{RunMoney: view.RunMoney{Spent: nexus.Dollar / 24, Limit: 5 * nexus.Dollar}}
 	if err := costScreen(PageFrame{}, c, nil).Render(t.Context(), &page); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestMoneyIsRead(t *testing.T) {
 func TestRedStays(t *testing.T) {
 	red := "gate test: failed before the work, and fails now: m.TestA"
 	var page strings.Builder
-	if err := boardScreen(PageFrame{Run: view.Run{ID: "r", Red: []string{red}}}, Board{}).Render(t.Context(), &page); err != nil {
+	if err := boardScreen(PageFrame{Run: view.RunView{ID: "r", Red: []string{red}}}, Board{}).Render(t.Context(), &page); err != nil {
 		t.Fatal(err)
 	}
 	if text := page.String(); !strings.Contains(text, "look at: "+red) {

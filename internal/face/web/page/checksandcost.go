@@ -10,14 +10,14 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/gatererun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 // FailedGate is a gate that did not pass, with the relevant part of its output.
 type FailedGate struct {
-	projection.Gate
+	projection.GateView
 
 	Task    nexus.TaskID
 	Excerpt string
@@ -27,9 +27,9 @@ type FailedGate struct {
 const maxExcerpt = 30
 
 func (s *PageHandlers) checksPage(r *http.Request) (templ.Component, error) {
-	var c projection.Checks
-	f, err := s.newFrame(r, "checks", "Checks", func(p *projection.Projection, _ *PageFrame) error {
-		c = p.Checks()
+	var c projection.GateResultTable
+	f, err := s.newFrame(r, "checks", "Checks", func(p *projection.RunProjection, _ *PageFrame) error {
+		c = p.GateResults()
 		return nil
 	})
 	var failed []FailedGate
@@ -44,7 +44,7 @@ func (s *PageHandlers) checksPage(r *http.Request) (templ.Component, error) {
 }
 
 // gateExcerpt returns the end of a gate's output if it has no findings, which are more precise.
-func (s *PageHandlers) gateExcerpt(g projection.Gate) string {
+func (s *PageHandlers) gateExcerpt(g projection.GateView) string {
 	if g.Raw == "" || len(g.Findings) > 0 {
 		return ""
 	}
@@ -57,22 +57,22 @@ func (s *PageHandlers) gateExcerpt(g projection.Gate) string {
 }
 
 func (s *PageHandlers) costPage(r *http.Request) (templ.Component, error) {
-	var c projection.Cost
-	f, err := s.newFrame(r, "cost", "Cost", func(p *projection.Projection, f *PageFrame) error {
+	var c projection.RunCostView
+	f, err := s.newFrame(r, "cost", "Cost", func(p *projection.RunProjection, f *PageFrame) error {
 		c = p.Cost(f.Now)
 		return nil
 	})
-	var others []ModelAlternative
+	var others []ModelCostAlternative
 	if len(c.Models) > 0 && err == nil {
-		var known commandoutput.Models
+		var known commandoutput.ModelsOutput
 		_ = s.runCommand(r.Context(), "models", "--json").Read(&known) // without prices there is nothing to compare
 		others = modelAlternatives(c, known.Models)
 	}
 	return costScreen(f, c, others), err
 }
 
-// ModelAlternative is the cost of a run's tokens with one model.
-type ModelAlternative struct {
+// ModelCostAlternative is the cost of a run's tokens with one model.
+type ModelCostAlternative struct {
 	Model string
 	For   string // use of the model by the run or the settings; empty: none
 	Costs nexus.Money
@@ -80,14 +80,14 @@ type ModelAlternative struct {
 
 // modelAlternatives prices the tokens of a run with each model that it used or that is configured, and with
 // the cheapest and the most expensive of each provider, the cheapest first.
-func modelAlternatives(c projection.Cost, known []commandoutput.Model) (all []ModelAlternative) {
+func modelAlternatives(c projection.RunCostView, known []commandoutput.ModelFacts) (all []ModelCostAlternative) {
 	var usage nexus.Usage
 	used := map[string]bool{}
 	for _, m := range c.Models {
 		usage, used[m.Of] = usage.Add(m.Usage), true
 	}
-	slices.SortStableFunc(known, func(a, b commandoutput.Model) int { return cmp.Compare(modelCost(a, usage), modelCost(b, usage)) })
-	provider := func(m commandoutput.Model) string {
+	slices.SortStableFunc(known, func(a, b commandoutput.ModelFacts) int { return cmp.Compare(modelCost(a, usage), modelCost(b, usage)) })
+	provider := func(m commandoutput.ModelFacts) string {
 		name, _, _ := strings.Cut(m.Name, "/")
 		return name
 	}
@@ -108,14 +108,14 @@ func modelAlternatives(c projection.Cost, known []commandoutput.Model) (all []Mo
 		}
 		first := !seen[provider(m)]
 		if seen[provider(m)] = true; why != "" || first || last[provider(m)] == i {
-			all = append(all, ModelAlternative{m.Name, why, modelCost(m, usage)})
+			all = append(all, ModelCostAlternative{m.Name, why, modelCost(m, usage)})
 		}
 	}
 	return all
 }
 
 // modelCost returns the price of tokens with a model; a missing rate counts as 0.
-func modelCost(m commandoutput.Model, u nexus.Usage) nexus.Money {
+func modelCost(m commandoutput.ModelFacts, u nexus.Usage) nexus.Money {
 	if m.Price == nil {
 		return 0
 	}
@@ -129,15 +129,15 @@ func (s *PageHandlers) rerunGate(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	run := nexus.RunID(r.PathValue("run"))
-	one := rerun.Rerun{Run: run, Task: nexus.TaskID(f.Get("task")), Gate: f.Get("gate")}
+	one := gatererun.GateRerun{Run: run, Task: nexus.TaskID(f.Get("task")), Gate: f.Get("gate")}
 	said := ActionResult{Text: fmt.Sprintf("%s of %s is run again.", one.Gate, one.Task), at: s.Now()}
-	if _, err := s.gates.Start(r.Context(), s.Backend, one); err != nil {
+	if _, err := s.gates.Start(r.Context(), s.WebBackend, one); err != nil {
 		said.Text, said.Bad = err.Error(), true
 	}
 	http.Redirect(w, r, s.returnURL(runPath(run, "/checks"), s.said.storeResult(said)), http.StatusSeeOther)
 }
 
 // hasUnfinished reports whether one of the reruns has not ended.
-func hasUnfinished(all []rerun.Rerun) bool {
-	return slices.ContainsFunc(all, func(r rerun.Rerun) bool { return r.Ended.IsZero() })
+func hasUnfinished(all []gatererun.GateRerun) bool {
+	return slices.ContainsFunc(all, func(r gatererun.GateRerun) bool { return r.Ended.IsZero() })
 }

@@ -11,7 +11,7 @@ import (
 // TestFiles holds that each file that a page loads arrives as it is in static, compressed
 // only for clients that accept it.
 func TestFiles(t *testing.T) {
-	s := NewPages(PageHandlers{}.Backend, nil)
+	s := NewPages(PageHandlers{}.WebBackend, nil)
 	for name := range s.sums {
 		want, err := os.ReadFile("static/" + name)
 		if err != nil {

@@ -18,8 +18,8 @@ import (
 // The texts of pages. Templ does the escaping; these functions handle control and direction
 // characters, which browsers draw invisibly.
 
-func clean(text string) string     { return view.Clean(text) }
-func cleanText(text string) string { return view.CleanText(text) }
+func escapeText(text string) string  { return view.EscapeForTerminal(text) }
+func escapeLines(text string) string { return view.EscapeLinesForTerminal(text) }
 
 // showHiddenCharacters returns a piece of code unchanged, with hidden characters written out.
 func showHiddenCharacters(text string) string { return sanitize.RevealHidden(text) }
@@ -49,7 +49,7 @@ func formatInt(n int) string       { return strconv.Itoa(n) }
 func formatInt64(n int64) string   { return strconv.FormatInt(n, 10) }
 func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-func countNoun(n int, noun string) string  { return view.Count(n, noun) }
+func countNoun(n int, noun string) string  { return view.CountWithNoun(n, noun) }
 func formatMoney(m nexus.Money) string     { return m.String() }
 func formatSeconds(seconds float64) string { return view.FormatSeconds(seconds) }
 func formatPercent(f float64) string       { return view.FormatPercent(f) }
@@ -96,11 +96,11 @@ func startAndDuration(began, ended, now time.Time) string {
 	return formatTime(began) + ", " + view.FormatSeconds(view.SecondsBetween(began, ended, now))
 }
 
-func timeRangeText(l *view.TimeRange) string {
-	return view.Style{}.FormatRange(*l)
+func timeRangeText(l *view.SecondsRange) string {
+	return view.OutputStyle{}.FormatRange(*l)
 }
 
-func progressSummary(going []view.Run) string {
+func progressSummary(going []view.RunView) string {
 	working := 0
 	for _, r := range going {
 		working += r.Counts.Active
@@ -113,20 +113,20 @@ func progressSummary(going []view.Run) string {
 
 // Glyphs. A word is always next to them.
 
-func laneGlyph(l projection.Lane) string {
-	return map[projection.Lane]string{
+func laneGlyph(l projection.BoardLane) string {
+	return map[projection.BoardLane]string{
 		projection.LaneNeedsYou: "!", projection.LaneRunning: "\u25d0", projection.LaneVerifying: "\u25d1",
 		projection.LaneReview: "\u25c6", projection.LaneLanding: "\u21e1", projection.LaneReady: "\u25c7",
 		projection.LaneBlocked: "\u25cc", projection.LaneStopped: "\u2717", projection.LaneDone: "\u2713",
 	}[l]
 }
 
-func laneLabel(l projection.Lane) string {
-	return view.Clean(strings.ReplaceAll(string(l), "-", " "))
+func laneLabel(l projection.BoardLane) string {
+	return view.EscapeForTerminal(strings.ReplaceAll(string(l), "-", " "))
 }
 
-func kindGlyph(k projection.Kind) string {
-	return map[projection.Kind]string{
+func kindGlyph(k projection.InboxItemKind) string {
+	return map[projection.InboxItemKind]string{
 		projection.KindApproval: "!", projection.KindQuestion: "?", projection.KindReview: "\u25c6", projection.KindBudget: "$",
 		projection.KindQuota: "\u21bb", projection.KindConflict: "\u2260", projection.KindFailure: "\u2717", projection.KindSignOff: "\u2713",
 	}[k]
@@ -197,21 +197,21 @@ func lineNumber(n int) string {
 }
 
 // inputLabel describes the input of an action, for people.
-func inputLabel(a Action) string {
-	text := cmp.Or(view.Clean(a.Ask), "Text")
+func inputLabel(a ItemAction) string {
+	text := cmp.Or(view.EscapeForTerminal(a.Ask), "Text")
 	if a.Input == projection.InputReason {
 		text += " (may be empty)"
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// actID returns the ID of an action's form on a page: actions that differ only in their text,
+// actionFormID returns the ID of an action's form on a page: actions that differ only in their text,
 // such as the answers to a question, have different IDs.
-func actID(f PageFrame, of string, a Action) string {
+func actionFormID(f PageFrame, of string, a ItemAction) string {
 	return "do-" + string(f.Run.ID) + "-" + of + "-" + a.Name + "-" + strings.Join(strings.Fields(a.Label), "-")
 }
 
-func (f PageFrame) actRun(a Action) string {
+func (f PageFrame) runOfAction(a ItemAction) string {
 	if strings.HasPrefix(a.Name, "memory-") {
 		return ""
 	}
@@ -219,7 +219,7 @@ func (f PageFrame) actRun(a Action) string {
 }
 
 // itemPath returns the address with the details of an item.
-func itemPath(i projection.Item) string {
+func itemPath(i projection.InboxItem) string {
 	switch {
 	case i.Task != "":
 		return taskPath(i.Run, i.Task, "")
@@ -231,8 +231,8 @@ func itemPath(i projection.Item) string {
 }
 
 // itemQuestion returns the question of an item whose title was cut: the rest follows below it.
-func itemQuestion(i projection.Item) string {
-	title := view.Clean(i.Title)
+func itemQuestion(i projection.InboxItem) string {
+	title := view.EscapeForTerminal(i.Title)
 	if asked, _, is := strings.Cut(title, "?"); is && strings.HasSuffix(title, "...") {
 		return asked + "?"
 	}
@@ -240,18 +240,18 @@ func itemQuestion(i projection.Item) string {
 }
 
 // fallbackText describes the default without an answer.
-func fallbackText(i projection.Item) string {
+func fallbackText(i projection.InboxItem) string {
 	if i.Deadline.IsZero() {
-		return "Without an answer: " + view.Clean(i.Fallback)
+		return "Without an answer: " + view.EscapeForTerminal(i.Fallback)
 	}
-	return "Without an answer until " + formatTime(i.Deadline) + ": " + view.Clean(i.Fallback)
+	return "Without an answer until " + formatTime(i.Deadline) + ": " + view.EscapeForTerminal(i.Fallback)
 }
 
-func actionsOf(i projection.Item) []Action { return i.Actions }
+func actionsOf(i projection.InboxItem) []ItemAction { return i.Actions }
 
 // plainActions returns the actions without a form of their own.
-func plainActions(all []Action) []Action {
-	var some []Action
+func plainActions(all []ItemAction) []ItemAction {
+	var some []ItemAction
 	for _, a := range all {
 		if a.Name != "tell" {
 			some = append(some, a)
@@ -260,23 +260,23 @@ func plainActions(all []Action) []Action {
 	return some
 }
 
-func findAction(all []Action, name string) (Action, bool) {
+func findAction(all []ItemAction, name string) (ItemAction, bool) {
 	for _, a := range all {
 		if a.Name == name {
 			return a, true
 		}
 	}
-	return Action{}, false
+	return ItemAction{}, false
 }
 
 // gateOf returns the result of a gate for a task.
-func gateOf(r projection.CheckRow, name string) (projection.Gate, bool) {
+func gateOf(r projection.GateResultRow, name string) (projection.GateView, bool) {
 	for _, g := range r.Gates {
 		if g.Name == name {
 			return g, true
 		}
 	}
-	return projection.Gate{}, false
+	return projection.GateView{}, false
 }
 
 // jsonOf encodes a value for a script, in an attribute.

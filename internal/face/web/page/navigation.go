@@ -8,16 +8,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
-// navLink is a screen in the navigation.
-type navLink struct {
+// navigationLink is a screen in the navigation.
+type navigationLink struct {
 	Name, Label string
 	Key         string // of the keyboard
 	Path        string // below the run if it starts with ~
 }
 
 // navLinks returns all screens of the navigation.
-func navLinks() []navLink {
-	return []navLink{
+func navLinks() []navigationLink {
+	return []navigationLink{
 		{"inbox", "Inbox", "1", "/"},
 		{"board", "Board", "2", "~/"},
 		{"graph", "Graph", "3", "~/graph"},
@@ -36,24 +36,24 @@ func navLinks() []navLink {
 }
 
 // isShown reports whether a page links to the screen: screens of a run need one.
-func (l navLink) isShown(f PageFrame) bool {
+func (l navigationLink) isShown(f PageFrame) bool {
 	return !strings.HasPrefix(l.Path, "~") || f.Run.ID != ""
 }
 
-func (l navLink) href(run nexus.RunID) string {
+func (l navigationLink) href(run nexus.RunID) string {
 	if rest, ok := strings.CutPrefix(l.Path, "~"); ok {
 		return runPath(run, rest)
 	}
 	return l.Path
 }
 
-// keyLine is a key and its action.
-type keyLine struct{ Key, What string }
+// keyHelpLine is a key and its action.
+type keyHelpLine struct{ Key, What string }
 
 // keyHelp returns the list of keys. An action that the terminal interface has too is listed by its
 // name, and gets the key that is bound to it there.
-func keyHelp() []keyLine {
-	all := []keyLine{
+func keyHelp() []keyHelpLine {
+	all := []keyHelpLine{
 		{"j k", "next and previous"},
 		{"Enter", "open the selected item"},
 		{"approve", "approve"},

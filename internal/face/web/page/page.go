@@ -24,7 +24,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/gatererun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
@@ -35,26 +35,26 @@ var static embed.FS
 
 // PageHandlers provides the data of the pages.
 type PageHandlers struct {
-	access.Backend
+	access.WebBackend
 
-	said  actionResults
-	gates *rerun.GateReruns
+	said  recentActionResults
+	gates *gatererun.GateReruns
 	sums  map[string]string // hashes of the embedded files, so that a browser may cache them
 }
 
-// screenFunc draws a page.
-type screenFunc func(r *http.Request) (templ.Component, error)
+// screenDrawFunc draws a page.
+type screenDrawFunc func(r *http.Request) (templ.Component, error)
 
 // NewPages returns the pages of a site, which rerun gates through gates.
-func NewPages(site access.Backend, gates *rerun.GateReruns) *PageHandlers {
-	return &PageHandlers{Backend: site, gates: gates, sums: assetHashes()}
+func NewPages(site access.WebBackend, gates *gatererun.GateReruns) *PageHandlers {
+	return &PageHandlers{WebBackend: site, gates: gates, sums: assetHashes()}
 }
 
 // Routes returns all screens, their parts and resources.
-func (s *PageHandlers) Routes() []access.Route {
-	var all []access.Route
-	add := func(pattern string, draw screenFunc) {
-		all = append(all, access.Route{Method: http.MethodGet, Pattern: pattern, Role: access.Read, Handler: s.screenHandler(draw)})
+func (s *PageHandlers) Routes() []access.ServerRoute {
+	var all []access.ServerRoute
+	add := func(pattern string, draw screenDrawFunc) {
+		all = append(all, access.ServerRoute{Method: http.MethodGet, Pattern: pattern, Role: access.Read, Handler: s.screenHandler(draw)})
 	}
 	add("/{$}", s.inboxPage)
 	add("/runs", s.runsPage)
@@ -75,19 +75,19 @@ func (s *PageHandlers) Routes() []access.Route {
 	add("/r/{run}/t/{task}", s.taskPage)
 	add("/r/{run}/t/{task}/diff", s.showReview)
 	return append(all,
-		access.Route{Method: http.MethodPost, Pattern: "/act", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.handleActionForm)},
+		access.ServerRoute{Method: http.MethodPost, Pattern: "/act", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.handleActionForm)},
 		formRoute("/settings", access.Admin, 0, s.changeSetting),
 		formRoute("/r/{run}/plan", access.Steer, 2*maxPlan, s.submitPlanEdit),
 		formRoute("/r/{run}/checks", access.Steer, 0, s.rerunGate),
 		formRoute("/r/{run}/t/{task}/diff", access.Answer, 0, s.submitReviewForm),
-		access.Route{Method: http.MethodGet, Pattern: "/live", Role: access.Read, Stream: true, Handler: http.HandlerFunc(s.streamChanges)},
-		access.Route{Method: http.MethodGet, Pattern: "/static/{name...}", Role: access.Read, File: true, Handler: http.HandlerFunc(s.serveAsset)},
+		access.ServerRoute{Method: http.MethodGet, Pattern: "/live", Role: access.Read, Stream: true, Handler: http.HandlerFunc(s.streamChanges)},
+		access.ServerRoute{Method: http.MethodGet, Pattern: "/static/{name...}", Role: access.Read, File: true, Handler: http.HandlerFunc(s.serveAsset)},
 	)
 }
 
 // formRoute returns the route of a form.
-func formRoute(pattern string, role access.Role, body int64, do http.HandlerFunc) access.Route {
-	return access.Route{Method: http.MethodPost, Pattern: pattern, Role: role, Changes: true, Body: body, Handler: do}
+func formRoute(pattern string, role access.Role, body int64, do http.HandlerFunc) access.ServerRoute {
+	return access.ServerRoute{Method: http.MethodPost, Pattern: pattern, Role: role, Changes: true, Body: body, Handler: do}
 }
 
 // assetHashes returns the first digits of the hash of each embedded file.
@@ -133,7 +133,7 @@ func (s *PageHandlers) serveAsset(w http.ResponseWriter, r *http.Request) {
 }
 
 // screenHandler serves a screen, or a page with the reason why there is none.
-func (s *PageHandlers) screenHandler(draw screenFunc) http.Handler {
+func (s *PageHandlers) screenHandler(draw screenDrawFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		code := http.StatusOK
 		c, err := draw(r)
@@ -159,7 +159,7 @@ func (s *PageHandlers) ServeNotFound(w http.ResponseWriter, r *http.Request) {
 // problemPage returns the page for an error.
 func (s *PageHandlers) problemPage(r *http.Request, err error) (int, templ.Component) {
 	f := PageFrame{
-		Screen: "problem", Title: "Not shown", Place: s.Place, URL: r.URL.RequestURI(), Now: s.Now(), CSRF: access.CSRF(r.Context()),
+		Screen: "problem", Title: "Not shown", Place: s.Place, URL: r.URL.RequestURI(), Now: s.Now(), CSRF: access.CSRFToken(r.Context()),
 		Person: access.PersonFrom(r.Context()), sums: s.sums,
 	}
 	hint := ""
@@ -175,7 +175,7 @@ func (s *PageHandlers) problemPage(r *http.Request, err error) (int, templ.Compo
 // notFoundError returns the error for an unknown name.
 func notFoundError(what, name string) error {
 	return &nexus.Error{
-		Code: nexus.CodeNotFound, Message: "there is no " + what + " " + strconv.Quote(view.Clean(name)),
+		Code: nexus.CodeNotFound, Message: "there is no " + what + " " + strconv.Quote(view.EscapeForTerminal(name)),
 		Hint: "It may have been removed, or it has another name. See /runs for all runs.",
 	}
 }
@@ -188,23 +188,23 @@ type PageFrame struct {
 	URL        string // of the screen, with its query
 	Live       bool   // it changes while it is shown
 	Now        time.Time
-	Run        view.Run // run of the screen; the zero Run: none
-	RunActions []Action
+	Run        view.RunView // run of the screen; the zero Run: none
+	RunActions []ItemAction
 	Seq        int64 // number of the last event in it
 	Waiting    int   // items in all inboxes
 	Said       ActionResult
 	CSRF       string
-	Person     access.Person
+	Person     access.TokenOwner
 
 	sums map[string]string
 }
 
 // newFrame returns the frame of a screen, with the run in the address, if any. See gets the run
 // while it cannot change.
-func (s *PageHandlers) newFrame(r *http.Request, name, title string, see func(p *projection.Projection, f *PageFrame) error) (PageFrame, error) {
+func (s *PageHandlers) newFrame(r *http.Request, name, title string, see func(p *projection.RunProjection, f *PageFrame) error) (PageFrame, error) {
 	f := PageFrame{
 		Screen: name, Title: title, Place: s.Place, URL: r.URL.RequestURI(), Live: true, Now: s.Now(), sums: s.sums,
-		Said: s.said.resultByID(r.URL.Query().Get("said"), s.Now()), CSRF: access.CSRF(r.Context()), Person: access.PersonFrom(r.Context()),
+		Said: s.said.resultByID(r.URL.Query().Get("said"), s.Now()), CSRF: access.CSRFToken(r.Context()), Person: access.PersonFrom(r.Context()),
 	}
 	items, _ := s.Hub.Inbox(f.Now) // the screen of the data reports read errors
 	f.Waiting = projection.CountWaiting(items)
@@ -212,7 +212,7 @@ func (s *PageHandlers) newFrame(r *http.Request, name, title string, see func(p 
 	if run == "" {
 		return f, nil
 	}
-	err := s.Hub.View(run, func(p *projection.Projection) error {
+	err := s.Hub.WithProjection(run, func(p *projection.RunProjection) error {
 		f.Run, f.Seq, f.RunActions = p.Run(f.Now), p.LastSeq(), p.RunActions()
 		if see == nil {
 			return nil
@@ -227,9 +227,9 @@ func (f PageFrame) assetURL(name string) string { return "/static/" + name + "?v
 // titleWithCount returns the title of the page, with the number of waiting items first, so that a
 // browser tab shows it.
 func (f PageFrame) titleWithCount() string {
-	title := view.Clean(f.Title) + " - nexus"
+	title := view.EscapeForTerminal(f.Title) + " - nexus"
 	if f.Run.ID != "" {
-		title = view.Clean(f.Title) + " - " + view.Clean(string(f.Run.ID)) + " - nexus"
+		title = view.EscapeForTerminal(f.Title) + " - " + view.EscapeForTerminal(string(f.Run.ID)) + " - nexus"
 	}
 	if f.Waiting > 0 {
 		return "(" + strconv.Itoa(f.Waiting) + ") " + title
@@ -242,23 +242,23 @@ func (f PageFrame) liveURL() string {
 	return "/live?" + url.Values{"run": {string(f.Run.ID)}, "after": {strconv.FormatInt(f.Seq, 10)}}.Encode()
 }
 
-// ofRun returns the frame for another run.
-func (f PageFrame) ofRun(run nexus.RunID) PageFrame {
+// frameOfRun returns the frame for another run.
+func (f PageFrame) frameOfRun(run nexus.RunID) PageFrame {
 	f.Run.ID = run
 	return f
 }
 
 // refusalReason returns why a person cannot do an action; empty if they can.
-func (f PageFrame) refusalReason(a Action) string {
-	if a.Refused == "" && !f.Person.May(access.Role(a.Role)) {
+func (f PageFrame) refusalReason(a ItemAction) string {
+	if a.Refused == "" && !f.Person.HasRole(access.Role(a.Role)) {
 		return "This needs the role " + a.Role + "; yours is " + string(f.Person.Role) + "."
 	}
 	return a.Refused
 }
 
 // availableRunActions returns the actions of the run that are possible now.
-func (f PageFrame) availableRunActions() []Action {
-	var some []Action
+func (f PageFrame) availableRunActions() []ItemAction {
+	var some []ItemAction
 	for _, a := range f.RunActions {
 		if a.Refused == "" {
 			some = append(some, a)
@@ -268,6 +268,6 @@ func (f PageFrame) availableRunActions() []Action {
 }
 
 // runCommand runs a command line on behalf of the caller.
-func (s *PageHandlers) runCommand(ctx context.Context, args ...string) access.Result {
+func (s *PageHandlers) runCommand(ctx context.Context, args ...string) access.CommandLineResult {
 	return s.Act(context.WithoutCancel(ctx), access.PersonFrom(ctx), access.CommandInput{Args: args})
 }

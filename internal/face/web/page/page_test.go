@@ -16,7 +16,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/gatererun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
@@ -65,31 +65,31 @@ func drawn(v string) map[string]templ.Component {
 	for i := range f.RunActions {
 		f.RunActions[i] = can(v, i)
 	}
-	items := filled[[]projection.Item](v)
+	items := filled[[]projection.InboxItem](v)
 	for i := range items {
-		items[i].Actions = []Action{can(v, 0), can(v, 1), filled[Action](v)}
+		items[i].Actions = []ItemAction{can(v, 0), can(v, 1), filled[ItemAction](v)}
 	}
-	task := filled[projection.Task](v)
-	task.Actions = append(items[0].Actions, Action{Name: "tell", Label: v, Role: string(access.Steer), Input: projection.InputText})
+	task := filled[projection.TaskDetailView](v)
+	task.Actions = append(items[0].Actions, ItemAction{Name: "tell", Label: v, Role: string(access.Steer), Input: projection.InputText})
 	task.Inbox = items
 	board := filled[Board](v)
 	lanes := board.GroupRows[0].Lanes
 	lanes[0].Cards[0].Actions = items[0].Actions
-	graph, chart := layOutGraph(filled[projection.Graph](v), []nexus.TaskID{nexus.TaskID(v)}), filled[TimelineChart](v)
-	checks := filled[projection.Checks](v)
+	graph, chart := layOutGraph(filled[projection.PlanGraph](v), []nexus.TaskID{nexus.TaskID(v)}), filled[TimelineChart](v)
+	checks := filled[projection.GateResultTable](v)
 	return map[string]templ.Component{
-		"inbox": inboxScreen(f, items, filled[[]view.Run](v), filled[[]view.Run](v)), "board": boardScreen(f, board), "task": taskScreen(f, task, filled[[]TranscriptView](v), v), "session": sessionScreen(f, filled[TranscriptView](v)),
+		"inbox": inboxScreen(f, items, filled[[]view.RunView](v), filled[[]view.RunView](v)), "board": boardScreen(f, board), "task": taskScreen(f, task, filled[[]TranscriptView](v), v), "session": sessionScreen(f, filled[TranscriptView](v)),
 		"review": reviewScreen(f, reviewOf(v, items, false)), "split review": reviewScreen(f, reviewOf(v, items, true)), "no review": reviewScreen(f, ReviewPage{None: v}),
-		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]FailedGate](v), filled[[]rerun.Rerun](v)),
-		"cost": costScreen(f, filled[projection.Cost](v), filled[[]ModelAlternative](v)), "plan": planScreen(f, plannerOf(v, []projection.Task{task}, items)), "runs": runsScreen(f, filled[[]view.Run](v), v, v),
-		"replay": replayScreen(f, filled[ReplayView](v), lanes), "log": logScreen(f, filled[[]projection.LogLine](v), "/x"), "memory": memoryScreen(f, filled[[]MemoryEpisode](v), v, filled[commandoutput.Rules](v), ""),
-		"settings": settingsScreen(f, shelfOf(v)), "doctor": doctorScreen(f, filled[[]commandoutput.Check](v), v), "interview": interviewScreen(f, talksOf(v, items)),
+		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]FailedGate](v), filled[[]gatererun.GateRerun](v)),
+		"cost": costScreen(f, filled[projection.RunCostView](v), filled[[]ModelCostAlternative](v)), "plan": planScreen(f, plannerOf(v, []projection.TaskDetailView{task}, items)), "runs": runsScreen(f, filled[[]view.RunView](v), v, v),
+		"replay": replayScreen(f, filled[ReplayView](v), lanes), "log": logScreen(f, filled[[]projection.EventLogLine](v), "/x"), "memory": memoryScreen(f, filled[[]MemoryEntryRow](v), v, filled[commandoutput.RulesOutput](v), ""),
+		"settings": settingsScreen(f, shelfOf(v)), "doctor": doctorScreen(f, filled[[]commandoutput.DoctorCheck](v), v), "interview": interviewScreen(f, talksOf(v, items)),
 		"problem": problemScreen(f, v, v, v),
 	}
 }
 
 // reviewOf is a change to review, with every value a text.
-func reviewOf(v string, items []projection.Item, split bool) ReviewPage {
+func reviewOf(v string, items []projection.InboxItem, split bool) ReviewPage {
 	d := filled[ReviewPage](v)
 	d.None, d.Landed, d.Approved, d.Question, d.Split, d.Inbox, d.Path = "", "", "", "", split, items, "/x"
 	for i := range d.Shown {
@@ -111,22 +111,22 @@ func shelfOf(v string) SettingsPage {
 }
 
 // talksOf is an interview, with every value a text.
-func talksOf(v string, items []projection.Item) projection.Interview {
-	t := filled[projection.Interview](v)
+func talksOf(v string, items []projection.InboxItem) projection.InterviewQuestions {
+	t := filled[projection.InterviewQuestions](v)
 	t.Next = &items[0]
 	return t
 }
 
 // plannerOf is a plan that somebody edits, with every value a text.
-func plannerOf(v string, tasks []projection.Task, items []projection.Item) PlanEditor {
-	p := filled[PlanEditor](v)
+func plannerOf(v string, tasks []projection.TaskDetailView, items []projection.InboxItem) PlanEditorPage {
+	p := filled[PlanEditorPage](v)
 	p.Tasks, p.Waiting = tasks, items
 	return p
 }
 
 // can is an action that can be done, at once or after a question.
-func can(v string, n int) Action {
-	a := filled[Action](v)
+func can(v string, n int) ItemAction {
+	a := filled[ItemAction](v)
 	a.Refused, a.Role = "", string(access.Answer)
 	if n == 0 {
 		a.Input, a.Confirm = projection.InputNone, ""

@@ -11,9 +11,9 @@ import (
 // TestPlanSaysWhatItTakes holds that who approves a plan in a browser sees what the
 // terminal says when it asks: time, money, how sure that is, assumptions and risks.
 func TestPlanSaysWhatItTakes(t *testing.T) {
-	p := PlanEditor{Tasks: make([]projection.Task, 1), About: projection.Plan{
-		Estimate: &nexus.Estimate{
-			Work: 4, Minutes: 3, Low: nexus.EstimateBound{Minutes: 1, Money: nexus.Dollar}, High: nexus.EstimateBound{Minutes: 9, Money: 3 * nexus.Dollar},
+	p := PlanEditorPage{Tasks: make([]projection.TaskDetailView, 1), About: projection.PlanApprovalFacts{
+		Estimate: &nexus.PlanEstimate{
+			Work: 4, Minutes: 3, Low: nexus.PlanEstimateBound{Minutes: 1, Money: nexus.Dollar}, High: nexus.PlanEstimateBound{Minutes: 9, Money: 3 * nexus.Dollar},
 			Money: 2 * nexus.Dollar, Most: 5 * nexus.Dollar, Thumb: 1, Confidence: nexus.LowConfidence,
 		},
 		Critical: []nexus.TaskID{"T1", "T2"}, Assumed: []string{"Sizes are in bytes."},
@@ -24,7 +24,7 @@ func TestPlanSaysWhatItTakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	var card strings.Builder
-	if err := item(PageFrame{Screen: "inbox"}, projection.Item{Estimate: p.About.Estimate}).Render(t.Context(), &card); err != nil {
+	if err := item(PageFrame{Screen: "inbox"}, projection.InboxItem{Estimate: p.About.Estimate}).Render(t.Context(), &card); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

@@ -21,13 +21,13 @@ import (
 
 // ReviewPage is a task's change under a person's review.
 type ReviewPage struct {
-	diffview.Review
+	diffview.TaskChangeReview
 
-	Shown []ReviewFile // its files, or the changes since the person's last review
-	Loose []ReviewNote // about the whole change, or about parts that are not shown
-	Inbox []projection.Item
-	Form  DraftForm // the comment that the person is writing
-	None  string    // why there is nothing to show; empty otherwise
+	Shown []ReviewFile        // its files, or the changes since the person's last review
+	Loose []ReviewPageComment // about the whole change, or about parts that are not shown
+	Inbox []projection.InboxItem
+	Form  CommentDraftForm // the comment that the person is writing
+	None  string           // why there is nothing to show; empty otherwise
 
 	Split, Blank bool // in two columns; without white space changes
 	Last         bool // only the changes since the person's last review
@@ -36,44 +36,44 @@ type ReviewPage struct {
 
 // ReviewFile is a file of a change, in its form for a page.
 type ReviewFile struct {
-	diffview.File
+	diffview.ReviewedFile
 
 	Closed bool
-	Above  []ReviewNote // about the file
+	Above  []ReviewPageComment // about the file
 	Rows   []ReviewRow
 }
 
-// ReviewNote is a comment, or a draft of one.
-type ReviewNote struct {
-	diffview.Comment
+// ReviewPageComment is a comment, or a draft of one.
+type ReviewPageComment struct {
+	diffview.ShownComment
 
 	Draft  bool
 	Writes bool // its reader may change its state
 }
 
-// DraftForm is the form field values of a comment.
-type DraftForm struct {
+// CommentDraftForm is the form field values of a comment.
+type CommentDraftForm struct {
 	Place, Kind, Body, Instead string
 	Apply                      bool
 }
 
 // showReview shows the change of a task.
 func (s *PageHandlers) showReview(r *http.Request) (templ.Component, error) {
-	return s.reviewPage(r, DraftForm{Place: r.URL.Query().Get("at")}, ActionResult{})
+	return s.reviewPage(r, CommentDraftForm{Place: r.URL.Query().Get("at")}, ActionResult{})
 }
 
 // reviewPage draws a task's change with the comment that the person is writing.
-func (s *PageHandlers) reviewPage(r *http.Request, form DraftForm, said ActionResult) (templ.Component, error) {
+func (s *PageHandlers) reviewPage(r *http.Request, form CommentDraftForm, said ActionResult) (templ.Component, error) {
 	id := nexus.TaskID(r.PathValue("task"))
 	d := ReviewPage{Form: form, Path: taskPath(nexus.RunID(r.PathValue("run")), id, "/diff")}
 	d.Form.Kind = cmp.Or(d.Form.Kind, string(nexus.MustComment))
-	var waiting []projection.Item
-	f, err := s.newFrame(r, "task", string(id)+" review", func(p *projection.Projection, f *PageFrame) error {
-		t, ok := p.Task(id, f.Now)
+	var waiting []projection.InboxItem
+	f, err := s.newFrame(r, "task", string(id)+" review", func(p *projection.RunProjection, f *PageFrame) error {
+		t, ok := p.TaskDetailView(id, f.Now)
 		if !ok {
 			return notFoundError("task", string(id))
 		}
-		d.Task, d.Title, waiting = t.ID, t.Title, p.Inbox(f.Now)
+		d.Task, d.Title, waiting = t.ID, t.Title, p.InboxItems(f.Now)
 		return nil
 	})
 	if err != nil {
@@ -87,16 +87,16 @@ func (s *PageHandlers) reviewPage(r *http.Request, form DraftForm, said ActionRe
 		d.None = cmp.Or(result.Text, "There is none.") + " " + result.Hint
 		return reviewScreen(f, d), nil
 	}
-	if err := json.Unmarshal(result.Data, &d.Review); err != nil {
+	if err := json.Unmarshal(result.Data, &d.TaskChangeReview); err != nil {
 		d.None = "The change cannot be read: " + err.Error()
 		return reviewScreen(f, d), nil //nolint:nilerr // the page says it
 	}
 	if len(d.Files) == 0 {
 		d.None = "The task has changed no file yet."
 	}
-	d.Inbox = slices.DeleteFunc(waiting, func(i projection.Item) bool { return i.ID != d.Question || d.Question == "" })
+	d.Inbox = slices.DeleteFunc(waiting, func(i projection.InboxItem) bool { return i.ID != d.Question || d.Question == "" })
 	d.applyDisplayOptions(r.URL.Query())
-	d.layOutRows(f.Person.May(access.Steer) && d.Open)
+	d.layOutRows(f.Person.HasRole(access.Steer) && d.Open)
 	return reviewScreen(f, d), nil
 }
 
@@ -129,37 +129,37 @@ func (d ReviewPage) optionURL(name, value string) string {
 
 // layOutRows lays the change out in rows, each comment below its line.
 func (d *ReviewPage) layOutRows(writes bool) {
-	notes := make([]ReviewNote, 0, len(d.Comments)+len(d.Drafts))
+	notes := make([]ReviewPageComment, 0, len(d.Comments)+len(d.Drafts))
 	for _, c := range d.Comments {
-		notes = append(notes, ReviewNote{Comment: c, Writes: writes})
+		notes = append(notes, ReviewPageComment{ShownComment: c, Writes: writes})
 	}
 	for _, c := range d.Drafts {
-		notes = append(notes, ReviewNote{Comment: diffview.Comment{Comment: c.Comment, Line: c.Line, State: "not sent"}, Draft: true, Writes: writes})
+		notes = append(notes, ReviewPageComment{ShownComment: diffview.ShownComment{ReviewComment: c.ReviewComment, Line: c.Line, State: "not sent"}, Draft: true, Writes: writes})
 	}
 	for _, f := range d.shownFiles() {
-		sheet := ReviewFile{File: f, Closed: f.Viewed || f.Collapsed}
-		var mine []ReviewNote
-		notes = slices.DeleteFunc(notes, func(n ReviewNote) bool {
+		sheet := ReviewFile{ReviewedFile: f, Closed: f.Viewed || f.Collapsed}
+		var mine []ReviewPageComment
+		notes = slices.DeleteFunc(notes, func(n ReviewPageComment) bool {
 			is := n.File != "" && (n.File == f.Path || n.File == f.Old)
 			if is {
 				mine = append(mine, n)
 			}
 			return is
 		})
-		sheet.Rows, sheet.Above = rowsOf(f.DiffFile, mine, d.Split, d.Blank, !d.Last)
+		sheet.Rows, sheet.Above = layOutReviewRows(f.DiffFile, mine, d.Split, d.Blank, !d.Last)
 		d.Shown = append(d.Shown, sheet)
 	}
 	d.Loose = notes
 }
 
 // shownFiles returns the shown files.
-func (d *ReviewPage) shownFiles() []diffview.File {
+func (d *ReviewPage) shownFiles() []diffview.ReviewedFile {
 	if !d.Last {
 		return d.Files
 	}
-	var all []diffview.File
+	var all []diffview.ReviewedFile
 	for _, f := range d.Since.Files {
-		one := diffview.File{DiffFile: f}
+		one := diffview.ReviewedFile{DiffFile: f}
 		for _, known := range d.Files {
 			if known.Path == f.Path {
 				one = known
@@ -171,25 +171,25 @@ func (d *ReviewPage) shownFiles() []diffview.File {
 	return all
 }
 
-// readPlace parses the position of a comment: FILE:3, FILE:3-5, FILE:B3 for lines before the
+// parseCommentPosition parses the position of a comment: FILE:3, FILE:3-5, FILE:B3 for lines before the
 // change, FILE, or a dot or nothing for the whole change.
-func readPlace(text string) nexus.Comment {
+func parseCommentPosition(text string) nexus.ReviewComment {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "." {
-		return nexus.Comment{}
+		return nexus.ReviewComment{}
 	}
 	i := strings.LastIndexByte(text, ':')
 	if i > 0 {
 		lines, old := strings.CutPrefix(text[i+1:], "B")
 		if start, end, ok := diffreview.ParseLines(strings.ReplaceAll(lines, "L", "")); ok {
-			c := nexus.Comment{File: text[:i], Start: start, End: end, Side: nexus.NewSide}
+			c := nexus.ReviewComment{File: text[:i], Start: start, End: end, Side: nexus.NewSide}
 			if old {
 				c.Side = nexus.OldSide
 			}
 			return c
 		}
 	}
-	return nexus.Comment{File: text}
+	return nexus.ReviewComment{File: text}
 }
 
 // textareaValue returns a person's text for a text field, with its white space, after the line end that
@@ -197,8 +197,8 @@ func readPlace(text string) nexus.Comment {
 func textareaValue(text string) string { return "\n" + showHiddenCharacters(text) }
 
 // toComment returns the draft in the form that is sent.
-func (d DraftForm) toComment(commit string) nexus.Comment {
-	c := readPlace(d.Place)
+func (d CommentDraftForm) toComment(commit string) nexus.ReviewComment {
+	c := parseCommentPosition(d.Place)
 	c.Kind, c.Body, c.Commit = nexus.CommentKind(d.Kind), strings.TrimSpace(strings.ReplaceAll(d.Body, "\r\n", "\n")), commit
 	if d.Instead != "" {
 		c.Replace = &nexus.SuggestedReplacement{Text: strings.ReplaceAll(d.Instead, "\r\n", "\n"), Apply: d.Apply}
@@ -214,12 +214,12 @@ func (s *PageHandlers) submitReviewForm(w http.ResponseWriter, r *http.Request) 
 	}
 	args, stdin, to := []string{"review", "--run", r.PathValue("run")}, "", ""
 	task := []string{"--", r.PathValue("task")}
-	draft := DraftForm{f.Get("place"), f.Get("kind"), f.Get("body"), f.Get("instead"), f.Get("apply") != ""}
+	draft := CommentDraftForm{f.Get("place"), f.Get("kind"), f.Get("body"), f.Get("instead"), f.Get("apply") != ""}
 	switch do := f.Get("do"); do {
 	case "draft":
 		args = append(args, "--draft", "--batch", "-")
-		stdin = jsonOf(nexus.ChangeReview{Comments: []nexus.Comment{draft.toComment(f.Get("commit"))}})
-		to = commentAnchor(readPlace(draft.Place))
+		stdin = jsonOf(nexus.ChangeReview{Comments: []nexus.ReviewComment{draft.toComment(f.Get("commit"))}})
+		to = commentAnchor(parseCommentPosition(draft.Place))
 	case "send":
 		args = append(args, "--send")
 	case "approve":
@@ -228,7 +228,7 @@ func (s *PageHandlers) submitReviewForm(w http.ResponseWriter, r *http.Request) 
 		args = append(args, "--"+do, access.QuoteListValue(f.Get("of")))
 		to = map[bool]string{true: f.Get("of")}[do == "unviewed"]
 	default:
-		access.RefuseRequest(w, r, http.StatusUnprocessableEntity, access.ErrorBody{
+		access.RefuseRequest(w, r, http.StatusUnprocessableEntity, access.ProblemError{
 			Code: "invalid_input", Message: "nothing of a review has that name", Hint: "Reload the page, then try again.",
 		})
 		return
@@ -251,7 +251,7 @@ func (s *PageHandlers) submitReviewForm(w http.ResponseWriter, r *http.Request) 
 }
 
 // commentAnchor returns the anchor of a comment's line on the page.
-func commentAnchor(c nexus.Comment) string {
+func commentAnchor(c nexus.ReviewComment) string {
 	switch {
 	case c.Start == 0:
 		return c.File

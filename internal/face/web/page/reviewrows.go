@@ -15,21 +15,21 @@ type ReviewRow struct {
 	Head  string      // empty: it is not a head
 	A, B  *ReviewLine // B is nil in the one-column form
 	Note  string      // about the file, such as a missing newline at its end
-	Below []ReviewNote
+	Below []ReviewPageComment
 }
 
 // ReviewLine is a line on one side of a change.
 type ReviewLine struct {
 	Kind     string // " ", "+" or "-"
 	Old, New int
-	Spans    []highlight.Span
+	Spans    []highlight.CodeSpan
 	At       string // position of a comment on it, empty if no comment is possible
 }
 
-// rowsOf lays a file out in rows, with comments below their lines; comments about lines that are
+// layOutReviewRows lays a file out in rows, with comments below their lines; comments about lines that are
 // not shown go above. Old means that lines before the change have the line numbers of the task's
 // base, so that comments can be about them.
-func rowsOf(f diffreview.DiffFile, notes []ReviewNote, split, blank, old bool) (rows []ReviewRow, above []ReviewNote) {
+func layOutReviewRows(f diffreview.DiffFile, notes []ReviewPageComment, split, blank, old bool) (rows []ReviewRow, above []ReviewPageComment) {
 	placed := map[int]bool{}
 	for _, h := range f.Hunks {
 		if blank {
@@ -38,7 +38,7 @@ func rowsOf(f diffreview.DiffFile, notes []ReviewNote, split, blank, old bool) (
 				continue
 			}
 		}
-		rows = append(rows, ReviewRow{Head: strings.TrimSpace(headOf(h))})
+		rows = append(rows, ReviewRow{Head: strings.TrimSpace(hunkHeadText(h))})
 		sides := highlightSides(f.Path, h.Lines, old)
 		for _, r := range arrangeRows(sides, split) {
 			for i, n := range notes {
@@ -58,12 +58,12 @@ func rowsOf(f diffreview.DiffFile, notes []ReviewNote, split, blank, old bool) (
 	return rows, above
 }
 
-func headOf(h diffreview.DiffHunk) string {
+func hunkHeadText(h diffreview.DiffHunk) string {
 	return "@@ -" + formatInt(h.Old) + "," + formatInt(h.OldLen) + " +" + formatInt(h.New) + "," + formatInt(h.NewLen) + " @@ " + h.Section
 }
 
 // isBelowLine reports whether a comment goes below a line.
-func isBelowLine(n ReviewNote, s *ReviewLine, old bool) bool {
+func isBelowLine(n ReviewPageComment, s *ReviewLine, old bool) bool {
 	switch {
 	case s == nil || n.Start == 0:
 		return false
@@ -247,15 +247,15 @@ func countComments(rows []ReviewRow) int {
 	return n
 }
 
-func isOrAre(n int) string {
+func isOrAreWord(n int) string {
 	if n == 1 {
 		return "is"
 	}
 	return "are"
 }
 
-// kindMeans describes the purpose of a kind of comment.
-func kindMeans(k nexus.CommentKind) string {
+// commentKindPurpose describes the purpose of a kind of comment.
+func commentKindPurpose(k nexus.CommentKind) string {
 	return map[nexus.CommentKind]string{
 		nexus.MustComment: "it does not land before", nexus.ShouldComment: "done, or declined with a reason",
 		nexus.QuestionComment: "to be answered", nexus.PraiseComment: "nothing to do",

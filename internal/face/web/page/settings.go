@@ -17,17 +17,17 @@ import (
 
 // SettingsPage is the list of all settings, or of those that match a search.
 type SettingsPage struct {
-	All    []commandoutput.Setting
+	All    []commandoutput.ListedSetting
 	Query  string
 	Diff   bool   // only changed settings
 	Wrong  string // why they are unknown
-	Editor SettingEditor
+	Editor SettingEditorPage
 }
 
 // SettingGroup is the settings with the same key prefix.
 type SettingGroup struct {
 	Name string
-	All  []commandoutput.Setting
+	All  []commandoutput.ListedSetting
 	Open bool
 }
 
@@ -70,9 +70,9 @@ func (g SettingGroup) countText() string {
 	return text
 }
 
-// SettingEditor is one setting that a person views and changes.
-type SettingEditor struct {
-	commandoutput.Explained
+// SettingEditorPage is one setting that a person views and changes.
+type SettingEditorPage struct {
+	commandoutput.SettingExplanation
 
 	Name    string `json:"-"` // the requested name; empty: none
 	Typed   string `json:"-"` // the typed value
@@ -84,10 +84,10 @@ type SettingEditor struct {
 
 // CanConfirm reports whether a person may agree to the access that a setting opens: only the person who
 // started the server, because the setting may run programs on their machine.
-func (e SettingEditor) CanConfirm(p access.Person) bool { return p.Name == access.Owner }
+func (e SettingEditorPage) CanConfirm(p access.TokenOwner) bool { return p.Name == access.Owner }
 
 // inputValue returns the value in the form.
-func (e SettingEditor) inputValue() string {
+func (e SettingEditorPage) inputValue() string {
 	text := cmp.Or(e.Typed, e.Value)
 	if plain, err := strconv.Unquote(text); err == nil {
 		return plain
@@ -96,18 +96,18 @@ func (e SettingEditor) inputValue() string {
 }
 
 // settingName returns the name of the setting.
-func (e SettingEditor) settingName() string { return cmp.Or(e.Key, e.Name) }
+func (e SettingEditorPage) settingName() string { return cmp.Or(e.Key, e.Name) }
 
 func orNone(text string) string { return cmp.Or(text, "none") }
 
 func settingPath(key string) string { return "/settings?" + url.Values{"key": {key}}.Encode() }
 
 func (s *PageHandlers) settingsPage(r *http.Request) (templ.Component, error) {
-	return s.drawSettings(r, SettingEditor{Name: strings.TrimSpace(r.URL.Query().Get("key"))})
+	return s.drawSettings(r, SettingEditorPage{Name: strings.TrimSpace(r.URL.Query().Get("key"))})
 }
 
 // drawSettings draws the settings, with the edited one.
-func (s *PageHandlers) drawSettings(r *http.Request, e SettingEditor) (templ.Component, error) {
+func (s *PageHandlers) drawSettings(r *http.Request, e SettingEditorPage) (templ.Component, error) {
 	f, err := s.newFrame(r, "settings", "Settings", nil)
 	f.Live = false
 	q := r.URL.Query()
@@ -116,7 +116,7 @@ func (s *PageHandlers) drawSettings(r *http.Request, e SettingEditor) (templ.Com
 	if shelf.Diff {
 		args = append(args, "--diff")
 	}
-	var got commandoutput.Settings
+	var got commandoutput.ConfigOutput
 	shelf.Wrong = s.runCommand(r.Context(), args...).Read(&got)
 	for _, v := range got.Settings {
 		if containsQuery(shelf.Query, v.Key, v.Value, v.From, v.Where) {
@@ -140,7 +140,7 @@ func (s *PageHandlers) changeSetting(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	e := SettingEditor{
+	e := SettingEditorPage{
 		Name: strings.TrimSpace(in.Get("key")), Typed: strings.TrimSpace(in.Get("value")),
 		Project: in.Get("file") == "project", Remove: in.Get("do") == "unset",
 	}

@@ -27,7 +27,7 @@ const (
 
 // TranscriptView is a session in its form for pages.
 type TranscriptView struct {
-	transcript.Conversation
+	transcript.ConversationTranscript
 
 	Turns []TranscriptTurn
 	Left  int // omitted earlier turns
@@ -39,14 +39,14 @@ type TranscriptTurn struct {
 	Label string // its author
 	Line  string // summary, on one line
 	Open  bool
-	Parts []TurnPart
+	Parts []TranscriptTurnPart
 }
 
-// TurnPart is a part of a message.
-type TurnPart struct{ Kind, Text string }
+// TranscriptTurnPart is a part of a message.
+type TranscriptTurnPart struct{ Kind, Text string }
 
 // latestSession returns the last session of a task, up to its current end.
-func (s *PageHandlers) latestSession(ctx context.Context, run nexus.RunID, t projection.Task) ([]TranscriptView, error) {
+func (s *PageHandlers) latestSession(ctx context.Context, run nexus.RunID, t projection.TaskDetailView) ([]TranscriptView, error) {
 	if len(t.Tries) == 0 {
 		return nil, nil
 	}
@@ -70,13 +70,13 @@ func (s *PageHandlers) latestSession(ctx context.Context, run nexus.RunID, t pro
 }
 
 func (s *PageHandlers) readTranscript(ctx context.Context, run nexus.RunID, id nexus.SessionID) (TranscriptView, bool, error) {
-	said, ok, err := transcript.ConversationOf(id, s.Journal.Events(ctx, run, 0), s.Blob)
+	said, ok, err := transcript.ReadConversation(id, s.Journal.Events(ctx, run, 0), s.Blob)
 	if err != nil || !ok {
 		return TranscriptView{}, ok, err
 	}
-	t := TranscriptView{Conversation: said}
+	t := TranscriptView{ConversationTranscript: said}
 	for i, m := range said.Messages {
-		t.Turns = append(t.Turns, summarizedTurn(id, i, m))
+		t.Turns = append(t.Turns, newSummarizedTurn(id, i, m))
 	}
 	if n := len(t.Turns); n > 0 {
 		t.Turns[n-1].Open = true
@@ -97,8 +97,8 @@ func (s *PageHandlers) sessionPage(r *http.Request) (templ.Component, error) {
 	return sessionScreen(f, t), err
 }
 
-// summarizedTurn builds a turn with a summary line from a message.
-func summarizedTurn(id nexus.SessionID, i int, m transcript.Message) TranscriptTurn {
+// newSummarizedTurn builds a turn with a summary line from a message.
+func newSummarizedTurn(id nexus.SessionID, i int, m transcript.Message) TranscriptTurn {
 	t := TranscriptTurn{ID: fmt.Sprintf("u-%s-%d", id, i), Label: cmp.Or(m.Why, "message")}
 	if m.Turn > 0 {
 		t.Label = fmt.Sprintf("turn %d", m.Turn)
@@ -112,7 +112,7 @@ func summarizedTurn(id nexus.SessionID, i int, m transcript.Message) TranscriptT
 		t.Parts = append(t.Parts, part)
 		gist = append(gist, line)
 	}
-	t.Line = truncateText(view.Clean(strings.Join(gist, "; ")), 160)
+	t.Line = truncateText(view.EscapeForTerminal(strings.Join(gist, "; ")), 160)
 	if m.Spent > 0 {
 		t.Label += " " + m.Spent.String()
 	}
@@ -120,16 +120,16 @@ func summarizedTurn(id nexus.SessionID, i int, m transcript.Message) TranscriptT
 }
 
 // describePart returns a part of a message, and its subject.
-func describePart(p llm.MessagePart) (TurnPart, string) {
+func describePart(p llm.MessagePart) (TranscriptTurnPart, string) {
 	switch {
 	case p.Call != nil:
-		return TurnPart{p.Call.Tool, truncatePart(indent(p.Call.Input))}, p.Call.Tool + " " + callSubject(p.Call.Input)
+		return TranscriptTurnPart{p.Call.Tool, truncatePart(indentJSON(p.Call.Input))}, p.Call.Tool + " " + callSubject(p.Call.Input)
 	case p.Result != nil:
-		return TurnPart{"result", truncatePart(p.Result.Text)}, view.FirstLine(p.Result.Text)
+		return TranscriptTurnPart{"result", truncatePart(p.Result.Text)}, view.FirstLine(p.Result.Text)
 	case p.Text != "":
-		return TurnPart{"says", truncatePart(p.Text)}, view.FirstLine(p.Text)
+		return TranscriptTurnPart{"says", truncatePart(p.Text)}, view.FirstLine(p.Text)
 	default:
-		return TurnPart{}, ""
+		return TranscriptTurnPart{}, ""
 	}
 }
 
@@ -142,7 +142,7 @@ func truncatePart(text string) string {
 	return string(r[:maxPart]) + fmt.Sprintf("\n(cut here; it has %s characters: see nexus status)", view.FormatNumber(int64(len(r))))
 }
 
-func indent(data json.RawMessage) string {
+func indentJSON(data json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, data, "", "  ") != nil {
 		return string(data)

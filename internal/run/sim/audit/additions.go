@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// additionRecord records the additions of people.
-type additionRecord struct {
+// additionAudit records the additions of people.
+type additionAudit struct {
 	wanted map[int64]bool // requests without tasks so far
 	made   int            // tasks made of them
 }
@@ -32,11 +32,11 @@ func (b *FactAudit) checkAddition(f nexus.Fact) {
 		delete(b.adds.wanted, request)
 	}
 	switch f := f.(type) {
-	case nexus.AdditionSought:
+	case nexus.AdditionPlanningStarted:
 		if !b.adds.wanted[f.Request] || b.paused || b.draining {
 			b.wrong("%s makes tasks of request %d; paused %v, draining %v", f.Attempt, f.Request, b.paused, b.draining)
 		}
-	case nexus.AdditionFailed:
+	case nexus.AdditionPlanningFailed:
 		over(f.Request)
 	case nexus.TasksAdded:
 		over(f.Request)

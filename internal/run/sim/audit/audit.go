@@ -21,32 +21,32 @@ type FactAudit struct {
 	wrong  func(format string, args ...any)
 
 	limits   nexus.Limits
-	tasks    map[nexus.TaskID]*taskAccount
+	tasks    map[nexus.TaskID]*auditedTask
 	of       map[nexus.AttemptID]nexus.TaskID
 	working  map[nexus.AttemptID]bool
 	starts   int
 	paused   bool
 	draining bool
 	ended    nexus.RunStatus
-	result   *nexus.ResultGated
+	result   *nexus.FinalGatesJudged
 	passed   map[string]bool // tips whose tree passed all checks
 	land     bool            // the target must move, too
 	offered  bool            // publishing the landed work was attempted, at least
-	verdicts map[nexus.AttemptID]nexus.VerdictGiven
-	reviews  map[nexus.AttemptID]nexus.ReviewGiven
+	verdicts map[nexus.AttemptID]nexus.GatesVerdictGiven
+	reviews  map[nexus.AttemptID]nexus.ReviewerVerdictGiven
 	suspects map[nexus.AttemptID]string // trees that change their own checks
-	proofs   map[nexus.AttemptID]nexus.TestProof
-	verified map[nexus.AttemptID]nexus.WorkVerified
-	ways     map[nexus.AttemptID]nexus.Strategy
+	proofs   map[nexus.AttemptID]nexus.TestProofResult
+	verified map[nexus.AttemptID]nexus.VerifierVerdictGiven
+	ways     map[nexus.AttemptID]nexus.WritingStrategy
 	breached map[nexus.AttemptID]bool // the tester changed more than tests
 	tip      string
 	base     string
 	aboard   nexus.AttemptID
-	mends    fixRecord
-	splits   splitRecord
-	lanes    []nexus.LaneFormed
-	adds     additionRecord
-	consents consentRecord
+	mends    criterionFixAudit
+	splits   taskSplitAudit
+	lanes    []nexus.SharedSessionGroupFormed
+	adds     additionAudit
+	consents planConsentAudit
 	requests map[int64]bool // true once settled
 	turns    map[nexus.SessionID]int
 	snaps    map[nexus.AttemptID]string
@@ -57,37 +57,37 @@ type FactAudit struct {
 	spent    nexus.Money
 	largest  nexus.Money // of all calls that were reserved
 	now      time.Time
-	accounts quotaRecord
+	accounts quotaAudit
 	cap      nexus.Money // the highest that any day or run allowed
 	log      []nexus.Event
 	again    bool // these records are rebuilt from a log, and change nothing
 }
 
-// taskAccount is a task according to the facts.
-type taskAccount struct {
+// auditedTask is a task according to the facts.
+type auditedTask struct {
 	nexus.Task
 	landed, over bool
 	attempt      nexus.AttemptID // the last one
 	flying       bool            // it is neither on the branch nor given up
 	tries        map[nexus.Tier]int
 	rounds       int
-	begins       nexus.Tier     // the tier that it was routed or moved to
-	way          nexus.Strategy // the strategy that it was lowered to
-	replan       replanRecord
+	begins       nexus.Tier            // the tier that it was routed or moved to
+	way          nexus.WritingStrategy // the strategy that it was lowered to
+	replan       replanAudit
 	refused      bool // a verifier refused its work, and none approved it since
 	held         bool // a person paused it
 }
 
-// New returns an empty audit. It calls wrong for each violation. Others returns the spending of
+// NewFactAudit returns an empty audit. It calls wrong for each violation. Others returns the spending of
 // other runs on a day.
-func New(w *toy.SimulatedWorld, others func(day string) nexus.Money, wrong func(string, ...any)) *FactAudit {
+func NewFactAudit(w *toy.SimulatedWorld, others func(day string) nexus.Money, wrong func(string, ...any)) *FactAudit {
 	return &FactAudit{
-		world: w, others: others, wrong: wrong, days: map[string]nexus.Money{}, asked: map[string]string{}, tasks: map[nexus.TaskID]*taskAccount{}, of: map[nexus.AttemptID]nexus.TaskID{},
+		world: w, others: others, wrong: wrong, days: map[string]nexus.Money{}, asked: map[string]string{}, tasks: map[nexus.TaskID]*auditedTask{}, of: map[nexus.AttemptID]nexus.TaskID{},
 		working: map[nexus.AttemptID]bool{}, requests: map[int64]bool{}, turns: map[nexus.SessionID]int{},
 		snaps: map[nexus.AttemptID]string{}, told: map[int64]bool{}, open: map[string]nexus.BudgetReserved{},
-		verdicts: map[nexus.AttemptID]nexus.VerdictGiven{}, reviews: map[nexus.AttemptID]nexus.ReviewGiven{},
-		suspects: map[nexus.AttemptID]string{}, proofs: map[nexus.AttemptID]nexus.TestProof{}, verified: map[nexus.AttemptID]nexus.WorkVerified{},
-		ways: map[nexus.AttemptID]nexus.Strategy{}, breached: map[nexus.AttemptID]bool{},
+		verdicts: map[nexus.AttemptID]nexus.GatesVerdictGiven{}, reviews: map[nexus.AttemptID]nexus.ReviewerVerdictGiven{},
+		suspects: map[nexus.AttemptID]string{}, proofs: map[nexus.AttemptID]nexus.TestProofResult{}, verified: map[nexus.AttemptID]nexus.VerifierVerdictGiven{},
+		ways: map[nexus.AttemptID]nexus.WritingStrategy{}, breached: map[nexus.AttemptID]bool{},
 		passed: map[string]bool{}, closed: map[string]bool{}, onto: map[nexus.AttemptID]string{},
 	}
 }
@@ -105,38 +105,38 @@ func (b *FactAudit) RecordEvent(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted:
 		b.recordGoal(f)
-	case nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunDrained:
+	case nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunDrainStarted:
 		b.recordRunStatus(f)
 	case nexus.RunEnded:
 		b.checkRunEnd(f)
-	case nexus.ResultGated:
+	case nexus.FinalGatesJudged:
 		b.result, b.passed[b.tip] = &f, b.passed[b.tip] || f.Verdict.Passed
 	case nexus.ResultPublished:
 		b.checkPublished(f)
 	case nexus.RequestSettled:
 		b.checkSettled(f)
-	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
+	case nexus.FaultSearchStarted, nexus.CriterionFaultsFound, nexus.FixTasksPlanned, nexus.TaskSplitStarted, nexus.TaskSplitCompleted, nexus.TaskSplitFailed:
 		b.recordFix(f)
-	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
+	case nexus.AdditionPlanningStarted, nexus.AdditionTasksProposed, nexus.AdditionPlanningFailed, nexus.TasksAdded:
 		b.checkAddition(f)
 	case nexus.TaskPlanned:
 		b.checkPlannedTask(f.Task)
-		b.tasks[f.Task.ID] = &taskAccount{Task: f.Task, tries: map[nexus.Tier]int{}}
-	case nexus.LaneFormed:
-		b.recordLane(f)
+		b.tasks[f.Task.ID] = &auditedTask{Task: f.Task, tries: map[nexus.Tier]int{}}
+	case nexus.SharedSessionGroupFormed:
+		b.recordSharedSessionGroup(f)
 	case nexus.ReplanDecided:
 		b.recordReplanDecision(f)
-	case nexus.TaskRouted, nexus.TaskEscalated:
+	case nexus.StartTierChosen, nexus.TaskEscalated:
 		b.recordTier(f)
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.TaskRetried:
 		b.recordTaskEnd(f)
-	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused:
+	case nexus.BudgetReserved, nexus.BudgetSettled, nexus.BudgetRefused:
 		b.recordCall(f)
-	case nexus.AgentLimited, nexus.QuotaHit, nexus.QuotaHeld, nexus.QuotaReset:
+	case nexus.AgentQuotaReported, nexus.QuotaExhausted, nexus.QuotaNearlyExhausted, nexus.QuotaReset:
 		b.recordQuota(f)
-	case nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
+	case nexus.LandingStarted, nexus.LandingCompleted, nexus.LandingRejected:
 		b.recordLanding(f)
-	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.TreeSnapshotted, nexus.StartForgone:
+	case nexus.SessionStarted, nexus.PromptSent, nexus.ModelTurnRecorded, nexus.TreeSnapshotted, nexus.StartingTreeRejected:
 		b.recordConversation(f)
 	default:
 		b.recordAttempt(f)
@@ -171,7 +171,7 @@ func (b *FactAudit) recordRunStatus(f nexus.Fact) {
 		b.paused = true
 	case nexus.RunResumed:
 		b.paused = false
-	case nexus.RunDrained:
+	case nexus.RunDrainStarted:
 		b.draining = true
 	default:
 	}
@@ -252,7 +252,7 @@ func (b *FactAudit) checkPublished(f nexus.ResultPublished) {
 func (b *FactAudit) recordTaskEnd(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.TaskParked:
-		b.checkNothingElse(f.Task)
+		b.checkNoOtherStep(f.Task)
 		b.endTask(f.Task)
 		if f.Why == "" {
 			b.wrong("%s is parked without a reason", f.Task)
@@ -271,7 +271,7 @@ func (b *FactAudit) recordTaskEnd(f nexus.Fact) {
 		delete(b.splits.sought, f.Task)
 		t.over, t.held = false, false
 		t.rounds = 0
-		t.replan.reset()
+		t.replan.resetThresholds()
 		clear(t.tries)
 	default:
 	}
@@ -289,7 +289,7 @@ func (b *FactAudit) recordPause(id nexus.TaskID, held bool) {
 // recordTier records the tier at which a task begins, once, and its later tiers.
 func (b *FactAudit) recordTier(f nexus.Fact) {
 	switch f := f.(type) {
-	case nexus.TaskRouted:
+	case nexus.StartTierChosen:
 		t := b.tasks[f.Task]
 		if t.begins != "" && f.By != "budget" || t.attempt != "" {
 			b.wrong("%s is routed again, or too late", f.Task)
@@ -299,7 +299,7 @@ func (b *FactAudit) recordTier(f nexus.Fact) {
 		}
 		t.begins = f.Tier
 	case nexus.TaskEscalated:
-		b.checkNothingElse(f.Task)
+		b.checkNoOtherStep(f.Task)
 		t := b.tasks[f.Task]
 		if t.begins = f.To; f.Strategy != "" {
 			b.checkStrategyChange(t, f)
@@ -334,7 +334,7 @@ func (b *FactAudit) recordAttempt(f nexus.Fact) {
 		}
 	case nexus.AttemptLost:
 		delete(b.working, f.Attempt)
-	case nexus.AttemptBroken:
+	case nexus.AttemptInfrastructureFailed:
 		b.stopWorker(f.Attempt)
 	case nexus.AttemptEnded:
 		b.stopWorker(f.Attempt)
@@ -344,11 +344,11 @@ func (b *FactAudit) recordAttempt(f nexus.Fact) {
 		if t := b.tasks[b.of[f.Attempt]]; f.Outcome == nexus.Accepted && !t.over {
 			t.flying = true // until it lands
 		}
-	case nexus.VerdictGiven:
+	case nexus.GatesVerdictGiven:
 		b.verdicts[f.Attempt] = f
-	case nexus.ReviewGiven:
+	case nexus.ReviewerVerdictGiven:
 		b.reviews[f.Attempt] = f
-	case nexus.TestsProved, nexus.WorkVerified, nexus.IsolationBroken, nexus.TamperSuspected:
+	case nexus.TestsRunWithoutWork, nexus.VerifierVerdictGiven, nexus.RoleIsolationViolated, nexus.TamperSuspected:
 		b.recordTestsFirst(f)
 	case nexus.RoundStarted:
 		b.checkRoundAllowed(f.Attempt)
@@ -433,15 +433,15 @@ func (b *FactAudit) recordReservation(f nexus.BudgetReserved) {
 // recordLanding records landings: one at a time, each on the tip, each once.
 func (b *FactAudit) recordLanding(f nexus.Fact) {
 	switch f := f.(type) {
-	case nexus.TrainDeparted:
+	case nexus.LandingStarted:
 		if b.aboard != "" || f.Onto != b.tip || b.paused {
 			b.wrong("%s departs onto %s; the tip is %s, %q is landing, paused %v", f.Attempt, f.Onto, b.tip, b.aboard, b.paused)
 		}
 		if b.aboard = f.Attempt; b.onto[f.Attempt] != f.Onto {
-			delete(b.snaps, state.MergeID(f.Attempt)) // the merger begins again
+			delete(b.snaps, state.MergerAttemptID(f.Attempt)) // the merger begins again
 		}
 		b.onto[f.Attempt] = f.Onto
-	case nexus.TrainLanded:
+	case nexus.LandingCompleted:
 		t := b.tasks[f.Task]
 		if t.landed || t.over || b.aboard != f.Attempt || f.Parent != b.tip {
 			b.wrong("%s landed: before %v, given up %v, departed %q, parent %s, tip %s", f.Task, t.landed, t.over, b.aboard, f.Parent, b.tip)
@@ -458,7 +458,7 @@ func (b *FactAudit) recordLanding(f nexus.Fact) {
 		if branch := b.world.Snapshot().Landed; len(branch) != n || branch[n-1] != f.Commit {
 			b.wrong("landing %d is %s, the branch has %v", n, f.Commit, branch)
 		}
-	case nexus.TrainRefused:
+	case nexus.LandingRejected:
 		if b.world.Snapshot().Tip != b.tip {
 			b.wrong("%s is refused and on the branch", f.Task)
 		}
@@ -477,7 +477,7 @@ func (b *FactAudit) recordLanding(f nexus.Fact) {
 func (b *FactAudit) recordConversation(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SessionStarted:
-		if _, again := b.turns[f.Session]; again && f.Attempt != state.MergeID(b.aboard) {
+		if _, again := b.turns[f.Session]; again && f.Attempt != state.MergerAttemptID(b.aboard) {
 			b.wrong("%s is started twice", f.Session)
 		}
 		if b.turns[f.Session] = 0; !b.again {
@@ -488,7 +488,7 @@ func (b *FactAudit) recordConversation(f nexus.Fact) {
 			b.wrong("guidance %d is told twice", f.Request)
 		}
 		b.told[f.Request] = true
-	case nexus.TurnTaken:
+	case nexus.ModelTurnRecorded:
 		if b.turns[f.Session]++; f.Turn != b.turns[f.Session] {
 			b.wrong("turn %d of %s follows turn %d", f.Turn, f.Session, b.turns[f.Session]-1)
 		}
@@ -497,7 +497,7 @@ func (b *FactAudit) recordConversation(f nexus.Fact) {
 		}
 	case nexus.TreeSnapshotted:
 		b.snaps[f.Attempt] = f.Commit
-	case nexus.StartForgone:
+	case nexus.StartingTreeRejected:
 		delete(b.snaps, f.Attempt)
 	default:
 	}
@@ -518,11 +518,11 @@ func (b *FactAudit) CurrentLimits() nexus.Limits { return b.limits }
 
 // checkLandedWork checks that no refusal of the landed work is still valid, and that a reviewer read
 // the merger's result.
-func (b *FactAudit) checkLandedWork(f nexus.TrainLanded) {
+func (b *FactAudit) checkLandedWork(f nexus.LandingCompleted) {
 	if b.tasks[f.Task].refused {
 		b.wrong("%s landed, and a verifier refused the work and none approved it since", f.Task)
 	}
-	if r := b.reviews[state.MergeID(f.Attempt)]; f.Resolved && (r.Tree != f.Tree || !r.Reviewed || !r.Approved) {
+	if r := b.reviews[state.MergerAttemptID(f.Attempt)]; f.Resolved && (r.Tree != f.Tree || !r.Reviewed || !r.Approved) {
 		b.wrong("%s landed resolved with tree %q, and the review of %q is %v, %v", f.Task, f.Tree, r.Tree, r.Reviewed, r.Approved)
 	}
 }

@@ -36,18 +36,18 @@ type ChargeMeter struct {
 	days    *DayCharges
 	limits  nexus.Limits // the highest that were in force
 	asked   map[string]string
-	charged map[capKey]nexus.Money
+	charged map[spendingCapKey]nexus.Money
 	Worst   map[string]CapExcess // by cap
 }
 
-type capKey struct{ name, of string }
+type spendingCapKey struct{ name, of string }
 
-// NewMeter returns the meter of a run that shares its days with others.
-func NewMeter(run string, days *DayCharges) *ChargeMeter {
+// NewChargeMeter returns the meter of a run that shares its days with others.
+func NewChargeMeter(run string, days *DayCharges) *ChargeMeter {
 	if days.charged == nil {
 		days.charged, days.open = map[string]nexus.Money{}, map[string]nexus.BudgetReserved{}
 	}
-	return &ChargeMeter{run: run, days: days, asked: map[string]string{}, charged: map[capKey]nexus.Money{}, Worst: map[string]CapExcess{}}
+	return &ChargeMeter{run: run, days: days, asked: map[string]string{}, charged: map[spendingCapKey]nexus.Money{}, Worst: map[string]CapExcess{}}
 }
 
 // RecordEvent receives a recorded event.
@@ -62,7 +62,7 @@ func (m *ChargeMeter) RecordEvent(e nexus.Event) {
 	case nexus.BudgetReserved:
 		m.asked[f.ID] = e.At.UTC().Format("2006-01-02")
 		m.days.open[m.run+f.ID] = f
-	case nexus.BudgetSpent:
+	case nexus.BudgetSettled:
 		delete(m.days.open, m.run+f.ID)
 	default:
 	}
@@ -79,7 +79,7 @@ func (m *ChargeMeter) raiseLimits(l nexus.Limits) {
 // RecordCharge receives the provider's charge for a call.
 func (m *ChargeMeter) RecordCharge(r nexus.BudgetReserved, money nexus.Money) {
 	provider, _, _ := strings.Cut(r.Model, "/")
-	for c, limit := range map[capKey]nexus.Money{
+	for c, limit := range map[spendingCapKey]nexus.Money{
 		{"run", ""}:              m.limits.RunMoney,
 		{"task", string(r.Task)}: m.limits.TaskMoney,
 		{"role", string(r.Role)}: m.limits.RoleMoney[r.Role],
@@ -87,7 +87,7 @@ func (m *ChargeMeter) RecordCharge(r nexus.BudgetReserved, money nexus.Money) {
 	} {
 		m.charged[c] += money
 		if limit > 0 && (c.name != "task" || c.of != "") {
-			m.keepWorst(CapExcess{c.name, m.charged[c] - limit, r.Money})
+			m.storeLargestExcess(CapExcess{c.name, m.charged[c] - limit, r.Money})
 		}
 	}
 	day := m.asked[r.ID]
@@ -97,12 +97,12 @@ func (m *ChargeMeter) RecordCharge(r nexus.BudgetReserved, money nexus.Money) {
 		for _, o := range m.days.open {
 			largest = max(largest, o.Money)
 		}
-		m.keepWorst(CapExcess{"day", m.days.charged[day] - m.days.cap, largest})
+		m.storeLargestExcess(CapExcess{"day", m.days.charged[day] - m.days.cap, largest})
 	}
 }
 
-// keepWorst stores the largest excess of each cap, and also that it was never exceeded.
-func (m *ChargeMeter) keepWorst(o CapExcess) {
+// storeLargestExcess stores the largest excess of each cap, and also that it was never exceeded.
+func (m *ChargeMeter) storeLargestExcess(o CapExcess) {
 	if was, ok := m.Worst[o.Cap]; !ok || o.InCalls() > was.InCalls() {
 		m.Worst[o.Cap] = o
 	}

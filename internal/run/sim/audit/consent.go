@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// consentRecord records the consent to the plan.
-type consentRecord struct {
+// planConsentAudit records the consent to the plan.
+type planConsentAudit struct {
 	wanted   bool
 	question string // the open one about the current plan
 	agreed   bool   // the plan that is approved next has a yes
@@ -36,7 +36,7 @@ func (b *FactAudit) recordConsent(f nexus.Fact) {
 		if f.ID == c.question {
 			c.question, c.agreed, c.objected = "", nexus.IsYes(f.Text), strings.HasPrefix(f.Text, "no: ")
 		}
-	case nexus.PlanProposed, nexus.PlanRevised, nexus.PlanRefused:
+	case nexus.PlanProposed, nexus.PlanRevised, nexus.PlanRejected:
 		b.recordDraft(f)
 	case nexus.TaskPlanned:
 		if toy.IsDraft(f.Task.ID) && !c.approved {
@@ -47,7 +47,7 @@ func (b *FactAudit) recordConsent(f nexus.Fact) {
 			b.wrong("the plan is approved by %s, and nobody agreed to it", f.By)
 		}
 		c.approved = true
-	case nexus.RoutesSought, nexus.TaskRouted:
+	case nexus.ComplexityRatingStarted, nexus.StartTierChosen:
 		if !c.approved {
 			b.wrong("%s before the plan is approved", nexus.FactKind(f))
 		}
@@ -57,7 +57,7 @@ func (b *FactAudit) recordConsent(f nexus.Fact) {
 		}
 		if b.tasks[f.Task] == nil {
 			b.wrong("%s is started, and %s is no task of the plan", f.Attempt, f.Task)
-			b.tasks[f.Task] = &taskAccount{Task: nexus.Task{ID: f.Task}, tries: map[nexus.Tier]int{}}
+			b.tasks[f.Task] = &auditedTask{Task: nexus.Task{ID: f.Task}, tries: map[nexus.Tier]int{}}
 		}
 	default:
 	}
@@ -72,7 +72,7 @@ func (b *FactAudit) recordDraft(f nexus.Fact) {
 	switch f.(type) {
 	case nexus.PlanProposed:
 		c.agreed = false
-	case nexus.PlanRefused:
+	case nexus.PlanRejected:
 		if c.refused++; !c.objected || c.refused > b.limits.Refusals {
 			b.wrong("the plan is refused for the time %d of %d; somebody objected: %v", c.refused, b.limits.Refusals, c.objected)
 		}
@@ -81,7 +81,7 @@ func (b *FactAudit) recordDraft(f nexus.Fact) {
 	if c.question != "" {
 		b.wrong("%s while %s is open", nexus.FactKind(f), c.question)
 	}
-	c.objected, c.drafts, b.tasks = false, 0, map[nexus.TaskID]*taskAccount{}
+	c.objected, c.drafts, b.tasks = false, 0, map[nexus.TaskID]*auditedTask{}
 }
 
 // CountDrafts returns the number of tasks of the plan that are no tasks of the scenario.

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// fixRecord records criteria that the landed work does not meet.
-type fixRecord struct {
+// criterionFixAudit records criteria that the landed work does not meet.
+type criterionFixAudit struct {
 	rounds int
 	last   nexus.AttemptID
 	sought []nexus.CriterionFault // in the last round
@@ -23,14 +23,14 @@ type fixRecord struct {
 func (b *FactAudit) recordFix(f nexus.Fact) {
 	m := &b.mends
 	switch f := f.(type) {
-	case nexus.FaultsSought:
+	case nexus.FaultSearchStarted:
 		b.checkFaultSearch(f)
-	case nexus.FaultsFound:
+	case nexus.CriterionFaultsFound:
 		if f.Attempt != m.last || len(f.Faults) != len(m.sought) {
 			b.wrong("%s found %d faults, and %s looks for %d", f.Attempt, len(f.Faults), m.last, len(m.sought))
 		}
 		m.found = true
-	case nexus.FixesPlanned:
+	case nexus.FixTasksPlanned:
 		if b.result == nil || b.result.Verdict.Passed {
 			b.wrong("fixes are planned, and nothing is to be mended")
 		}
@@ -45,7 +45,7 @@ func (b *FactAudit) recordFix(f nexus.Fact) {
 
 // checkFaultSearch checks that only existing faults are searched for, in a limited number of rounds, and
 // never again for a fault that is the same after its fix.
-func (b *FactAudit) checkFaultSearch(f nexus.FaultsSought) {
+func (b *FactAudit) checkFaultSearch(f nexus.FaultSearchStarted) {
 	m := &b.mends
 	if f.Attempt == m.last {
 		return
@@ -72,7 +72,7 @@ func (b *FactAudit) checkFaultSearch(f nexus.FaultsSought) {
 }
 
 // isUnmet reports whether a criterion of a task failed in the last check of the final tree.
-func (b *FactAudit) isUnmet(t *taskAccount) bool {
+func (b *FactAudit) isUnmet(t *auditedTask) bool {
 	if b.result == nil {
 		return false
 	}

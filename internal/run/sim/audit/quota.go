@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// quotaRecord holds the times until which accounts accept no calls, or no new sessions.
-type quotaRecord struct {
+// quotaAudit holds the times until which accounts accept no calls, or no new sessions.
+type quotaAudit struct {
 	parked map[string]time.Time // without quota
 	held   map[string]time.Time // that begin no session
 	nearly map[string]time.Time // with a window that is nearly used up
@@ -18,16 +18,16 @@ type quotaRecord struct {
 // recordQuota records the accounts that are out of quota, and nearly so.
 func (b *FactAudit) recordQuota(f nexus.Fact) {
 	switch f := f.(type) {
-	case nexus.AgentLimited:
+	case nexus.AgentQuotaReported:
 		if f.Used >= cmp.Or(b.limits.Quota, 95) {
 			keepLater(&b.accounts.nearly, f.Agent, f.Until)
 		}
-	case nexus.QuotaHit:
+	case nexus.QuotaExhausted:
 		keepLater(&b.accounts.parked, f.Account, f.Until)
 		if !b.accounts.held[f.Account].After(f.Until) {
 			delete(b.accounts.held, f.Account)
 		}
-	case nexus.QuotaHeld:
+	case nexus.QuotaNearlyExhausted:
 		if f.Used < cmp.Or(b.limits.Quota, 95) || b.accounts.nearly[f.Account].Before(f.Until) {
 			b.wrong("%s is held until %s, and %d%% of its %s are used", f.Account, f.Until, f.Used, f.Window)
 		}
@@ -58,7 +58,7 @@ func keepLater(books *map[string]time.Time, account string, until time.Time) {
 
 // checkAccountQuota checks that a call's account has quota, and enough of it to begin a session.
 func (b *FactAudit) checkAccountQuota(f nexus.BudgetReserved) {
-	account := state.AccountOf(f.Model)
+	account := state.AccountOfModel(f.Model)
 	if until, ok := b.accounts.parked[account]; ok {
 		b.wrong("%s is asked at %s, and is out of quota until %s", f.Model, b.now, until)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// replanRecord records the thresholds that a task reached, according to the facts.
-type replanRecord struct {
+// replanAudit records the thresholds that a task reached, according to the facts.
+type replanAudit struct {
 	last   nexus.AttemptID
 	red    int                      // rounds in a row that were red, of the last attempt
 	rounds int                      // multiple of its rounds with a decision, since a person gave it another chance
@@ -42,7 +42,7 @@ func (b *FactAudit) recordReplanDecision(f nexus.ReplanDecided) {
 		default:
 		}
 	}
-	if b.checkNothingElse(f.Task); f.Course == nexus.CourseContinue && f.Anew {
+	if b.checkNoOtherStep(f.Task); f.Course == nexus.CourseContinue && f.Anew {
 		t.replan.anew = f.Attempt
 	}
 	if f.Attempt != "" && f.Course != nexus.CourseContinue {
@@ -87,12 +87,12 @@ func (b *FactAudit) checkContinuation(f nexus.AttemptStarted) bool {
 	return true
 }
 
-// checkNothingElse checks that no other step follows for a task whose next attempt must continue.
-func (b *FactAudit) checkNothingElse(id nexus.TaskID) {
+// checkNoOtherStep checks that no other step follows for a task whose next attempt must continue.
+func (b *FactAudit) checkNoOtherStep(id nexus.TaskID) {
 	if t := b.tasks[id]; t != nil && t.replan.anew != "" {
 		b.wrong("%s was to continue from %s, and does not", id, t.replan.anew)
 	}
 }
 
-// reset records that a person gave a task another chance.
-func (r *replanRecord) reset() { r.rounds, r.failed, r.ended, r.anew = 0, nil, nil, "" }
+// resetThresholds records that a person gave a task another chance.
+func (r *replanAudit) resetThresholds() { r.rounds, r.failed, r.ended, r.anew = 0, nil, nil, "" }

@@ -13,7 +13,7 @@ func (b *FactAudit) rebuildAfterRewind(f nexus.RunRewound) {
 	if len(b.working) > 0 && b.ended != "" {
 		b.wrong("the run has ended and %d attempts work", len(b.working))
 	}
-	then := New(b.world, b.others, func(string, ...any) {})
+	then := NewFactAudit(b.world, b.others, func(string, ...any) {})
 	then.again = true
 	for _, e := range b.log {
 		if e.Seq <= f.To {
@@ -26,7 +26,7 @@ func (b *FactAudit) rebuildAfterRewind(f nexus.RunRewound) {
 	for id, t := range then.tasks {
 		t.flying, t.rounds = false, 0
 		if !t.over && !t.landed {
-			t.replan.reset()
+			t.replan.resetThresholds()
 			clear(t.tries)
 			delete(then.splits.sought, id)
 		}

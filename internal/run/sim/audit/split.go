@@ -7,9 +7,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// splitRecord records tasks that must be split.
-type splitRecord struct {
-	sought map[nexus.TaskID]nexus.SplitSought // since a person last gave the task a chance
+// taskSplitAudit records tasks that must be split.
+type taskSplitAudit struct {
+	sought map[nexus.TaskID]nexus.TaskSplitStarted // since a person last gave the task a chance
 	over   map[nexus.AttemptID]bool
 	open   []nexus.Task // parts that were planned, and are not yet part of the run
 	done   map[nexus.TaskID]bool
@@ -21,12 +21,12 @@ type splitRecord struct {
 func (b *FactAudit) recordSplit(f nexus.Fact) {
 	s := &b.splits
 	if s.sought == nil {
-		s.sought, s.over, s.done = map[nexus.TaskID]nexus.SplitSought{}, map[nexus.AttemptID]bool{}, map[nexus.TaskID]bool{}
+		s.sought, s.over, s.done = map[nexus.TaskID]nexus.TaskSplitStarted{}, map[nexus.AttemptID]bool{}, map[nexus.TaskID]bool{}
 	}
 	switch f := f.(type) {
-	case nexus.SplitSought:
+	case nexus.TaskSplitStarted:
 		s.most.Parts, s.most.Depth = max(s.most.Parts, b.limits.Parts), max(s.most.Depth, b.limits.Depth)
-		b.checkNothingElse(f.Task)
+		b.checkNoOtherStep(f.Task)
 		t := b.tasks[f.Task]
 		if old, ok := s.sought[f.Task]; ok && (old != f || s.over[f.Attempt]) {
 			b.wrong("%s is to be split again", f.Task)
@@ -35,19 +35,19 @@ func (b *FactAudit) recordSplit(f nexus.Fact) {
 			b.wrong("%s is to be split: %+v; paused %v, draining %v", f.Task, t, b.paused, b.draining)
 		}
 		s.sought[f.Task] = f
-	case nexus.SplitFailed:
+	case nexus.TaskSplitFailed:
 		if s.sought[f.Task].Attempt != f.Attempt || s.over[f.Attempt] || f.Why == "" {
 			b.wrong("%s does not split %s", f.Attempt, f.Task)
 		}
 		s.over[f.Attempt] = true
-	case nexus.TaskSplit:
+	case nexus.TaskSplitCompleted:
 		b.checkSplit(f)
 	default:
 	}
 }
 
 // checkSplit checks that no part of a task is lost when it is split.
-func (b *FactAudit) checkSplit(f nexus.TaskSplit) {
+func (b *FactAudit) checkSplit(f nexus.TaskSplitCompleted) {
 	s, t := &b.splits, b.tasks[f.Task]
 	if s.sought[f.Task].Attempt != f.Attempt || s.over[f.Attempt] || t.over || t.landed || t.flying {
 		b.wrong("%s is split by %s: %+v", f.Task, f.Attempt, t)

@@ -42,7 +42,7 @@ func (b *FactAudit) recordAttemptStart(f nexus.AttemptStarted) {
 }
 
 // isStuck reports whether a dependency of a task has ended without landing.
-func (b *FactAudit) isStuck(t *taskAccount) bool {
+func (b *FactAudit) isStuck(t *auditedTask) bool {
 	return slices.ContainsFunc(t.Needs, func(id nexus.TaskID) bool {
 		n := b.tasks[id]
 		return n.over && !n.landed || !n.over && !n.landed && b.isStuck(n)
@@ -76,7 +76,7 @@ func (b *FactAudit) recordCall(f nexus.Fact) {
 		if (f.Cap == "run" || f.Cap == "day") && f.Asked <= f.Limit-spent {
 			b.wrong("%s is refused though it may fit: %s of %s are spent, and %d calls may still turn out cheap", f.Asked, spent, f.Limit, len(b.open))
 		}
-	case nexus.BudgetSpent:
+	case nexus.BudgetSettled:
 		if b.open[f.ID].ID == "" || b.closed[f.ID] {
 			b.wrong("%s is settled, and is not open", f.ID)
 		}

@@ -9,15 +9,15 @@ import (
 // recordTestsFirst records the facts about tests that come first.
 func (b *FactAudit) recordTestsFirst(f nexus.Fact) {
 	switch f := f.(type) {
-	case nexus.TestsProved:
+	case nexus.TestsRunWithoutWork:
 		b.proofs[f.Attempt] = f.Proof
-	case nexus.IsolationBroken:
+	case nexus.RoleIsolationViolated:
 		if b.ways[f.Attempt] == nexus.TDDStrict && f.Role == nexus.Tester && len(f.Files) > 0 {
 			b.breached[f.Attempt] = true
 		}
 	case nexus.TamperSuspected:
 		b.suspects[f.Attempt] = f.Tree
-	case nexus.WorkVerified:
+	case nexus.VerifierVerdictGiven:
 		b.verified[f.Attempt] = f
 		if t := b.tasks[b.of[f.Attempt]]; f.Read {
 			t.refused = f.Category != ""
@@ -47,7 +47,7 @@ func (b *FactAudit) checkTestsFirst(f nexus.AttemptEnded) {
 
 // checkStrategyChange records that a task continues with a laxer strategy. Only the order from the strictest
 // to the laxest is allowed.
-func (b *FactAudit) checkStrategyChange(t *taskAccount, f nexus.TaskEscalated) {
+func (b *FactAudit) checkStrategyChange(t *auditedTask, f nexus.TaskEscalated) {
 	all := nexus.Strategies()
 	had, now := slices.Index(all, t.way), slices.Index(all, f.Strategy)
 	if now < 0 || t.way != "" && now <= had {

@@ -11,16 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// plannedCall is a call before it is made.
-type plannedCall struct {
+// plannedModelCall is a call before it is made.
+type plannedModelCall struct {
 	model   string
 	request llm.Request
 	worst   nexus.Money
 }
 
-// CallTariff holds the prices of calls: the real pricing, with made-up models. Without a tariff
+// SimulatedCallPrices holds the prices of calls: the real pricing, with made-up models. Without a tariff
 // every call is reserved at [Worst].
-type CallTariff struct {
+type SimulatedCallPrices struct {
 	prices *llm.PriceTable
 	text   string // prompts are parts of it
 }
@@ -28,28 +28,28 @@ type CallTariff struct {
 // longest is the length of the longest prompt, in bytes.
 const longest = 400_000
 
-// NewTariff returns prices with all properties of real ones: two providers, long prompts that
+// NewCallPrices returns prices with all properties of real ones: two providers, long prompts that
 // cost more, caches, expensive hours, and a price that rises in the course of the run.
-func NewTariff(begins time.Time) (*CallTariff, error) {
+func NewCallPrices(begins time.Time) (*SimulatedCallPrices, error) {
 	rises := begins.Add(24 * time.Hour).Format(time.DateOnly)
-	rate := func(in nexus.Money, r llm.TokenRate) llm.TokenRate {
+	rate := func(in nexus.Money, r llm.TokenPriceRate) llm.TokenPriceRate {
 		r.Input, r.Output, r.CacheRead, r.CacheWrite = in*nexus.Dollar, in*5*nexus.Dollar, in*nexus.Dollar/10, in*nexus.Dollar*5/4
 		return r
 	}
-	prices, err := llm.LoadPrices(map[string]llm.ListedModel{
-		"toy/*":   {Rates: []llm.TokenRate{rate(3, llm.TokenRate{}), rate(6, llm.TokenRate{Above: 100_000}), rate(12, llm.TokenRate{Above: 200_000})}},
-		"spare/*": {Rates: []llm.TokenRate{rate(2, llm.TokenRate{}), rate(4, llm.TokenRate{Hours: [][2]int{{8, 20}}}), rate(9, llm.TokenRate{From: rises})}},
+	prices, err := llm.LoadPrices(map[string]llm.ModelTableEntry{
+		"toy/*":   {Rates: []llm.TokenPriceRate{rate(3, llm.TokenPriceRate{}), rate(6, llm.TokenPriceRate{Above: 100_000}), rate(12, llm.TokenPriceRate{Above: 200_000})}},
+		"spare/*": {Rates: []llm.TokenPriceRate{rate(2, llm.TokenPriceRate{}), rate(4, llm.TokenPriceRate{Hours: [][2]int{{8, 20}}}), rate(9, llm.TokenPriceRate{From: rises})}},
 	})
-	return &CallTariff{prices, strings.Repeat(" ", longest)}, err
+	return &SimulatedCallPrices{prices, strings.Repeat(" ", longest)}, err
 }
 
 // nextCall returns the next call of a session, and its worst-case cost.
-func (x *SimulatedWorker) nextCall(s *state.Session) plannedCall {
+func (x *SimulatedWorker) nextCall(s *state.AgentSessionState) plannedModelCall {
 	t := x.scenario.Tariff
 	if t == nil {
-		return plannedCall{worst: Worst}
+		return plannedModelCall{worst: Worst}
 	}
-	o := plannedCall{model: s.Model}
+	o := plannedModelCall{model: s.Model}
 	o.request.System = t.text[:min(longest, 2_000+x.drawIndex(60_000)+s.Turns*x.drawIndex(80_000))]
 	o.request.MaxTokens = int64(1_000 + x.drawIndex(15_000))
 	o.worst = x.worstCost(o)
@@ -57,7 +57,7 @@ func (x *SimulatedWorker) nextCall(s *state.Session) plannedCall {
 }
 
 // worstCost returns the worst-case cost of a call made now.
-func (x *SimulatedWorker) worstCost(o plannedCall) nexus.Money {
+func (x *SimulatedWorker) worstCost(o plannedModelCall) nexus.Money {
 	if x.scenario.Tariff == nil {
 		return o.worst
 	}
@@ -67,7 +67,7 @@ func (x *SimulatedWorker) worstCost(o plannedCall) nexus.Money {
 
 // actualCost returns the provider's charge for a call that ends well. The model may write more than
 // it was asked for, up to half as much again.
-func (x *SimulatedWorker) actualCost(o plannedCall, now time.Time) nexus.Money {
+func (x *SimulatedWorker) actualCost(o plannedModelCall, now time.Time) nexus.Money {
 	loose := x.scenario.overshoot && x.drawIndex(10) < x.scenario.loose
 	t := x.scenario.Tariff
 	switch {
@@ -92,10 +92,10 @@ func (x *SimulatedWorker) actualCost(o plannedCall, now time.Time) nexus.Money {
 // DrawCrowd returns a scenario in which money matters: 32 workers that all want to spend at
 // once, tight caps of every kind, and a process that dies now and then with all of their calls
 // under way.
-func DrawCrowd(r *rand.Rand, t *CallTariff, day nexus.Money) Scenario {
+func DrawCrowd(r *rand.Rand, t *SimulatedCallPrices, day nexus.Money) RunScenario {
 	s := DrawScenario(r)
 	s.Tariff, s.overshoot, s.loose = t, r.IntN(4) > 0, []int{1, 5, 10}[r.IntN(3)]
-	s.Tasks, s.Given, s.Routing = nil, true, nexus.Routing{}
+	s.Tasks, s.Given, s.Routing = nil, true, nexus.StartTierRules{}
 	for i := range 36 + r.IntN(12) {
 		s.Tasks = append(s.Tasks, nexus.Task{ID: nexus.TaskID(fmt.Sprintf("T%d", i+1)), Title: "a task", Minutes: 5, Files: []string{fmt.Sprintf("f%d", i)}})
 	}

@@ -38,8 +38,8 @@ func factNames() []string {
 
 // KnowledgeScenario returns a scenario whose only fault is that coders do not know the necessary facts.
 // With told, new attempts receive the results of earlier ones, otherwise only how they ended.
-func KnowledgeScenario(r *rand.Rand, told bool) Scenario {
-	s := Scenario{
+func KnowledgeScenario(r *rand.Rand, told bool) RunScenario {
+	s := RunScenario{
 		Given: true, stubborn: map[nexus.TaskID]bool{},
 		Limits: nexus.Limits{
 			Parallel: 4, Turns: 20, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 3, LandTries: 3, MajorsBlock: 1, RunMoney: 1000 * nexus.Dollar,
@@ -63,7 +63,7 @@ func KnowledgeScenario(r *rand.Rand, told bool) Scenario {
 
 // firstMissingFact returns a gate's evidence about a tree: the finding is the first fact that the work of
 // a task violates.
-func (k *coderKnowledge) firstMissingFact(tasks []nexus.Task, t toyTree, e nexus.Evidence) nexus.Evidence {
+func (k *coderKnowledge) firstMissingFact(tasks []nexus.Task, t toyTree, e nexus.GateEvidence) nexus.GateEvidence {
 	for _, task := range tasks {
 		content := t.ContentOf(task.Files[0])
 		if content == "" || e.Gate != "test" {
@@ -82,7 +82,7 @@ func (k *coderKnowledge) firstMissingFact(tasks []nexus.Task, t toyTree, e nexus
 
 // hasAllFacts is the truth about a tree without any chance.
 func (k *coderKnowledge) hasAllFacts(tasks []nexus.Task, t toyTree) bool {
-	return len(k.firstMissingFact(tasks, t, nexus.Evidence{Gate: "test"}).Findings) == 0
+	return len(k.firstMissingFact(tasks, t, nexus.GateEvidence{Gate: "test"}).Findings) == 0
 }
 
 // knownFacts returns the facts that the coder of the attempt knows.
@@ -142,12 +142,12 @@ func (x *SimulatedWorker) writeKnownFacts() toyTree {
 
 // hasWritten reports whether a session may be done: a coder who needs knowledge writes in each
 // round.
-func (x *SimulatedWorker) hasWritten(s *state.Session) bool {
+func (x *SimulatedWorker) hasWritten(s *state.AgentSessionState) bool {
 	return x.scenario.know == nil || s.Role != nexus.Coder || x.round == len(x.a.Rounds)
 }
 
 // isOwnFailure reports whether the red tests came with the work. The facts that coders need are in tests
 // that were there before.
-func (x *SimulatedWorker) isOwnFailure(sum nexus.VerdictGiven) bool {
+func (x *SimulatedWorker) isOwnFailure(sum nexus.GatesVerdictGiven) bool {
 	return x.scenario.know == nil && sum.State == nexus.Fail && sum.Gate != "build" && x.hasOwnTest()
 }

@@ -11,7 +11,7 @@ import (
 const draftPrefix = "D"
 
 // DraftPlan returns the scenario's plan with one more task, which has another name in each draft.
-func (s Scenario) DraftPlan(n int) []nexus.Task {
+func (s RunScenario) DraftPlan(n int) []nexus.Task {
 	extra := nexus.Task{ID: nexus.TaskID(fmt.Sprintf("%s%d", draftPrefix, n+1)), Title: "a draft", Minutes: 5, Files: []string{"f0"}}
 	return append(append([]nexus.Task(nil), s.Tasks...), extra)
 }

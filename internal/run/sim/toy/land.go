@@ -30,8 +30,8 @@ func (x *SimulatedWorker) landWork(ctx context.Context) ([]nexus.Fact, error) {
 		}
 		return []nexus.Fact{x.landedFact(tip, there)}, nil
 	}
-	merged, conflicts := Merge(x.treeAt(a.Base), x.treeAt(onto), toyTree(a.Tree))
-	refused := nexus.TrainRefused{Task: a.Task, Attempt: a.ID, Onto: onto}
+	merged, conflicts := MergeToyTrees(x.treeAt(a.Base), x.treeAt(onto), toyTree(a.Tree))
+	refused := nexus.LandingRejected{Task: a.Task, Attempt: a.ID, Onto: onto}
 	if len(conflicts) > 0 {
 		resolved, err := x.resolveConflict(ctx, merged)
 		if err != nil {
@@ -43,7 +43,7 @@ func (x *SimulatedWorker) landWork(ctx context.Context) ([]nexus.Fact, error) {
 		}
 	}
 	if string(merged) != a.Tree {
-		sum, evidence, err := x.judgeMerged(ctx, merged)
+		sum, evidence, err := x.judgeMergedTree(ctx, merged)
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (x *SimulatedWorker) landWork(ctx context.Context) ([]nexus.Fact, error) {
 		}
 	}
 	if len(conflicts) > 0 {
-		ok, err := x.reviewMerged(ctx, merged)
+		ok, err := x.reviewMergedTree(ctx, merged)
 		if err != nil {
 			return nil, err
 		}
@@ -68,8 +68,8 @@ func (x *SimulatedWorker) landWork(ctx context.Context) ([]nexus.Fact, error) {
 	return x.moveBranch(merged)
 }
 
-// reviewMerged lets a reviewer read the merger's result, once.
-func (x *SimulatedWorker) reviewMerged(ctx context.Context, merged toyTree) (bool, error) {
+// reviewMergedTree lets a reviewer read the merger's result, once.
+func (x *SimulatedWorker) reviewMergedTree(ctx context.Context, merged toyTree) (bool, error) {
 	id := nexus.SessionID(x.a.ID + "/reviewer.1")
 	old := x.a.SessionByID(id)
 	if old == nil || !old.Over {
@@ -82,7 +82,7 @@ func (x *SimulatedWorker) reviewMerged(ctx context.Context, merged toyTree) (boo
 		}
 		old = x.a.SessionByID(id)
 	}
-	f := nexus.ReviewGiven{Attempt: x.a.ID, Tree: string(merged), Reviewed: old.Outcome == nexus.Accepted, Summary: "as reviewed"}
+	f := nexus.ReviewerVerdictGiven{Attempt: x.a.ID, Tree: string(merged), Reviewed: old.Outcome == nexus.Accepted, Summary: "as reviewed"}
 	if f.Approved = f.Reviewed && !x.drawChance(x.scenario.reject); f.Reviewed && !f.Approved {
 		f.Findings = []nexus.Finding{{Message: "one side is lost", Severity: nexus.Major}}
 	}
@@ -106,7 +106,7 @@ func (x *SimulatedWorker) moveBranch(merged toyTree) ([]nexus.Fact, error) {
 
 func (x *SimulatedWorker) landedFact(id string, c toyCommit) nexus.Fact {
 	a := x.View.Attempt
-	return nexus.TrainLanded{
+	return nexus.LandingCompleted{
 		Task: a.Task, Attempt: a.ID, Commit: id, Tree: string(c.tree), Parent: c.parent, Resolved: len(x.a.Sessions) > 0,
 	}
 }
@@ -127,20 +127,20 @@ func (x *SimulatedWorker) resolveConflict(ctx context.Context, conflicted toyTre
 	return x.currentTree(), nil
 }
 
-func (x *SimulatedWorker) judgeMerged(ctx context.Context, t toyTree) (nexus.VerdictGiven, []nexus.Evidence, error) {
+func (x *SimulatedWorker) judgeMergedTree(ctx context.Context, t toyTree) (nexus.GatesVerdictGiven, []nexus.GateEvidence, error) {
 	a := x.View.Attempt
 	evidence, facts, err := x.judgeTree(ctx, t, true, x.View.Task.Criteria, func(f nexus.GateJudged) nexus.GateJudged { f.Task = a.Task; return f })
 	if err != nil {
-		return nexus.VerdictGiven{}, nil, err
+		return nexus.GatesVerdictGiven{}, nil, err
 	}
 	if err := x.Desk.Record(ctx, facts...); err != nil {
-		return nexus.VerdictGiven{}, nil, err
+		return nexus.GatesVerdictGiven{}, nil, err
 	}
-	return repair.SumVerdict(a.ID, x.View.Task.Task, string(t), evidence), evidence, nil
+	return repair.CombineVerdict(a.ID, x.View.Task.Task, string(t), evidence), evidence, nil
 }
 
-// judgeResult checks the run's last tree.
-func (x *SimulatedWorker) judgeResult(ctx context.Context) ([]nexus.Fact, error) {
+// judgeFinalTree checks the run's last tree.
+func (x *SimulatedWorker) judgeFinalTree(ctx context.Context) ([]nexus.Fact, error) {
 	t := x.treeAt(x.View.Tip)
 	var criteria []nexus.Criterion
 	for _, task := range x.View.Landed {
@@ -150,13 +150,13 @@ func (x *SimulatedWorker) judgeResult(ctx context.Context) ([]nexus.Fact, error)
 	if err != nil {
 		return nil, err
 	}
-	v := nexus.Verdict{Tree: string(t), Evidence: evidence, Passed: true}
+	v := nexus.GatesVerdict{Tree: string(t), Evidence: evidence, Passed: true}
 	for _, e := range evidence {
 		if !e.Passed() {
 			v.Passed, v.Why = false, fmt.Sprintf("gate %s: %s", e.Gate, e.State)
 		}
 	}
-	return []nexus.Fact{nexus.ResultGated{Verdict: v}}, nil
+	return []nexus.Fact{nexus.FinalGatesJudged{Verdict: v}}, nil
 }
 
 // publishBranch publishes the branch, and moves the target to it if the goal asks for that. It can be

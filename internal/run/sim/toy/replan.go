@@ -11,8 +11,8 @@ import (
 // decideReplan records the decision before a round, and returns the step that follows.
 func (x *SimulatedWorker) decideReplan(ctx context.Context, step repair.RepairStep) (repair.RepairStep, error) {
 	t := &x.View.Task
-	seen := replan.WorkerFacts{Worked: t.CountedTime() + x.Now().Sub(x.a.ActiveSince()) - x.a.Rested, Divisible: x.View.Divisible}
-	d, next := replan.NextStep(t, x.a, x.View.Limits, seen, step)
+	seen := replan.WorkerTaskFacts{Worked: t.TimeCountedAgainstCap() + x.Now().Sub(x.a.ActiveSince()) - x.a.Rested, Divisible: x.View.Divisible}
+	d, next := replan.DecideReplanStep(t, x.a, x.View.Limits, seen, step)
 	if d == nil {
 		return next, nil
 	}

@@ -15,14 +15,14 @@ import (
 // Probability is the probability of an event, from 0 to 1.
 type Probability float64
 
-// Scenario is the run that a seed produces: its plan, its caps, and its faults. Each fault is
+// RunScenario is the run that a seed produces: its plan, its caps, and its faults. Each fault is
 // absent from many seeds, so that the others show.
-type Scenario struct {
+type RunScenario struct {
 	Limits   nexus.Limits
 	Tasks    []nexus.Task
-	Routing  nexus.Routing
+	Routing  nexus.StartTierRules
 	Given    bool // the plan comes with the goal
-	Consent  nexus.ConsentRule
+	Consent  nexus.PlanApprovalRule
 	stubborn map[nexus.TaskID]bool
 	know     *coderKnowledge // the facts that coders need; nil: failures are up to chance
 
@@ -37,7 +37,7 @@ type Scenario struct {
 	auth      Probability // a failure until a person fixes it
 	overshoot bool        // calls may cost up to half more than their worst case
 	loose     int         // of ten calls, those that exceed their worst case if overshoot is set
-	Tariff    *CallTariff
+	Tariff    *SimulatedCallPrices
 	bad       Probability // an agent's change is red
 	same      Probability // an agent writes nothing new
 	stray     Probability // it changes a file that its task did not declare
@@ -56,14 +56,14 @@ type Scenario struct {
 }
 
 // DrawScenario returns a seed's scenario.
-func DrawScenario(r *rand.Rand) Scenario {
+func DrawScenario(r *rand.Rand) RunScenario {
 	sometimes := func(p, most float64) Probability {
 		if r.Float64() > p {
 			return 0
 		}
 		return Probability(r.Float64() * most)
 	}
-	s := Scenario{
+	s := RunScenario{
 		Limits: drawLimits(r), Tasks: drawTasks(r), Given: r.IntN(3) > 0, stubborn: map[nexus.TaskID]bool{},
 		Crash: sometimes(0.6, 0.06), Storage: sometimes(0.1, 0.02), broken: sometimes(0.4, 0.1),
 		provider: sometimes(0.4, 0.3), auth: sometimes(0.1, 0.02), overshoot: r.IntN(4) == 0,
@@ -98,7 +98,7 @@ func DrawScenario(r *rand.Rand) Scenario {
 // fixed, the parts that a stuck task may be split into, the thresholds at which the
 // continuation of tasks is decided again, how often windows are reported, and whether the plan
 // requires consent. It does not use the scenario's dice.
-func drawCriteria(s *Scenario) {
+func drawCriteria(s *RunScenario) {
 	minutes := uint64(0)
 	for _, t := range s.Tasks {
 		minutes = minutes*31 + uint64(t.Minutes) //nolint:gosec // minutes are not below 0
@@ -114,8 +114,8 @@ func drawCriteria(s *Scenario) {
 		s.windows = Probability(r.Float64() * 0.3)
 	}
 	s.Limits.Refusals, s.Consent.Wanted = r.IntN(4), r.IntN(2) == 0
-	drawPoints(s)
-	drawWants(r, s.Tasks)
+	drawCheckpoints(s)
+	drawSoftNeedsAndPriorities(r, s.Tasks)
 	for i := range s.Tasks {
 		if r.IntN(3) == 0 {
 			s.Tasks[i].Criteria = []nexus.Criterion{{Text: "it holds", Check: "./" + string(s.Tasks[i].ID)}}
@@ -123,9 +123,9 @@ func drawCriteria(s *Scenario) {
 	}
 }
 
-// drawPoints draws the checkpoints that the run makes, and the number of rewinds. It has dice
+// drawCheckpoints draws the checkpoints that the run makes, and the number of rewinds. It has dice
 // of its own.
-func drawPoints(s *Scenario) {
+func drawCheckpoints(s *RunScenario) {
 	r := rand.New(rand.NewPCG(uint64(len(s.Tasks)), uint64(s.Limits.RunMoney))) //nolint:gosec // a seed must give the same dice
 	if r.IntN(2) == 0 {
 		s.Limits.Points = nexus.CheckpointPolicy{On: nexus.CheckpointReasons(), Keep: r.IntN(4)}
@@ -138,8 +138,8 @@ func drawPoints(s *Scenario) {
 	}
 }
 
-// drawWants turns some needs into soft ones, and gives some tasks a priority.
-func drawWants(r *rand.Rand, tasks []nexus.Task) {
+// drawSoftNeedsAndPriorities turns some needs into soft ones, and gives some tasks a priority.
+func drawSoftNeedsAndPriorities(r *rand.Rand, tasks []nexus.Task) {
 	soft, rated := r.IntN(3) == 0, r.IntN(3) == 0
 	for i := range tasks {
 		t := &tasks[i]
@@ -178,7 +178,7 @@ func drawTasks(r *rand.Rand) []nexus.Task {
 		case 4:
 			t.Strategy = nexus.TDDStrict
 		case 5:
-			t.Strategy = []nexus.Strategy{nexus.TDDLite, nexus.TDDSimple, nexus.TDDStrict}[i%3]
+			t.Strategy = []nexus.WritingStrategy{nexus.TDDLite, nexus.TDDSimple, nexus.TDDStrict}[i%3]
 		}
 		tasks[i] = t
 	}
@@ -225,8 +225,8 @@ func drawLimits(r *rand.Rand) nexus.Limits {
 }
 
 // drawRouting returns the way in which tiers are chosen: none in half of the runs.
-func drawRouting(r *rand.Rand) nexus.Routing {
-	var o nexus.Routing
+func drawRouting(r *rand.Rand) nexus.StartTierRules {
+	var o nexus.StartTierRules
 	if r.IntN(2) == 0 {
 		return o
 	}
@@ -236,7 +236,7 @@ func drawRouting(r *rand.Rand) nexus.Routing {
 		}
 	}
 	for _, c := range []nexus.Complexity{nexus.Simple, nexus.Medium} {
-		o.Past = append(o.Past, nexus.PastTries{Complexity: c, Tier: nexus.Fast, Tries: 6 + r.IntN(10), Failed: r.IntN(6)})
+		o.Past = append(o.Past, nexus.PastAttemptCounts{Complexity: c, Tier: nexus.Fast, Tries: 6 + r.IntN(10), Failed: r.IntN(6)})
 	}
 	return o
 }

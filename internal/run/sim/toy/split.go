@@ -8,15 +8,15 @@ import (
 )
 
 // splitTask divides a task, or reports that it cannot.
-func (x *SimulatedWorker) splitTask(ctx context.Context, f nexus.SplitSought) ([]nexus.Fact, error) {
+func (x *SimulatedWorker) splitTask(ctx context.Context, f nexus.TaskSplitStarted) ([]nexus.Fact, error) {
 	outcome, err := x.askRole(ctx, nexus.Planner)
 	switch {
 	case err != nil:
 		return nil, err
 	case outcome != nexus.Accepted || x.drawIndex(4) == 0:
-		return []nexus.Fact{nexus.SplitFailed{Attempt: f.Attempt, Task: f.Task, Why: "no cut helps"}}, x.injectFault()
+		return []nexus.Fact{nexus.TaskSplitFailed{Attempt: f.Attempt, Task: f.Task, Why: "no cut helps"}}, x.injectFault()
 	}
-	whole, split := x.View.Task.Task, nexus.TaskSplit{Attempt: f.Attempt, Task: f.Task}
+	whole, split := x.View.Task.Task, nexus.TaskSplitCompleted{Attempt: f.Attempt, Task: f.Task}
 	var facts []nexus.Fact
 	for i := range x.View.Limits.Parts {
 		t := whole

@@ -16,7 +16,7 @@ func (x *SimulatedWorker) prepareWorktree(ctx context.Context) ([]nexus.Fact, er
 		x.restoreTree(cmp.Or(a.Start, a.Base))
 		return nil, nil
 	}
-	merged, conflicts := Merge(x.treeAt(a.Since), x.treeAt(a.Base), x.treeAt(a.Start))
+	merged, conflicts := MergeToyTrees(x.treeAt(a.Since), x.treeAt(a.Base), x.treeAt(a.Start))
 	why := "it does not merge: " + strings.Join(conflicts, ", ")
 	switch {
 	case len(conflicts) == 0:
@@ -26,12 +26,12 @@ func (x *SimulatedWorker) prepareWorktree(ctx context.Context) ([]nexus.Fact, er
 	case a.From == "" || a.Asked:
 		return []nexus.Fact{nexus.AttemptEnded{Attempt: a.ID, Outcome: nexus.Conflicted, Why: why}}, nil
 	}
-	return nil, x.forgoStart(ctx, why)
+	return nil, x.discardStartingTree(ctx, why)
 }
 
-// forgoStart discards the result of earlier attempts.
-func (x *SimulatedWorker) forgoStart(ctx context.Context, why string) error {
-	if err := x.recordFacts(ctx, nexus.StartForgone{Attempt: x.a.ID, Why: why}); err != nil {
+// discardStartingTree discards the result of earlier attempts.
+func (x *SimulatedWorker) discardStartingTree(ctx context.Context, why string) error {
+	if err := x.recordFacts(ctx, nexus.StartingTreeRejected{Attempt: x.a.ID, Why: why}); err != nil {
 		return err
 	}
 	x.restoreTree(x.a.Base)

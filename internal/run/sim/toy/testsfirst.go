@@ -13,7 +13,7 @@ func (x *SimulatedWorker) reportIsolationBreach(ctx context.Context, role nexus.
 	if role != nexus.Tester || x.a.Strategy != nexus.TDDStrict || !x.drawChance(x.scenario.stray) || x.drawIndex(4) > 0 {
 		return nil
 	}
-	return x.recordFacts(ctx, nexus.IsolationBroken{Attempt: x.a.ID, Role: role, Files: []string{"shared"}})
+	return x.recordFacts(ctx, nexus.RoleIsolationViolated{Attempt: x.a.ID, Role: role, Files: []string{"shared"}})
 }
 
 // proveTests records the results of new tests without the work.
@@ -21,11 +21,11 @@ func (x *SimulatedWorker) proveTests(ctx context.Context) error {
 	if err := x.waitFor(ctx, time.Minute); err != nil {
 		return err
 	}
-	f := nexus.TestsProved{Attempt: x.a.ID, Tree: string(x.currentTree()), Proof: nexus.ProofNone, Why: "no test was written"}
+	f := nexus.TestsRunWithoutWork{Attempt: x.a.ID, Tree: string(x.currentTree()), Proof: nexus.ProofNone, Why: "no test was written"}
 	if x.hasOwnTest() {
 		f.Files, f.Proof, f.Why = []string{string(x.View.Task.ID) + "_test"}, nexus.ProofRed, ""
 		if x.drawChance(x.scenario.bad) {
-			f.Proof = []nexus.TestProof{nexus.ProofGreen, nexus.ProofBroken, nexus.ProofUnsure}[x.drawIndex(3)]
+			f.Proof = []nexus.TestProofResult{nexus.ProofGreen, nexus.ProofBroken, nexus.ProofUnsure}[x.drawIndex(3)]
 			f.Why = "they are " + string(f.Proof)
 		}
 	}
@@ -54,7 +54,7 @@ func (x *SimulatedWorker) verifyWork(ctx context.Context) error {
 			return err
 		}
 	}
-	f := nexus.WorkVerified{Attempt: x.a.ID, Tree: string(x.currentTree()), Read: outcome == nexus.Accepted && !x.drawChance(x.scenario.blind), Why: "as seen"}
+	f := nexus.VerifierVerdictGiven{Attempt: x.a.ID, Tree: string(x.currentTree()), Read: outcome == nexus.Accepted && !x.drawChance(x.scenario.blind), Why: "as seen"}
 	if f.Read && x.drawChance(x.scenario.reject) {
 		f.Category = nexus.VerifierRejected
 	}

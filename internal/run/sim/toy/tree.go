@@ -87,9 +87,9 @@ func (t ToyTree) WithFile(name, content string) ToyTree {
 	return ToyTree(b)
 }
 
-// Merge applies the changes from base to theirs to ours. If both changed a file there is a
+// MergeToyTrees applies the changes from base to theirs to ours. If both changed a file there is a
 // conflict, and the merged tree is red there.
-func Merge(base, ours, theirs ToyTree) (merged ToyTree, conflicts []string) {
+func MergeToyTrees(base, ours, theirs ToyTree) (merged ToyTree, conflicts []string) {
 	merged = ours
 	for f := range theirs.EachFile() {
 		switch was, is := base.ContentOf(f.Name), ours.ContentOf(f.Name); {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/landingupdates"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/updates"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // takeTurn asks for permission, calls the model, and records the answer with its cost.
-func (x *SimulatedWorker) takeTurn(ctx context.Context, s *state.Session) error {
+func (x *SimulatedWorker) takeTurn(ctx context.Context, s *state.AgentSessionState) error {
 	for try := 1; ; try++ {
 		o := x.nextCall(s)
 		r := nexus.BudgetReserved{
@@ -31,12 +31,12 @@ func (x *SimulatedWorker) takeTurn(ctx context.Context, s *state.Session) error 
 			return err
 		}
 		if x.worstCost(o) > o.worst { // the price rose during the wait
-			x.done = append(x.done, nexus.BudgetSpent{ID: r.ID})
+			x.done = append(x.done, nexus.BudgetSettled{ID: r.ID})
 			continue
 		}
 		switch {
 		case x.isOutOfQuota(x.Now(), s.Model):
-			if err := x.parkCall(ctx, s, r); err != nil {
+			if err := x.settleRejectedCall(ctx, s, r); err != nil {
 				return err
 			}
 			continue
@@ -47,7 +47,7 @@ func (x *SimulatedWorker) takeTurn(ctx context.Context, s *state.Session) error 
 		default:
 			return x.answerCall(ctx, s, r, o)
 		}
-		spent := nexus.BudgetSpent{ID: r.ID, Estimated: true}
+		spent := nexus.BudgetSettled{ID: r.ID, Estimated: true}
 		if auth := (&nexus.Error{}); errors.As(err, &auth) || try == 3 {
 			if failed := x.recordFacts(ctx, spent); failed != nil {
 				return failed
@@ -62,9 +62,9 @@ func (x *SimulatedWorker) takeTurn(ctx context.Context, s *state.Session) error 
 
 // receiveGuidance records the messages for the session: guidance of people, and updates about landed
 // work.
-func (x *SimulatedWorker) receiveGuidance(ctx context.Context, s *state.Session, told []state.Guidance) error {
+func (x *SimulatedWorker) receiveGuidance(ctx context.Context, s *state.AgentSessionState, told []state.Guidance) error {
 	for _, g := range told {
-		_, why := updates.UpdateMessage(g)
+		_, why := landingupdates.UpdateMessage(g)
 		if err := x.recordFacts(ctx, nexus.PromptSent{Session: s.Session, Message: "say " + g.Text, Why: why, Request: g.Seq}); err != nil {
 			return err
 		}
@@ -73,10 +73,10 @@ func (x *SimulatedWorker) receiveGuidance(ctx context.Context, s *state.Session,
 }
 
 // settleAndRetry settles a call that failed in the middle of an answer, and waits.
-func (x *SimulatedWorker) settleAndRetry(ctx context.Context, s *state.Session, r nexus.BudgetReserved, try int) error {
-	spent := nexus.BudgetSpent{ID: r.ID, Estimated: true, Money: x.chargeBrokenCall(r)}
+func (x *SimulatedWorker) settleAndRetry(ctx context.Context, s *state.AgentSessionState, r nexus.BudgetReserved, try int) error {
+	spent := nexus.BudgetSettled{ID: r.ID, Estimated: true, Money: x.chargeBrokenCall(r)}
 	rest := time.Duration(1+x.drawIndex(300)) * time.Second
-	err := x.recordFacts(ctx, spent, nexus.CallDelayed{Session: s.Session, Model: s.Model, Try: try, Wait: rest, Why: "overload"})
+	err := x.recordFacts(ctx, spent, nexus.ModelCallDelayed{Session: s.Session, Model: s.Model, Try: try, Wait: rest, Why: "overload"})
 	if err != nil {
 		return err
 	}
@@ -86,19 +86,19 @@ func (x *SimulatedWorker) settleAndRetry(ctx context.Context, s *state.Session, 
 }
 
 // answerCall is a call that succeeds.
-func (x *SimulatedWorker) answerCall(ctx context.Context, s *state.Session, r nexus.BudgetReserved, o plannedCall) error {
-	c := turnID{s.Session, s.Turns + 1}
+func (x *SimulatedWorker) answerCall(ctx context.Context, s *state.AgentSessionState, r nexus.BudgetReserved, o plannedModelCall) error {
+	c := conversationTurnID{s.Session, s.Turns + 1}
 	cost := x.actualCost(o, x.Now())
-	x.beginCall(c, openBill{r, cost})
+	x.beginCall(c, pendingCallCharge{r, cost})
 	if err := x.waitFor(ctx, 20*time.Second); err != nil {
 		x.abandonCall(c)
 		return err
 	}
-	f := nexus.TurnTaken{Session: s.Session, Turn: c.turn, Message: fmt.Sprintf("turn %d tools", c.turn), Stop: "tools"}
+	f := nexus.ModelTurnRecorded{Session: s.Session, Turn: c.turn, Message: fmt.Sprintf("turn %d tools", c.turn), Stop: "tools"}
 	if x.drawIndex(3) > 0 && (c.turn > 1 || s.Role == nexus.Reviewer) && x.hasWritten(s) {
 		f.Message, f.Stop = fmt.Sprintf("turn %d done", c.turn), "done"
 	}
-	err := x.recordFacts(ctx, nexus.BudgetSpent{ID: r.ID, Money: cost, Usage: nexus.Usage{Input: 10, Output: 1}}, f)
+	err := x.recordFacts(ctx, nexus.BudgetSettled{ID: r.ID, Money: cost, Usage: nexus.Usage{Input: 10, Output: 1}}, f)
 	if err != nil {
 		x.abandonCall(c)
 		return err

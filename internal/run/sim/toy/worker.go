@@ -21,7 +21,7 @@ type SimulatedWorker struct {
 	Now  func() time.Time
 	View state.WorkerView
 	Open func(id nexus.AttemptID, rev string) // receives each worktree that is reset to a revision
-	a    *state.Attempt                       // owner of its sessions; a private copy
+	a    *state.AttemptState                  // owner of its sessions; a private copy
 	done []nexus.Fact                         // recorded together with the next facts
 	learningCoder
 }
@@ -32,26 +32,26 @@ func (x *SimulatedWorker) ExecuteIntent(ctx context.Context, intent nexus.Fact) 
 		return nil, err
 	}
 	switch f := intent.(type) {
-	case nexus.PlanSought:
+	case nexus.PlanningStarted:
 		x.a = x.View.Attempt
 		return x.makePlan(ctx)
-	case nexus.RoutesSought:
+	case nexus.ComplexityRatingStarted:
 		x.a = x.View.Attempt
 		return x.rateTasks(ctx, f)
-	case nexus.ResultReviewed:
-		return x.judgeResult(ctx)
-	case nexus.FaultsSought:
+	case nexus.FinalGatesStarted:
+		return x.judgeFinalTree(ctx)
+	case nexus.FaultSearchStarted:
 		x.a = x.View.Attempt
 		return x.diagnoseFaults(ctx, f)
-	case nexus.SplitSought:
+	case nexus.TaskSplitStarted:
 		x.a = x.View.Attempt
 		return x.splitTask(ctx, f)
-	case nexus.AdditionSought:
+	case nexus.AdditionPlanningStarted:
 		x.a = x.View.Attempt
 		return x.makeAddedTasks(ctx, f)
-	case nexus.ResultOffered:
+	case nexus.ResultPublishingStarted:
 		return x.publishBranch(f.Commit)
-	case nexus.TrainDeparted:
+	case nexus.LandingStarted:
 		x.a = x.View.Merge
 		return x.landWork(ctx)
 	case nexus.AttemptResumed:
@@ -100,9 +100,9 @@ func (x *SimulatedWorker) makePlan(ctx context.Context) ([]nexus.Fact, error) {
 	case err != nil:
 		return nil, err
 	case outcome != nexus.Accepted:
-		return []nexus.Fact{nexus.PlanFailed{Why: "the planner did not finish", Outcome: outcome}}, nil
+		return []nexus.Fact{nexus.PlanningFailed{Why: "the planner did not finish", Outcome: outcome}}, nil
 	case x.drawChance(x.scenario.noPlan):
-		return []nexus.Fact{nexus.PlanFailed{Why: "it makes no sense"}}, nil
+		return []nexus.Fact{nexus.PlanningFailed{Why: "it makes no sense"}}, nil
 	}
 	if x.scenario.Consent.Wanted && len(x.View.Drafts)%2 == 0 {
 		return PlanFacts(x.scenario.DraftPlan(len(x.View.Drafts))), nil
@@ -111,18 +111,18 @@ func (x *SimulatedWorker) makePlan(ctx context.Context) ([]nexus.Fact, error) {
 }
 
 // rateTasks rates the difficulty of tasks, of some of them at least.
-func (x *SimulatedWorker) rateTasks(ctx context.Context, f nexus.RoutesSought) ([]nexus.Fact, error) {
+func (x *SimulatedWorker) rateTasks(ctx context.Context, f nexus.ComplexityRatingStarted) ([]nexus.Fact, error) {
 	outcome, err := x.askRole(ctx, nexus.Router)
 	switch {
 	case err != nil:
 		return nil, err
 	case outcome != nexus.Accepted:
-		return []nexus.Fact{nexus.RoutesTold{Attempt: x.a.ID, Why: "it did not answer"}}, nil
+		return []nexus.Fact{nexus.ComplexityRatingEnded{Attempt: x.a.ID, Why: "it did not answer"}}, nil
 	}
-	told := nexus.RoutesTold{Attempt: x.a.ID}
+	told := nexus.ComplexityRatingEnded{Attempt: x.a.ID}
 	for _, id := range f.Tasks {
 		if c := []nexus.Complexity{nexus.Simple, nexus.Medium, nexus.Complex, nexus.Expert, "odd"}[x.drawIndex(5)]; x.drawIndex(3) > 0 {
-			told.Routes = append(told.Routes, nexus.Route{Task: id, Complexity: c, Why: "it looks so"})
+			told.Routes = append(told.Routes, nexus.ComplexityRating{Task: id, Complexity: c, Why: "it looks so"})
 		}
 	}
 	return []nexus.Fact{told}, nil
@@ -143,7 +143,7 @@ func (x *SimulatedWorker) makeAttempt(ctx context.Context) ([]nexus.Fact, error)
 		return ended, err
 	}
 	for range 1000 {
-		step, err := x.decideReplan(ctx, repair.NextStepOf(&x.View.Task, x.a, x.View.Limits, repair.TreeFacts{Tested: x.hasOwnTest()}))
+		step, err := x.decideReplan(ctx, repair.NextRepairStep(&x.View.Task, x.a, x.View.Limits, repair.AttemptTreeFacts{Tested: x.hasOwnTest()}))
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +153,7 @@ func (x *SimulatedWorker) makeAttempt(ctx context.Context) ([]nexus.Fact, error)
 		case repair.Judge:
 			err = x.recordGates(ctx)
 		case repair.Afresh:
-			err = x.forgoStart(ctx, step.Why)
+			err = x.discardStartingTree(ctx, step.Why)
 		case repair.Prove:
 			err = x.proveTests(ctx)
 		case repair.Verify:
@@ -248,16 +248,16 @@ func (x *SimulatedWorker) recordGates(ctx context.Context) error {
 	if x.hasOwnTest() && x.currentTree().ContentOf("shared") != x.treeAt(x.a.Base).ContentOf("shared") {
 		facts = append(facts, nexus.TamperSuspected{Attempt: x.a.ID, Tree: string(x.currentTree()), Findings: []nexus.Finding{{Message: "a test is gone"}}})
 	}
-	sum := repair.SumVerdict(x.a.ID, x.View.Task.Task, string(x.currentTree()), evidence)
+	sum := repair.CombineVerdict(x.a.ID, x.View.Task.Task, string(x.currentTree()), evidence)
 	sum.Own = x.isOwnFailure(sum)
 	return x.recordFacts(ctx, append(facts, sum)...)
 }
 
 // judgeTree runs the gates on a tree and stops at the first red one.
-func (x *SimulatedWorker) judgeTree(ctx context.Context, t toyTree, paid bool, criteria []nexus.Criterion, mark func(nexus.GateJudged) nexus.GateJudged) ([]nexus.Evidence, []nexus.Fact, error) {
+func (x *SimulatedWorker) judgeTree(ctx context.Context, t toyTree, paid bool, criteria []nexus.Criterion, mark func(nexus.GateJudged) nexus.GateJudged) ([]nexus.GateEvidence, []nexus.Fact, error) {
 	ctx, stop := x.Desk.Spare(ctx, paid)
 	defer stop()
-	var all []nexus.Evidence
+	var all []nexus.GateEvidence
 	var facts []nexus.Fact
 	for _, gate := range judgingGates(criteria) {
 		e, cached := x.Desk.Known(ctx, string(t), gate)
@@ -300,7 +300,7 @@ func (x *SimulatedWorker) reviewWork(ctx context.Context) error {
 	} else {
 		outcome = old.Outcome
 	}
-	f := nexus.ReviewGiven{Attempt: x.a.ID, Tree: string(x.currentTree()), Summary: "as reviewed"}
+	f := nexus.ReviewerVerdictGiven{Attempt: x.a.ID, Tree: string(x.currentTree()), Summary: "as reviewed"}
 	f.Reviewed = outcome == nexus.Accepted && !x.drawChance(x.scenario.blind)
 	f.Approved = f.Reviewed && !x.drawChance(x.scenario.reject)
 	if f.Reviewed && !f.Approved {
@@ -352,7 +352,7 @@ func (x *SimulatedWorker) haveConversation(ctx context.Context, role nexus.Role,
 	}
 }
 
-func (x *SimulatedWorker) submitWork(ctx context.Context, s *state.Session, o nexus.Outcome) (nexus.Outcome, error) {
+func (x *SimulatedWorker) submitWork(ctx context.Context, s *state.AgentSessionState, o nexus.Outcome) (nexus.Outcome, error) {
 	if o == nexus.Accepted && x.drawChance(x.scenario.giveUp) {
 		o = nexus.GaveUp
 	}
@@ -364,7 +364,7 @@ func (x *SimulatedWorker) submitWork(ctx context.Context, s *state.Session, o ne
 }
 
 // runTools runs the model's tool calls on the last snapshot of the tree, and gathers the results.
-func (x *SimulatedWorker) runTools(ctx context.Context, s *state.Session) error {
+func (x *SimulatedWorker) runTools(ctx context.Context, s *state.AgentSessionState) error {
 	if x.drawChance(x.scenario.ask) {
 		q := nexus.QuestionAsked{
 			ID: x.newID("Q"), Attempt: x.a.ID, Text: fmt.Sprintf("in %s after turn %d?", s.Session, s.Turns), Fallback: "no",
@@ -379,7 +379,7 @@ func (x *SimulatedWorker) runTools(ctx context.Context, s *state.Session) error 
 	if err := x.waitFor(ctx, 5*time.Second); err != nil {
 		return err
 	}
-	facts := []nexus.Fact{nexus.ToolsAnswered{Session: s.Session, Message: "results"}}
+	facts := []nexus.Fact{nexus.ToolResultsSent{Session: s.Session, Message: "results"}}
 	writes := s.Role == nexus.Coder || s.Role == nexus.Tester || s.Role == nexus.Merger
 	if writes && !x.drawChance(x.scenario.same) {
 		x.setTree(x.editTree(s.Role))

@@ -24,8 +24,8 @@ type toyCommit struct {
 	attempt nexus.AttemptID // the attempt that landed it; empty for snapshots
 }
 
-// turnID is one turn of one conversation.
-type turnID struct {
+// conversationTurnID is one turn of one conversation.
+type conversationTurnID struct {
 	session nexus.SessionID
 	turn    int
 }
@@ -35,7 +35,7 @@ type turnID struct {
 type SimulatedWorld struct {
 	mu        sync.Mutex // guards the fields below
 	dice      *rand.Rand
-	scenario  Scenario
+	scenario  RunScenario
 	ids       int
 	commits   map[string]toyCommit
 	tip       string
@@ -46,11 +46,11 @@ type SimulatedWorld struct {
 	trees     map[nexus.AttemptID]toyTree
 	charged   nexus.Money
 	calls     int
-	paid      map[turnID]int
-	lost      map[turnID]int // paid calls whose answer no process will receive
-	flight    map[turnID]openBill
+	paid      map[conversationTurnID]int
+	lost      map[conversationTurnID]int // paid calls whose answer no process will receive
+	flight    map[conversationTurnID]pendingCallCharge
 	windows   map[string]time.Time // until when accounts have no quota
-	used      map[string]nexus.AgentLimited
+	used      map[string]nexus.AgentQuotaReported
 
 	Most    int                                         // calls that were in flight at once
 	Lost    int                                         // the same, when a process died
@@ -60,21 +60,21 @@ type SimulatedWorld struct {
 	wrong func(format string, args ...any)
 }
 
-// openBill is the future cost of a call under way.
-type openBill struct {
+// pendingCallCharge is the future cost of a call under way.
+type pendingCallCharge struct {
 	reserved nexus.BudgetReserved
 	money    nexus.Money
 }
 
-// New returns the world of a scenario. It calls dies wherever a process may die, nil for
+// NewWorld returns the world of a scenario. It calls dies wherever a process may die, nil for
 // nowhere, and wrong for each violation.
-func New(s Scenario, dice *rand.Rand, dies func() bool, wrong func(format string, args ...any)) *SimulatedWorld {
+func NewWorld(s RunScenario, dice *rand.Rand, dies func() bool, wrong func(format string, args ...any)) *SimulatedWorld {
 	if dies == nil {
 		dies = func() bool { return false }
 	}
 	w := &SimulatedWorld{
 		dice: dice, scenario: s, commits: map[string]toyCommit{}, trees: map[nexus.AttemptID]toyTree{},
-		unjudged: map[toyTree]bool{}, paid: map[turnID]int{}, lost: map[turnID]int{}, flight: map[turnID]openBill{},
+		unjudged: map[toyTree]bool{}, paid: map[conversationTurnID]int{}, lost: map[conversationTurnID]int{}, flight: map[conversationTurnID]pendingCallCharge{},
 		dies: dies, wrong: wrong,
 	}
 	w.tip = w.makeCommit("", "", "")
@@ -190,7 +190,7 @@ func (w *SimulatedWorld) landCommit(to, from string) error {
 }
 
 // beginCall begins a call. A call whose answer may have been received is not made again.
-func (w *SimulatedWorld) beginCall(c turnID, b openBill) {
+func (w *SimulatedWorld) beginCall(c conversationTurnID, b pendingCallCharge) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.paid[c] > w.lost[c] {
@@ -204,7 +204,7 @@ func (w *SimulatedWorld) beginCall(c turnID, b openBill) {
 
 // chargeCall charges a call. A call that breaks off costs no more than its reservation: the
 // provider does not write on without a client.
-func (w *SimulatedWorld) chargeCall(b openBill, whole bool) {
+func (w *SimulatedWorld) chargeCall(b pendingCallCharge, whole bool) {
 	if !whole {
 		b.money = min(b.money, b.reserved.Money)
 	}
@@ -219,12 +219,12 @@ func (w *SimulatedWorld) chargeBrokenCall(r nexus.BudgetReserved) nexus.Money {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	cost := r.Money / 100 * nexus.Money(w.dice.IntN(101))
-	w.chargeCall(openBill{r, cost}, false)
+	w.chargeCall(pendingCallCharge{r, cost}, false)
 	return cost
 }
 
 // recordAnswer records that a call's answer is in the journal.
-func (w *SimulatedWorld) recordAnswer(c turnID) {
+func (w *SimulatedWorld) recordAnswer(c conversationTurnID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.chargeCall(w.flight[c], true)
@@ -232,7 +232,7 @@ func (w *SimulatedWorld) recordAnswer(c turnID) {
 }
 
 // abandonCall records that no process will receive the answer of a call under way.
-func (w *SimulatedWorld) abandonCall(c turnID) {
+func (w *SimulatedWorld) abandonCall(c conversationTurnID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if b, ok := w.flight[c]; ok {
@@ -255,8 +255,8 @@ func (w *SimulatedWorld) LoseProcess() {
 }
 
 // judgeGate runs a gate. Its result for a tree is always the same, except when it has none.
-func (w *SimulatedWorld) judgeGate(t toyTree, gate string) nexus.Evidence {
-	e := nexus.Evidence{Gate: gate, Tree: string(t), Command: gate, Duration: time.Minute, State: nexus.Pass}
+func (w *SimulatedWorld) judgeGate(t toyTree, gate string) nexus.GateEvidence {
+	e := nexus.GateEvidence{Gate: gate, Tree: string(t), Command: gate, Duration: time.Minute, State: nexus.Pass}
 	if w.drawChance(w.scenario.odd) {
 		states := []nexus.GateState{nexus.Environmental, nexus.Timeout, nexus.Unverifiable, nexus.NotRun}
 		e.State, e.Why = states[w.drawIndex(len(states))], "it could not tell"

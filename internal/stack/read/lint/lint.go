@@ -9,11 +9,11 @@ import (
 	"github.com/reviewdog/errorformat"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
-// lintDialect is the text form of a tool's findings.
-type lintDialect struct {
+// lintTextFormat is the text form of a tool's findings.
+type lintTextFormat struct {
 	places []string // errorformat patterns; the first that fits counts
 	code   string   // pattern in the message whose group is the code
 	clean  string   // pattern of a line that reports success; empty: the tool then prints nothing
@@ -24,7 +24,7 @@ type lintDialect struct {
 const longest = 4 << 10
 
 // findings returns the findings in lines.
-func (d lintDialect) findings(in raw.ToolOutput, all []string) []nexus.Finding {
+func (d lintTextFormat) findings(in parserbase.ToolOutput, all []string) []nexus.Finding {
 	formats, err := errorformat.NewErrorformat(d.places)
 	if err != nil {
 		return nil // the patterns are constants, and tested
@@ -34,7 +34,7 @@ func (d lintDialect) findings(in raw.ToolOutput, all []string) []nexus.Finding {
 		text.WriteString(l[:min(len(l), longest)])
 		text.WriteByte('\n')
 	}
-	split := newSplitter(d.code)
+	split := newMessageSplitter(d.code)
 	var found []nexus.Finding
 	s := formats.NewScanner(strings.NewReader(text.String()))
 	for s.Scan() {
@@ -42,7 +42,7 @@ func (d lintDialect) findings(in raw.ToolOutput, all []string) []nexus.Finding {
 		if !e.Valid || e.Lnum <= 0 && e.Filename == "" {
 			continue
 		}
-		if len(found) == raw.Enough {
+		if len(found) == parserbase.Enough {
 			break
 		}
 		f := nexus.Finding{File: in.RelativePath(e.Filename), Line: e.Lnum, Column: e.Col, EndLine: e.EndLnum, EndColumn: e.EndCol, Message: e.Text}
@@ -61,20 +61,20 @@ func (d lintDialect) findings(in raw.ToolOutput, all []string) []nexus.Finding {
 	return found
 }
 
-// messageSplitter extracts severity and code from messages.
-type messageSplitter struct {
+// lintMessageSplitter extracts severity and code from messages.
+type lintMessageSplitter struct {
 	severity, code *regexp.Regexp
 }
 
-func newSplitter(code string) messageSplitter {
-	s := messageSplitter{severity: regexp.MustCompile(`^(?i)\s*(fatal error|fatal|error|warning|warn|note|information|info|hint|remark|style|refactor|convention|performance|portability|help)\b(?:\s*:\s*|\s+)`)}
+func newMessageSplitter(code string) lintMessageSplitter {
+	s := lintMessageSplitter{severity: regexp.MustCompile(`^(?i)\s*(fatal error|fatal|error|warning|warn|note|information|info|hint|remark|style|refactor|convention|performance|portability|help)\b(?:\s*:\s*|\s+)`)}
 	if code != "" {
 		s.code = regexp.MustCompile(code)
 	}
 	return s
 }
 
-func (s messageSplitter) splitMessage(f *nexus.Finding) {
+func (s lintMessageSplitter) splitMessage(f *nexus.Finding) {
 	if m := s.severity.FindStringSubmatchIndex(f.Message); m != nil {
 		f.Severity = parseSeverity(f.Message[m[2]:m[3]])
 		f.Message = f.Message[m[1]:]
@@ -116,10 +116,10 @@ func letterSeverity(r rune) nexus.Severity {
 }
 
 // textReport returns the report of a tool that has only text.
-func textReport(in raw.ToolOutput, d lintDialect) raw.OutputReport {
+func textReport(in parserbase.ToolOutput, d lintTextFormat) parserbase.ParsedToolOutput {
 	all := in.AllLines()
 	found := d.findings(in, all)
-	return in.CheckReport(found, d.clean == "" || hasMatchingLine(all, d.clean))
+	return in.CheckerReport(found, d.clean == "" || hasMatchingLine(all, d.clean))
 }
 
 // hasMatchingLine reports whether a line matches the pattern.

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
-// MavenGoals returns Maven's errors about a project that it cannot read and about failed goals:
+// MavenGoalErrors returns Maven's errors about a project that it cannot read and about failed goals:
 // they are the reason if nothing in the code is named.
-func MavenGoals(in raw.ToolOutput, all []string) []nexus.Finding {
+func MavenGoalErrors(in parserbase.ToolOutput, all []string) []nexus.Finding {
 	goal := regexp.MustCompile(`^\[ERROR\] (Failed to execute goal .*?)(?: -> \[Help \d+\])?$`)
 	pom := regexp.MustCompile(`^\[ERROR\] +The project \S* ?\((\S.*)\) has \d+ errors?$`)
 	at := regexp.MustCompile(`^\[ERROR\]     (\S.*?)  ?@ .*?line (\d+), column (\d+)`)
@@ -21,11 +21,11 @@ func MavenGoals(in raw.ToolOutput, all []string) []nexus.Finding {
 	for _, l := range all {
 		l = l[:min(len(l), longest)]
 		if m := goal.FindStringSubmatch(l); m != nil {
-			found = append(found, nexus.Finding{Code: raw.CodeExit, Message: m[1]})
+			found = append(found, nexus.Finding{Code: parserbase.CodeExit, Message: m[1]})
 		} else if m := pom.FindStringSubmatch(l); m != nil {
 			file = in.RelativePath(m[1])
 		} else if m := at.FindStringSubmatch(l); m != nil {
-			found = append(found, nexus.Finding{File: file, Line: raw.ParseNumber(m[2]), Column: raw.ParseNumber(m[3]), Severity: nexus.Major, Message: m[1]})
+			found = append(found, nexus.Finding{File: file, Line: parserbase.ParseNumber(m[2]), Column: parserbase.ParseNumber(m[3]), Severity: nexus.Major, Message: m[1]})
 		}
 	}
 	return found
@@ -33,7 +33,7 @@ func MavenGoals(in raw.ToolOutput, all []string) []nexus.Finding {
 
 // spotlessFindings returns the unformatted files that Spotless lists within Maven and Gradle: each
 // before its difference, which is indented further.
-func spotlessFindings(in raw.ToolOutput, all []string) []nexus.Finding {
+func spotlessFindings(in parserbase.ToolOutput, all []string) []nexus.Finding {
 	row := regexp.MustCompile(`^(?:\[ERROR\] )? {4}(?: {2})?([^\s@·+-]\S*\.\w+)$`)
 	var found []nexus.Finding
 	within := false
@@ -53,7 +53,7 @@ func spotlessFindings(in raw.ToolOutput, all []string) []nexus.Finding {
 
 // classFindings returns the findings of PMD and SpotBugs within Maven. They name a class and a line;
 // the file is found in the tree.
-func classFindings(in raw.ToolOutput, all []string) []nexus.Finding {
+func classFindings(in parserbase.ToolOutput, all []string) []nexus.Finding {
 	pmd := regexp.MustCompile(`^\[\w+\] PMD Failure: ([\w.$]+):(\d+) Rule:(\w+) Priority:(\d) (.*?)\.?$`)
 	bug := regexp.MustCompile(`^\[ERROR\] (?:High|Medium|Low): (.*?) \[([\w.$]+)(?:, [^\]]*)?\] .*\bAt (\w+\.\w+):\[lines? (\d+)(?:-\d+)?\](?:.*?\b([A-Z][A-Z0-9]*_[A-Z0-9_]+))?`)
 	var found []nexus.Finding
@@ -71,17 +71,17 @@ func classFindings(in raw.ToolOutput, all []string) []nexus.Finding {
 	for _, l := range all {
 		l = l[:min(len(l), longest)]
 		if m := pmd.FindStringSubmatch(l); m != nil {
-			add(m[1], "", nexus.Finding{Line: raw.ParseNumber(m[2]), Code: m[3], Severity: nexus.Major, Message: m[5]})
+			add(m[1], "", nexus.Finding{Line: parserbase.ParseNumber(m[2]), Code: m[3], Severity: nexus.Major, Message: m[5]})
 		} else if m := bug.FindStringSubmatch(l); m != nil {
-			add(m[2], m[3], nexus.Finding{Line: raw.ParseNumber(m[4]), Code: m[5], Severity: nexus.Major, Message: m[1]})
+			add(m[2], m[3], nexus.Finding{Line: parserbase.ParseNumber(m[4]), Code: m[5], Severity: nexus.Major, Message: m[1]})
 		}
 	}
 	return found
 }
 
-// MavenHeads rewrites the headlines of failed tests as <<< class name. The class is before,
+// NormalizeMavenHeads rewrites the headlines of failed tests as <<< class name. The class is before,
 // within or after the name.
-func MavenHeads(all []string) []string {
+func NormalizeMavenHeads(all []string) []string {
 	class := ""
 	of := regexp.MustCompile(`^(?:\[\w+\] )?Tests run: .* in ([\w.$]+)$`)
 	head := regexp.MustCompile(`^\[ERROR\] +(\S.*?)(?: --)? +Time elapsed: .*<<< (?:FAILURE|ERROR)!$`)
@@ -109,11 +109,11 @@ func MavenHeads(all []string) []string {
 	return out
 }
 
-// MavenLost finds tests that did not end: their process or Maven itself exited, or their module
+// UnfinishedMavenTests finds tests that did not end: their process or Maven itself exited, or their module
 // was not reached.
-func MavenLost(in raw.ToolOutput, all []string) []nexus.Finding {
+func UnfinishedMavenTests(in parserbase.ToolOutput, all []string) []nexus.Finding {
 	lost := func(class, message string) nexus.Finding {
-		f := nexus.Finding{Code: raw.CodeVanished, Test: class, Message: message}
+		f := nexus.Finding{Code: parserbase.CodeVanished, Test: class, Message: message}
 		if class != "" && in.Find != nil {
 			f.File = in.Find(strings.ReplaceAll(class, ".", "/") + ".java")
 		}
@@ -173,9 +173,9 @@ func unendedTestClass(all []string) string {
 	return began[i]
 }
 
-// LostGradleTests reads the results of the test processes: tests that began and never ended, which
+// UnfinishedGradleTests reads the results of the test processes: tests that began and never ended, which
 // Gradle accepts, and whether there was nothing to run.
-func LostGradleTests(all []string) (lost []nexus.Finding, idle bool) {
+func UnfinishedGradleTests(all []string) (lost []nexus.Finding, idle bool) {
 	begin, end := regexp.MustCompile(`^Gradle Test Executor \d+ started executing tests\.$`), regexp.MustCompile(`^Gradle Test Executor \d+ finished executing tests\.$`)
 	task := regexp.MustCompile(`^(?:> Task )?(:(?:[\w.-]+:)*test)(?: ([A-Z-]+))?$`)
 	began, ended := 0, 0
@@ -196,25 +196,25 @@ func LostGradleTests(all []string) (lost []nexus.Finding, idle bool) {
 		idle = idle && (how == "NO-SOURCE" || how == "SKIPPED")
 	}
 	if began > ended {
-		lost = []nexus.Finding{{Code: raw.CodeVanished, Message: "a program that ran tests ended before they did: a crash, or a call of System.exit"}}
+		lost = []nexus.Finding{{Code: parserbase.CodeVanished, Message: "a program that ran tests ended before they did: a crash, or a call of System.exit"}}
 	}
 	return lost, idle
 }
 
-// GradleWrong returns the problems that Gradle reports if nothing else is named, with their
+// GradleProblemFindings returns the problems that Gradle reports if nothing else is named, with their
 // position in a script if there is one.
-func GradleWrong(in raw.ToolOutput, all []string) []nexus.Finding {
+func GradleProblemFindings(in parserbase.ToolOutput, all []string) []nexus.Finding {
 	at := regexp.MustCompile(`^(?:Build|Settings|Script) file '(.+)' line: (\d+)$`)
 	var found []nexus.Finding
 	var f nexus.Finding
 	for i, l := range all {
 		if m := at.FindStringSubmatch(l[:min(len(l), longest)]); m != nil {
-			f.File, f.Line = in.RelativePath(m[1]), raw.ParseNumber(m[2])
+			f.File, f.Line = in.RelativePath(m[1]), parserbase.ParseNumber(m[2])
 		}
 		if l != "* What went wrong:" {
 			continue
 		}
-		f.Code, f.Message = raw.CodeExit, ""
+		f.Code, f.Message = parserbase.CodeExit, ""
 		for _, more := range all[i+1 : min(len(all), i+8)] {
 			if strings.TrimSpace(more) == "" || strings.HasPrefix(more, "* ") {
 				break

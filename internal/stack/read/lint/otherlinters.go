@@ -9,17 +9,17 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 // ReadJavac reads javac, whose column is that of the caret, and kotlinc.
-func ReadJavac(in raw.ToolOutput) raw.OutputReport {
-	return in.CheckReport(JavaFindings(in, in.AllLines()), true)
+func ReadJavac(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
+	return in.CheckerReport(JavaFindings(in, in.AllLines()), true)
 }
 
 // JavaFindings returns the findings of the JVM compilers, alone and within Maven, Gradle and
 // Ant.
-func JavaFindings(in raw.ToolOutput, all []string) []nexus.Finding {
+func JavaFindings(in parserbase.ToolOutput, all []string) []nexus.Finding {
 	plain := regexp.MustCompile(`^(?:\[javac\]\s*|(?::[\w.-]+)+)?([^\s:].*?\.(?:java|kts?|groovy|scala)):(\d+):(?:(\d+):)? ([^\s:][^:]{0,40}): ?(.*)$`)
 	maven := regexp.MustCompile(`^\[(ERROR|WARNING)\] (\S.*?\.(?:java|kt|groovy|scala)):\[(\d+),(\d+)\] (.*)$`)
 	kotlin := regexp.MustCompile(`^([ew]): (?:file://)?(\S+?\.kts?):(?: ?\((\d+), (\d+)\):|(\d+):(\d+):?) (.*)$`)
@@ -29,11 +29,11 @@ func JavaFindings(in raw.ToolOutput, all []string) []nexus.Finding {
 		l = l[:min(len(l), longest)]
 		var f nexus.Finding
 		if m := plain.FindStringSubmatch(l); m != nil && wordSeverity(m[4]) != "" {
-			f = nexus.Finding{File: in.RelativePath(m[1]), Line: raw.ParseNumber(m[2]), Column: cmp.Or(raw.ParseNumber(m[3]), caretColumn(all[i+1:])), Severity: wordSeverity(m[4]), Message: m[5]}
+			f = nexus.Finding{File: in.RelativePath(m[1]), Line: parserbase.ParseNumber(m[2]), Column: cmp.Or(parserbase.ParseNumber(m[3]), caretColumn(all[i+1:])), Severity: wordSeverity(m[4]), Message: m[5]}
 		} else if m := maven.FindStringSubmatch(l); m != nil {
-			f = nexus.Finding{File: in.RelativePath(m[2]), Line: raw.ParseNumber(m[3]), Column: raw.ParseNumber(m[4]), Severity: parseSeverity(m[1]), Message: strings.TrimPrefix(m[5], "error: ")}
+			f = nexus.Finding{File: in.RelativePath(m[2]), Line: parserbase.ParseNumber(m[3]), Column: parserbase.ParseNumber(m[4]), Severity: parseSeverity(m[1]), Message: strings.TrimPrefix(m[5], "error: ")}
 		} else if m := kotlin.FindStringSubmatch(l); m != nil {
-			f = nexus.Finding{File: in.RelativePath(m[2]), Line: raw.ParseNumber(m[3] + m[5]), Column: raw.ParseNumber(m[4] + m[6]), Severity: letterSeverity(rune(m[1][0])), Message: m[7]}
+			f = nexus.Finding{File: in.RelativePath(m[2]), Line: parserbase.ParseNumber(m[3] + m[5]), Column: parserbase.ParseNumber(m[4] + m[6]), Severity: letterSeverity(rune(m[1][0])), Message: m[7]}
 		} else {
 			continue
 		}
@@ -60,41 +60,41 @@ func caretColumn(next []string) int {
 
 // ReadMaven reads the findings of the compiler and of checkstyle within Maven; Gradle's lines
 // differ only in their frame.
-func ReadMaven(in raw.ToolOutput) raw.OutputReport {
+func ReadMaven(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	all := in.AllLines()
 	found := slices.Concat(JavaFindings(in, all), checkstyleText(in, all), spotlessFindings(in, all), classFindings(in, all))
-	if _, ok := raw.MachineFaultFinding(all); !ok && in.Exit != 0 && len(found) == 0 {
-		found = append(MavenGoals(in, all), GradleWrong(in, all)...)
+	if _, ok := parserbase.MachineFaultFinding(all); !ok && in.Exit != 0 && len(found) == 0 {
+		found = append(MavenGoalErrors(in, all), GradleProblemFindings(in, all)...)
 	}
-	return in.CheckReport(found, hasMatchingLine(all, `BUILD SUCCESS(?:FUL)?`) || len(all) == 0)
+	return in.CheckerReport(found, hasMatchingLine(all, `BUILD SUCCESS(?:FUL)?`) || len(all) == 0)
 }
 
-func checkstyleText(in raw.ToolOutput, all []string) []nexus.Finding {
+func checkstyleText(in parserbase.ToolOutput, all []string) []nexus.Finding {
 	row := regexp.MustCompile(`^\[(ERROR|WARN|WARNING|INFO)\] (\S.*?):(\d+)(?::(\d+))?: (.*?)\s+\[([\w.]+)\]$`)
 	var found []nexus.Finding
 	for _, l := range all {
 		if m := row.FindStringSubmatch(l[:min(len(l), longest)]); m != nil {
-			found = append(found, nexus.Finding{File: in.RelativePath(m[2]), Line: raw.ParseNumber(m[3]), Column: raw.ParseNumber(m[4]), Severity: parseSeverity(m[1]), Code: m[6], Message: m[5]})
+			found = append(found, nexus.Finding{File: in.RelativePath(m[2]), Line: parserbase.ParseNumber(m[3]), Column: parserbase.ParseNumber(m[4]), Severity: parseSeverity(m[1]), Code: m[6], Message: m[5]})
 		}
 	}
 	return found
 }
 
-// CheckstyleText reads the output of checkstyle without -f xml.
-func CheckstyleText(in raw.ToolOutput) raw.OutputReport {
+// ReadCheckstyleText reads the output of checkstyle without -f xml.
+func ReadCheckstyleText(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	all := in.AllLines()
-	return in.CheckReport(checkstyleText(in, all), hasMatchingLine(all, `^Audit done\.`))
+	return in.CheckerReport(checkstyleText(in, all), hasMatchingLine(all, `^Audit done\.`))
 }
 
-// MSBuild reads dotnet build and msbuild.
-func MSBuild(in raw.ToolOutput) raw.OutputReport {
+// ReadMSBuild reads dotnet build and msbuild.
+func ReadMSBuild(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	all := in.AllLines()
-	return in.CheckReport(MSBuildFindings(in, all), hasMatchingLine(all, strings.Join(BuildSucceededTexts(), "|")+`|\d+ Error\(s\)`) || len(all) == 0)
+	return in.CheckerReport(MSBuildFindings(in, all), hasMatchingLine(all, strings.Join(BuildSucceededTexts(), "|")+`|\d+ Error\(s\)`) || len(all) == 0)
 }
 
 // MSBuildFindings returns the findings of the .NET compilers. It prints each of them twice,
 // with the project.
-func MSBuildFindings(in raw.ToolOutput, all []string) []nexus.Finding {
+func MSBuildFindings(in parserbase.ToolOutput, all []string) []nexus.Finding {
 	row := regexp.MustCompile(`^\s*(?:\d+>)?(\S.*?)\((\d+)(?:,(\d+))?(?:,(\d+),(\d+))?\)\s*: (error|warning) (\w+): (.*?)(?: \[\S+proj(?:::\S+)?\])?$`)
 	bare := regexp.MustCompile(`^\s*(?:\d+>)?(\S+)\s*: (error|warning) ([A-Z]+\d+): (.*?)(?: \[\S+proj\])?$`)
 	var found []nexus.Finding
@@ -102,8 +102,8 @@ func MSBuildFindings(in raw.ToolOutput, all []string) []nexus.Finding {
 		l = l[:min(len(l), longest)]
 		if m := row.FindStringSubmatch(l); m != nil {
 			found = append(found, nexus.Finding{
-				File: in.RelativePath(strings.ReplaceAll(m[1], `\`, "/")), Line: raw.ParseNumber(m[2]), Column: raw.ParseNumber(m[3]), EndLine: raw.ParseNumber(m[4]),
-				EndColumn: raw.ParseNumber(m[5]), Severity: parseSeverity(m[6]), Code: m[7], Message: m[8],
+				File: in.RelativePath(strings.ReplaceAll(m[1], `\`, "/")), Line: parserbase.ParseNumber(m[2]), Column: parserbase.ParseNumber(m[3]), EndLine: parserbase.ParseNumber(m[4]),
+				EndColumn: parserbase.ParseNumber(m[5]), Severity: parseSeverity(m[6]), Code: m[7], Message: m[8],
 			})
 		} else if m := bare.FindStringSubmatch(l); m != nil {
 			found = append(found, nexus.Finding{File: in.RelativePath(m[1]), Severity: parseSeverity(m[2]), Code: m[3], Message: m[4]})
@@ -128,8 +128,8 @@ type rubocopReport struct {
 	}
 }
 
-// RuboCop reads rubocop, with -f json, emacs, or its default output.
-func RuboCop(in raw.ToolOutput) raw.OutputReport {
+// ReadRuboCop reads rubocop, with -f json, emacs, or its default output.
+func ReadRuboCop(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	var r rubocopReport
 	ok, broken := in.DecodeDocument(&r)
 	var found []nexus.Finding
@@ -137,7 +137,7 @@ func RuboCop(in raw.ToolOutput) raw.OutputReport {
 		row := regexp.MustCompile(`^(\S.*?):(\d+):(\d+): ([CRWEFI]): (?:\[\w+\] )?(?:([A-Z]\w+(?:/\w+)+): )?(.*)$`)
 		for _, l := range in.AllLines() {
 			if m := row.FindStringSubmatch(l[:min(len(l), longest)]); m != nil {
-				found = append(found, nexus.Finding{File: in.RelativePath(m[1]), Line: raw.ParseNumber(m[2]), Column: raw.ParseNumber(m[3]), Severity: letterSeverity(rune(m[4][0])), Code: m[5], Message: m[6]})
+				found = append(found, nexus.Finding{File: in.RelativePath(m[1]), Line: parserbase.ParseNumber(m[2]), Column: parserbase.ParseNumber(m[3]), Severity: letterSeverity(rune(m[4][0])), Code: m[5], Message: m[6]})
 			}
 		}
 		return jsonReport(in, found, broken)
@@ -146,16 +146,16 @@ func RuboCop(in raw.ToolOutput) raw.OutputReport {
 		for _, o := range file.Offenses {
 			found = append(found, nexus.Finding{
 				File: in.RelativePath(file.Path), Line: o.Location.StartLine, Column: o.Location.StartColumn, EndLine: o.Location.LastLine,
-				EndColumn: o.Location.LastColumn, Severity: parseSeverity(o.Severity), Code: o.CopName, Message: raw.PlainText(o.Message),
+				EndColumn: o.Location.LastColumn, Severity: parseSeverity(o.Severity), Code: o.CopName, Message: parserbase.PlainText(o.Message),
 			})
 		}
 	}
-	return in.CheckReport(found, true)
+	return in.CheckerReport(found, true)
 }
 
 // ReadRuby reads ruby -c.
-func ReadRuby(in raw.ToolOutput) raw.OutputReport {
-	return textReport(in, lintDialect{places: []string{`%f:%l: %m`}, usual: nexus.Major})
+func ReadRuby(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
+	return textReport(in, lintTextFormat{places: []string{`%f:%l: %m`}, usual: nexus.Major})
 }
 
 type phpstanReport struct {
@@ -171,13 +171,13 @@ type phpstanFile struct {
 	}
 }
 
-// PHPStan reads phpstan analyse, with --error-format=json, raw, or as a table.
-func PHPStan(in raw.ToolOutput) raw.OutputReport {
+// ReadPHPStan reads phpstan analyse, with --error-format=json, raw, or as a table.
+func ReadPHPStan(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	var p phpstanReport
 	ok, broken := in.DecodeDocument(&p)
 	if !ok {
 		all := in.AllLines()
-		d := lintDialect{places: []string{`%f:%l:%m`}, usual: nexus.Major}
+		d := lintTextFormat{places: []string{`%f:%l:%m`}, usual: nexus.Major}
 		found := append(phpstanTable(in, all), d.findings(in, all)...)
 		return jsonReport(in, found, broken)
 	}
@@ -188,7 +188,7 @@ func PHPStan(in raw.ToolOutput) raw.OutputReport {
 	}
 	for name, file := range files {
 		for _, m := range file.Messages {
-			f := nexus.Finding{File: in.RelativePath(name), Severity: nexus.Major, Code: m.Identifier, Message: raw.PlainText(m.Message)}
+			f := nexus.Finding{File: in.RelativePath(name), Severity: nexus.Major, Code: m.Identifier, Message: parserbase.PlainText(m.Message)}
 			if m.Line != nil {
 				f.Line = *m.Line
 			}
@@ -196,12 +196,12 @@ func PHPStan(in raw.ToolOutput) raw.OutputReport {
 		}
 	}
 	for _, e := range p.Errors {
-		found = append(found, nexus.Finding{Severity: nexus.Major, Message: raw.PlainText(e)})
+		found = append(found, nexus.Finding{Severity: nexus.Major, Message: parserbase.PlainText(e)})
 	}
-	return in.CheckReport(found, true)
+	return in.CheckerReport(found, true)
 }
 
-func phpstanTable(in raw.ToolOutput, all []string) []nexus.Finding {
+func phpstanTable(in parserbase.ToolOutput, all []string) []nexus.Finding {
 	head := regexp.MustCompile(`^ {2}Line {2,}(\S.*)$`)
 	row := regexp.MustCompile(`^ {2,3}(\d+) {2,}(\S.*)$`)
 	code := regexp.MustCompile(`^ {9}\S+ +([a-z]\w*(?:\.\w+)+)$`)
@@ -215,7 +215,7 @@ func phpstanTable(in raw.ToolOutput, all []string) []nexus.Finding {
 		case h != nil:
 			file = h[1]
 		case r != nil && file != "":
-			found = append(found, nexus.Finding{File: in.RelativePath(file), Line: raw.ParseNumber(r[1]), Severity: nexus.Major, Message: r[2]})
+			found = append(found, nexus.Finding{File: in.RelativePath(file), Line: parserbase.ParseNumber(r[1]), Severity: nexus.Major, Message: r[2]})
 		case c != nil && len(found) > 0:
 			found[len(found)-1].Code = c[1]
 		case indented && len(found) > 0 && file != "":
@@ -227,11 +227,13 @@ func phpstanTable(in raw.ToolOutput, all []string) []nexus.Finding {
 	return found
 }
 
-// PHP reads php -l.
-func PHP(in raw.ToolOutput) raw.OutputReport { return in.CheckReport(PHPFindings(in), true) }
+// ReadPHP reads php -l.
+func ReadPHP(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
+	return in.CheckerReport(PHPFindings(in), true)
+}
 
 // PHPFindings returns the errors of PHP itself.
-func PHPFindings(in raw.ToolOutput) []nexus.Finding {
+func PHPFindings(in parserbase.ToolOutput) []nexus.Finding {
 	row := regexp.MustCompile(`^(?:PHP )?(Parse error|Fatal error|Warning|Deprecated):\s+(.*) in (\S.*?) on line (\d+)$`)
 	var found []nexus.Finding
 	for _, l := range in.AllLines() {
@@ -240,7 +242,7 @@ func PHPFindings(in raw.ToolOutput) []nexus.Finding {
 			if strings.HasSuffix(m[1], "error") {
 				s = nexus.Major
 			}
-			found = append(found, nexus.Finding{File: in.RelativePath(m[3]), Line: raw.ParseNumber(m[4]), Severity: s, Code: strings.ToLower(strings.ReplaceAll(m[1], " ", "-")), Message: m[2]})
+			found = append(found, nexus.Finding{File: in.RelativePath(m[3]), Line: parserbase.ParseNumber(m[4]), Severity: s, Code: strings.ToLower(strings.ReplaceAll(m[1], " ", "-")), Message: m[2]})
 		}
 	}
 	return found
@@ -252,8 +254,8 @@ type shellcheckComment struct {
 	Code                             int
 }
 
-// ShellCheck reads shellcheck, with -f json, json1, gcc, or its default output.
-func ShellCheck(in raw.ToolOutput) raw.OutputReport {
+// ReadShellCheck reads shellcheck, with -f json, json1, gcc, or its default output.
+func ReadShellCheck(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	var one struct{ Comments []shellcheckComment }
 	var list []shellcheckComment
 	ok, broken := in.DecodeDocument(&one)
@@ -261,20 +263,20 @@ func ShellCheck(in raw.ToolOutput) raw.OutputReport {
 		ok, _ = in.DecodeDocument(&list)
 	}
 	if !ok {
-		d := lintDialect{places: []string{`%f:%l:%c: %m`}, code: `\s+\[(SC\d+)\]$`}
+		d := lintTextFormat{places: []string{`%f:%l:%c: %m`}, code: `\s+\[(SC\d+)\]$`}
 		return jsonReport(in, append(d.findings(in, in.AllLines()), shellcheckText(in)...), broken)
 	}
 	var found []nexus.Finding
 	for _, c := range append(one.Comments, list...) {
 		found = append(found, nexus.Finding{
 			File: in.RelativePath(c.File), Line: c.Line, Column: c.Column, EndLine: c.EndLine, EndColumn: c.EndColumn,
-			Severity: parseSeverity(c.Level), Code: fmt.Sprintf("SC%d", c.Code), Message: raw.PlainText(c.Message),
+			Severity: parseSeverity(c.Level), Code: fmt.Sprintf("SC%d", c.Code), Message: parserbase.PlainText(c.Message),
 		})
 	}
-	return in.CheckReport(found, true)
+	return in.CheckerReport(found, true)
 }
 
-func shellcheckText(in raw.ToolOutput) []nexus.Finding {
+func shellcheckText(in parserbase.ToolOutput) []nexus.Finding {
 	head := regexp.MustCompile(`^In (\S.*) line (\d+):$`)
 	row := regexp.MustCompile(`^(\s*)(?:\^-+\^?|\^)-* (SC\d+) \((\w+)\): (.*)$`)
 	var found []nexus.Finding
@@ -282,7 +284,7 @@ func shellcheckText(in raw.ToolOutput) []nexus.Finding {
 	for _, l := range in.AllLines() {
 		l = l[:min(len(l), longest)]
 		if m := head.FindStringSubmatch(l); m != nil {
-			file, line = m[1], raw.ParseNumber(m[2])
+			file, line = m[1], parserbase.ParseNumber(m[2])
 		} else if m := row.FindStringSubmatch(l); m != nil && file != "" {
 			found = append(found, nexus.Finding{File: in.RelativePath(file), Line: line, Column: len(m[1]) + 1, Severity: parseSeverity(m[3]), Code: m[2], Message: m[4]})
 		}

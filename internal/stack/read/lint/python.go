@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 type ruffFinding struct {
@@ -16,7 +16,7 @@ type ruffFinding struct {
 
 // ReadRuff reads ruff check and ruff format --check, with --output-format=json or
 // as text.
-func ReadRuff(in raw.ToolOutput) raw.OutputReport {
+func ReadRuff(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	var all []ruffFinding
 	ok, broken := in.DecodeDocument(&all)
 	if !ok {
@@ -26,36 +26,36 @@ func ReadRuff(in raw.ToolOutput) raw.OutputReport {
 	for _, r := range all {
 		f := nexus.Finding{
 			File: in.RelativePath(r.Filename), Line: r.Location.Row, Column: r.Location.Column, EndLine: r.End.Row, EndColumn: r.End.Column,
-			Severity: nexus.Major, Message: raw.PlainText(r.Message),
+			Severity: nexus.Major, Message: parserbase.PlainText(r.Message),
 		}
 		if r.Code != nil {
 			f.Code = *r.Code
 		}
 		found = append(found, f)
 	}
-	return in.CheckReport(found, true)
+	return in.CheckerReport(found, true)
 }
 
-func ruffText(in raw.ToolOutput) []nexus.Finding {
+func ruffText(in parserbase.ToolOutput) []nexus.Finding {
 	all := in.AllLines()
-	d := lintDialect{places: []string{`%f:%l:%c: %m`}, code: `^([A-Z]+\d+|invalid-syntax|SyntaxError):?\s+(?:\[\*\]\s+)?`, usual: nexus.Major}
+	d := lintTextFormat{places: []string{`%f:%l:%c: %m`}, code: `^([A-Z]+\d+|invalid-syntax|SyntaxError):?\s+(?:\[\*\]\s+)?`, usual: nexus.Major}
 	found := append(d.findings(in, all), arrowFindings(in, all, `^([A-Z]+\d+|invalid-syntax|unformatted)(?: \[\*\])?:? (.*)$`)...)
 	for _, l := range all {
 		if name, ok := strings.CutPrefix(l, "Would reformat: "); ok {
-			found = append(found, nexus.Finding{File: in.RelativePath(name), Severity: nexus.Major, Code: raw.CodeFormat, Message: "is not formatted"})
+			found = append(found, nexus.Finding{File: in.RelativePath(name), Severity: nexus.Major, Code: parserbase.CodeFormat, Message: "is not formatted"})
 		}
 	}
 	return found
 }
 
 // ReadFlake8 reads flake8 and pycodestyle.
-func ReadFlake8(in raw.ToolOutput) raw.OutputReport {
-	return textReport(in, lintDialect{places: []string{`%f:%l:%c: %m`, `%f:%l: %m`}, code: `^([A-Z]+\d+)\s+`, usual: nexus.Major})
+func ReadFlake8(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
+	return textReport(in, lintTextFormat{places: []string{`%f:%l:%c: %m`, `%f:%l: %m`}, code: `^([A-Z]+\d+)\s+`, usual: nexus.Major})
 }
 
 // ReadMypy reads mypy. A note belongs to the error before it.
-func ReadMypy(in raw.ToolOutput) raw.OutputReport {
-	d := lintDialect{
+func ReadMypy(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
+	d := lintTextFormat{
 		places: []string{`%f:%l:%c:%e:%k: %m`, `%f:%l:%c: %m`, `%f:%l: %m`, `%f: %trror: %m`}, code: `\s+\[([a-z][a-z0-9-]*)\]$`,
 		clean: `^Success: no issues found|^Found \d+ error`,
 	}
@@ -76,7 +76,7 @@ type pyrightReport struct {
 }
 
 // ReadPyright reads pyright and basedpyright, with --outputjson or as text.
-func ReadPyright(in raw.ToolOutput) raw.OutputReport {
+func ReadPyright(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	var p pyrightReport
 	ok, broken := in.DecodeDocument(&p)
 	if !ok {
@@ -86,14 +86,14 @@ func ReadPyright(in raw.ToolOutput) raw.OutputReport {
 	for _, d := range p.GeneralDiagnostics {
 		found = append(found, nexus.Finding{ // its lines and columns start at 0
 			File: in.RelativePath(d.File), Line: d.Range.Start.Line + 1, Column: d.Range.Start.Character + 1, EndLine: d.Range.End.Line + 1,
-			EndColumn: d.Range.End.Character + 1, Severity: parseSeverity(d.Severity), Code: d.Rule, Message: raw.PlainText(d.Message),
+			EndColumn: d.Range.End.Character + 1, Severity: parseSeverity(d.Severity), Code: d.Rule, Message: parserbase.PlainText(d.Message),
 		})
 	}
-	return in.CheckReport(found, true)
+	return in.CheckerReport(found, true)
 }
 
-func pyrightText(in raw.ToolOutput, broken bool) raw.OutputReport {
-	d := lintDialect{places: []string{`%f:%l:%c - %m`}, code: `\s+\((report\w+)\)$`}
+func pyrightText(in parserbase.ToolOutput, broken bool) parserbase.ParsedToolOutput {
+	d := lintTextFormat{places: []string{`%f:%l:%c - %m`}, code: `\s+\((report\w+)\)$`}
 	var joined []string
 	for _, l := range in.AllLines() { // a finding continues in lines that are indented further
 		l = strings.ReplaceAll(l, "\u00a0", " ")
@@ -103,6 +103,6 @@ func pyrightText(in raw.ToolOutput, broken bool) raw.OutputReport {
 			joined = append(joined, t)
 		}
 	}
-	r := in.CheckReport(d.findings(in, joined), !broken && hasMatchingLine(joined, `^\d+ errors?, \d+ warnings?`))
+	r := in.CheckerReport(d.findings(in, joined), !broken && hasMatchingLine(joined, `^\d+ errors?, \d+ warnings?`))
 	return r
 }

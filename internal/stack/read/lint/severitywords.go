@@ -58,8 +58,8 @@ func BuildSucceededTexts() []string {
 	}
 }
 
-// DotNetFailed returns the words that dotnet test prints before a failed test.
-func DotNetFailed() []string {
+// DotNetFailureWords returns the words that dotnet test prints before a failed test.
+func DotNetFailureWords() []string {
 	return []string{
 		"Failed", "Fehler", "\u00c9chou\u00e9", "Con error", "Non superato", "\u5931\u6557", "\uc2e4\ud328", "Niepowodzenie", "Com falha",
 		"\u041d\u0435 \u043f\u0440\u043e\u0439\u0434\u0435\u043d", "Ba\u015far\u0131s\u0131z", "Ne\u00fasp\u011b\u0161n\u00e9", "\u5931\u8d25",

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 // coverageReport returns the report of a coverage file.
-func coverageReport(in raw.ToolOutput, c raw.CoverageTotals, whole bool) raw.OutputReport {
-	r := raw.OutputReport{Coverage: c, State: nexus.Pass}
+func coverageReport(in parserbase.ToolOutput, c parserbase.CoverageTotals, whole bool) parserbase.ParsedToolOutput {
+	r := parserbase.ParsedToolOutput{Coverage: c, State: nexus.Pass}
 	switch {
 	case in.Exit != 0:
 		r = in.UnexplainedFailure()
@@ -36,25 +36,25 @@ func ParsePercent(why string) (float64, bool) {
 	return percent, n == 2 && err == nil && lines > 0
 }
 
-// LCOV reads a tracefile.
-func LCOV(in raw.ToolOutput) raw.OutputReport {
-	var c raw.CoverageTotals
-	var lines, branches, functions, have raw.CoverageCount
+// ReadLCOV reads a tracefile.
+func ReadLCOV(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
+	var c parserbase.CoverageTotals
+	var lines, branches, functions, have parserbase.CoverageCount
 	open, summed := false, false
-	sum := func(to *raw.CoverageCount, counted, said raw.CoverageCount) {
+	sum := func(to *parserbase.CoverageCount, counted, said parserbase.CoverageCount) {
 		if said.Total > 0 {
 			counted = said
 		}
 		to.Covered += counted.Covered
 		to.Total += counted.Total
 	}
-	var said [3]raw.CoverageCount
+	var said [3]parserbase.CoverageCount
 	for _, l := range in.AllLines() {
 		key, value, _ := strings.Cut(l, ":")
 		switch key {
 		case "SF":
 			open, summed = true, false
-			lines, branches, functions, said = have, have, have, [3]raw.CoverageCount{}
+			lines, branches, functions, said = have, have, have, [3]parserbase.CoverageCount{}
 		case "DA":
 			_, hits, _ := strings.Cut(value, ",")
 			hits, _, _ = strings.Cut(hits, ",")
@@ -66,7 +66,7 @@ func LCOV(in raw.ToolOutput) raw.OutputReport {
 			countHit(&functions, hits)
 		case "LF", "LH", "BRF", "BRH", "FNF", "FNH":
 			at := map[string]*int{"LF": &said[0].Total, "LH": &said[0].Covered, "BRF": &said[1].Total, "BRH": &said[1].Covered, "FNF": &said[2].Total, "FNH": &said[2].Covered}[key]
-			*at = raw.ParseNumber(value)
+			*at = parserbase.ParseNumber(value)
 		case "end_of_record":
 			if !summed {
 				sum(&c.Lines, lines, said[0])
@@ -79,16 +79,16 @@ func LCOV(in raw.ToolOutput) raw.OutputReport {
 	return coverageReport(in, c, !open)
 }
 
-func countHit(s *raw.CoverageCount, hits string) {
+func countHit(s *parserbase.CoverageCount, hits string) {
 	s.Total++
-	if raw.ParseNumber(hits) > 0 {
+	if parserbase.ParseNumber(hits) > 0 {
 		s.Covered++
 	}
 }
 
 // ReadCobertura reads its XML; JaCoCo's and Clover's are others.
-func ReadCobertura(in raw.ToolOutput) raw.OutputReport {
-	var c, counted raw.CoverageTotals
+func ReadCobertura(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
+	var c, counted parserbase.CoverageTotals
 	root, whole, class := false, false, false
 	for t := range xmlTokens(in, `coverage`) {
 		switch e := t.(type) {
@@ -96,13 +96,13 @@ func ReadCobertura(in raw.ToolOutput) raw.OutputReport {
 			switch e.Name.Local {
 			case "coverage":
 				root = true
-				c.Lines = raw.CoverageCount{Covered: countAttribute(e, "lines-covered"), Total: countAttribute(e, "lines-valid")}
-				c.Branches = raw.CoverageCount{Covered: countAttribute(e, "branches-covered"), Total: countAttribute(e, "branches-valid")}
+				c.Lines = parserbase.CoverageCount{Covered: countAttribute(e, "lines-covered"), Total: countAttribute(e, "lines-valid")}
+				c.Branches = parserbase.CoverageCount{Covered: countAttribute(e, "branches-covered"), Total: countAttribute(e, "branches-valid")}
 			case "method":
 				class = true
 			case "line":
 				if !class { // lines of a method are repeated in its class
-					countHit(&counted.Lines, attribute(e, "hits"))
+					countHit(&counted.Lines, xmlAttribute(e, "hits"))
 				}
 			}
 		case xml.EndElement:
@@ -116,10 +116,10 @@ func ReadCobertura(in raw.ToolOutput) raw.OutputReport {
 	return coverageReport(in, c, root && whole)
 }
 
-// JaCoCo reads its XML, of several modules one after the other. A line is covered if one of its
+// ReadJaCoCo reads its XML, of several modules one after the other. A line is covered if one of its
 // instructions is.
-func JaCoCo(in raw.ToolOutput) raw.OutputReport {
-	var c raw.CoverageTotals
+func ReadJaCoCo(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
+	var c parserbase.CoverageTotals
 	open, whole := 0, false
 	for t := range xmlTokens(in, `report`) {
 		switch e := t.(type) {
@@ -144,24 +144,24 @@ func JaCoCo(in raw.ToolOutput) raw.OutputReport {
 	return coverageReport(in, c, whole && open == 0)
 }
 
-// GoCover reads the profile of go test -coverprofile. It counts statements.
-func GoCover(in raw.ToolOutput) raw.OutputReport {
+// ReadGoCover reads the profile of go test -coverprofile. It counts statements.
+func ReadGoCover(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	row := regexp.MustCompile(`^(\S.*:\d+\.\d+,\d+\.\d+) (\d+) (\d+)$`)
 	type part struct{ statements, hits int }
 	parts := map[string]part{}
 	whole, broken := false, false
-	for _, l := range raw.SplitLines(in.Stdout) {
+	for _, l := range parserbase.SplitLines(in.Stdout) {
 		m := row.FindStringSubmatch(l)
 		switch {
 		case strings.HasPrefix(l, "mode: "):
 			whole = true
 		case m != nil:
-			parts[m[1]] = part{raw.ParseNumber(m[2]), parts[m[1]].hits + raw.ParseNumber(m[3])}
+			parts[m[1]] = part{parserbase.ParseNumber(m[2]), parts[m[1]].hits + parserbase.ParseNumber(m[3])}
 		case l != "":
 			broken = true
 		}
 	}
-	var c raw.CoverageTotals
+	var c parserbase.CoverageTotals
 	for _, p := range parts {
 		c.Lines.Total += p.statements
 		if p.hits > 0 {

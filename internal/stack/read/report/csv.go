@@ -6,25 +6,25 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
-// CSV reads a table of any kind whose first line has columns for a file, a line and a message.
-func CSV(in raw.ToolOutput) raw.OutputReport {
+// ReadCSV reads a table of any kind whose first line has columns for a file, a line and a message.
+func ReadCSV(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	var found []nexus.Finding
-	all := raw.SplitLines(in.Stdout)
+	all := parserbase.SplitLines(in.Stdout)
 	head := slices.IndexFunc(all, func(l string) bool {
 		names := csvColumns(l)
-		return slices.ContainsFunc(fileWords(), func(w string) bool { _, ok := names[w]; return ok }) &&
-			slices.ContainsFunc(lineWords(), func(w string) bool { _, ok := names[w]; return ok })
+		return slices.ContainsFunc(fileFieldNames(), func(w string) bool { _, ok := names[w]; return ok }) &&
+			slices.ContainsFunc(lineFieldNames(), func(w string) bool { _, ok := names[w]; return ok })
 	})
 	if head < 0 {
-		return in.CheckReport(nil, false)
+		return in.CheckerReport(nil, false)
 	}
 	names := csvColumns(all[head])
 	for _, l := range all[head+1:] {
 		row, err := csv.NewReader(strings.NewReader(l)).Read()
-		if err != nil || len(row) < len(names) || len(found) >= raw.Enough {
+		if err != nil || len(row) < len(names) || len(found) >= parserbase.Enough {
 			continue
 		}
 		get := func(words []string) string {
@@ -35,12 +35,12 @@ func CSV(in raw.ToolOutput) raw.OutputReport {
 			}
 			return ""
 		}
-		f := nexus.Finding{File: in.RelativePath(get(fileWords())), Line: raw.ParseNumber(get(lineWords())), Column: raw.ParseNumber(get(columnWords())), Code: get(codeWords()), Message: get(messageWords())}
+		f := nexus.Finding{File: in.RelativePath(get(fileFieldNames())), Line: parserbase.ParseNumber(get(lineFieldNames())), Column: parserbase.ParseNumber(get(columnFieldNames())), Code: get(codeFieldNames()), Message: get(messageFieldNames())}
 		if f.File != "" && f.Line > 0 {
 			found = append(found, f)
 		}
 	}
-	return in.CheckReport(found, true)
+	return in.CheckerReport(found, true)
 }
 
 // csvColumns returns the index of each column by its word.
@@ -51,7 +51,7 @@ func csvColumns(l string) map[string]int {
 	}
 	row, _ := csv.NewReader(strings.NewReader(l)).Read()
 	for i, name := range row {
-		names[plainWord(name)] = i
+		names[normalizedFieldName(name)] = i
 	}
 	return names
 }

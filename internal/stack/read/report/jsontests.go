@@ -7,18 +7,18 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
-// jsonTests is the common part of JSON test reports: a summary, and a list of tests with their
+// jsonTestReport is the common part of JSON test reports: a summary, and a list of tests with their
 // results. The Common Test Report Format has them below results.
-type jsonTests struct {
-	Summary map[string]any `json:"summary"`
-	Tests   []jsonTest     `json:"tests"`
-	Results *jsonTests     `json:"results"`
+type jsonTestReport struct {
+	Summary map[string]any  `json:"summary"`
+	Tests   []jsonTestCase  `json:"tests"`
+	Results *jsonTestReport `json:"results"`
 }
 
-type jsonTest struct {
+type jsonTestCase struct {
 	Name, Title, FullName, NodeID string
 	Status, Outcome, State        string
 	Message, Trace, File          string
@@ -34,10 +34,10 @@ type jsonTest struct {
 	}
 }
 
-// JSONTests reads JSON with a summary and a list of tests: the Common Test Report
+// ReadJSONTests reads JSON with a summary and a list of tests: the Common Test Report
 // Format, and that of pytest-json-report.
-func JSONTests(in raw.ToolOutput) raw.OutputReport {
-	var run raw.TestRun
+func ReadJSONTests(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
+	var run parserbase.ParsedTestRun
 	for _, data := range [][]byte{in.Stdout, in.Stderr} {
 		for {
 			i := bytes.IndexByte(data, '{')
@@ -46,7 +46,7 @@ func JSONTests(in raw.ToolOutput) raw.OutputReport {
 			}
 			data = data[i:]
 			d := json.NewDecoder(bytes.NewReader(data))
-			var v jsonTests
+			var v jsonTestReport
 			if d.Decode(&v) != nil {
 				data = data[1:]
 				if j := bytes.IndexByte(data, '\n'); j >= 0 { // each begins a line
@@ -59,11 +59,11 @@ func JSONTests(in raw.ToolOutput) raw.OutputReport {
 			v.addToRun(in, &run)
 		}
 	}
-	return in.SuiteReport(run)
+	return in.TestRunReport(run)
 }
 
 // addToRun adds the tests of a value, if it is a report.
-func (v jsonTests) addToRun(in raw.ToolOutput, run *raw.TestRun) {
+func (v jsonTestReport) addToRun(in parserbase.ToolOutput, run *parserbase.ParsedTestRun) {
 	if v.Results != nil {
 		v = *v.Results
 	}
@@ -78,7 +78,7 @@ func (v jsonTests) addToRun(in raw.ToolOutput, run *raw.TestRun) {
 		}
 	}
 	for _, t := range v.Tests {
-		name := raw.PlainText(cmp.Or(t.NodeID, t.FullName, t.Name, t.Title))
+		name := parserbase.PlainText(cmp.Or(t.NodeID, t.FullName, t.Name, t.Title))
 		state := "skip"
 		switch strings.ToLower(cmp.Or(t.Outcome, t.Status, t.State)) {
 		case "passed", "pass", "ok":
@@ -87,19 +87,19 @@ func (v jsonTests) addToRun(in raw.ToolOutput, run *raw.TestRun) {
 		case "failed", "fail", "error", "errored", "broken", "xpassed", "timedout", "interrupted":
 			state = "fail"
 			run.Counts.Failed++
-			if len(run.Findings) < raw.Enough {
+			if len(run.Findings) < parserbase.Enough {
 				run.Findings = append(run.Findings, t.toFinding(in, name))
 			}
 		default:
 			run.Counts.Skipped++
 		}
-		run.Tests = append(run.Tests, raw.TestResult{Name: name, State: state})
+		run.Tests = append(run.Tests, parserbase.TestResult{Name: name, State: state})
 	}
 }
 
 // toFinding returns the finding of a failed test.
-func (t jsonTest) toFinding(in raw.ToolOutput, name string) nexus.Finding {
-	f := nexus.Finding{Code: raw.CodeTest, Test: name, Message: strings.TrimSpace(cmp.Or(t.Message, t.Call.Crash.Message, t.Call.Longrepr)), Stack: strings.TrimSpace(t.Trace)}
+func (t jsonTestCase) toFinding(in parserbase.ToolOutput, name string) nexus.Finding {
+	f := nexus.Finding{Code: parserbase.CodeTest, Test: name, Message: strings.TrimSpace(cmp.Or(t.Message, t.Call.Crash.Message, t.Call.Longrepr)), Stack: strings.TrimSpace(t.Trace)}
 	f.Message = cmp.Or(f.Message, "failed without a message")
 	file, _, _ := strings.Cut(t.NodeID, "::")
 	if f.File, f.Line = in.RelativePath(cmp.Or(t.Call.Crash.Path, t.FilePath, t.File, file)), cmp.Or(t.Call.Crash.Lineno, t.Line); f.File == "" {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
 )
 
 // junitCase is a test case while it is read.
@@ -24,8 +24,8 @@ type junitCase struct {
 // junitReader reads the elements one after the other, so that a truncated file, and several in a row,
 // are read as far as possible.
 type junitReader struct {
-	in     raw.ToolOutput
-	run    raw.TestRun
+	in     parserbase.ToolOutput
+	run    parserbase.ParsedTestRun
 	root   bool
 	suite  string // the name of the last one, if it may be that of a file
 	depth  int    // of suites
@@ -39,14 +39,14 @@ type junitReader struct {
 // linter matches the form in which linters write a position in a test report.
 var linter = regexp.MustCompile(`^line (\d+), col (\d+), `)
 
-// JUnit reads the XML that nearly every runner can write.
-func JUnit(in raw.ToolOutput) raw.OutputReport {
+// ReadJUnit reads the XML that nearly every runner can write.
+func ReadJUnit(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	j := junitReader{in: in}
 	whole := false
 	for t := range xmlTokens(in, `testsuites?`) {
 		switch e := t.(type) {
 		case xml.StartElement:
-			j.start(e)
+			j.startElement(e)
 		case xml.EndElement:
 			j.endElement(e.Name.Local)
 			whole = j.depth == 0 && (e.Name.Local == "testsuites" || e.Name.Local == "testsuite")
@@ -62,14 +62,14 @@ func JUnit(in raw.ToolOutput) raw.OutputReport {
 		j.at.state = "run"
 		j.endElement("testcase")
 	}
-	j.run.Counted = j.root && (whole || j.seen > 0 || j.run.Counts != (nexus.Counts{}))
+	j.run.Counted = j.root && (whole || j.seen > 0 || j.run.Counts != (nexus.TestCounts{}))
 	if j.root && !whole && !in.Cut {
-		j.run.Findings = append(j.run.Findings, nexus.Finding{Code: raw.CodeVanished, Message: "the report is incomplete: tests may be missing from it"})
+		j.run.Findings = append(j.run.Findings, nexus.Finding{Code: parserbase.CodeVanished, Message: "the report is incomplete: tests may be missing from it"})
 	}
-	return in.SuiteReport(j.run)
+	return in.TestRunReport(j.run)
 }
 
-func (j *junitReader) start(e xml.StartElement) {
+func (j *junitReader) startElement(e xml.StartElement) {
 	switch e.Name.Local {
 	case "testsuites":
 		j.root = true
@@ -79,13 +79,13 @@ func (j *junitReader) start(e xml.StartElement) {
 			j.plan, j.seen = countAttribute(e, "tests"), 0
 		}
 		j.depth++
-		if name := attribute(e, "name"); strings.Contains(name, ".") && !strings.ContainsAny(name, " :>()") {
+		if name := xmlAttribute(e, "name"); strings.Contains(name, ".") && !strings.ContainsAny(name, " :>()") {
 			j.suite = name
 		}
 	case "testcase":
 		j.root = true
-		j.at = &junitCase{class: attribute(e, "classname"), name: attribute(e, "name"), file: attribute(e, "file"), line: countAttribute(e, "line"), state: "pass"}
-		switch strings.ToLower(attribute(e, "status")) {
+		j.at = &junitCase{class: xmlAttribute(e, "classname"), name: xmlAttribute(e, "name"), file: xmlAttribute(e, "file"), line: countAttribute(e, "line"), state: "pass"}
+		switch strings.ToLower(xmlAttribute(e, "status")) {
 		case "notrun", "disabled", "skipped":
 			j.at.state = "skip"
 		case "fail", "failed", "error":
@@ -95,7 +95,7 @@ func (j *junitReader) start(e xml.StartElement) {
 		if j.at != nil {
 			j.at.state, j.inside = "fail", true
 			if j.at.message == "" {
-				j.at.message, j.at.kind = attribute(e, "message"), attribute(e, "type")
+				j.at.message, j.at.kind = xmlAttribute(e, "message"), xmlAttribute(e, "type")
 			}
 		}
 	case "flakyFailure", "flakyError":
@@ -107,7 +107,7 @@ func (j *junitReader) start(e xml.StartElement) {
 	case "skipped":
 		if j.at != nil && j.at.state != "fail" {
 			j.at.state = "skip"
-			if m := attribute(e, "message"); strings.HasPrefix(m, "Unable to find") { // ctest
+			if m := xmlAttribute(e, "message"); strings.HasPrefix(m, "Unable to find") { // ctest
 				j.at.state, j.at.message = "fail", m
 			}
 		}
@@ -128,19 +128,19 @@ func (j *junitReader) endElement(name string) {
 	case "testcase":
 		if j.at != nil {
 			j.seen++
-			j.close(j.at)
+			j.endTestCase(j.at)
 		}
 		j.at, j.inside = nil, false
 	}
 }
 
 func lostTestsFinding(n, of int) nexus.Finding {
-	return nexus.Finding{Code: raw.CodeVanished, Message: strconv.Itoa(n) + " of " + testCountText(of) + " did not report how they ended"}
+	return nexus.Finding{Code: parserbase.CodeVanished, Message: strconv.Itoa(n) + " of " + testCountText(of) + " did not report how they ended"}
 }
 
-func (j *junitReader) close(u *junitCase) {
+func (j *junitReader) endTestCase(u *junitCase) {
 	name := strings.ReplaceAll(testTitle(u.class, j.relativeName(u.name)), " \u203a ", " > ")
-	j.run.Tests = append(j.run.Tests, raw.TestResult{Package: u.class, Name: u.name, State: u.state})
+	j.run.Tests = append(j.run.Tests, parserbase.TestResult{Package: u.class, Name: u.name, State: u.state})
 	switch u.state {
 	case "pass":
 		j.run.Counts.Passed++
@@ -153,17 +153,17 @@ func (j *junitReader) close(u *junitCase) {
 		return
 	}
 	j.run.Counts.Failed++
-	if len(j.run.Findings) >= raw.Enough {
+	if len(j.run.Findings) >= parserbase.Enough {
 		return
 	}
-	lines := raw.SplitLines([]byte(u.said.String()))
+	lines := parserbase.SplitLines([]byte(u.said.String()))
 	placed := regexp.MustCompile(`^([^\s:]+\.\w+):(\d+)(?::(\d+))?$`)
-	f := nexus.Finding{Code: raw.CodeTest, Test: name, Message: strings.TrimSpace(u.message)}
+	f := nexus.Finding{Code: parserbase.CodeTest, Test: name, Message: strings.TrimSpace(u.message)}
 	if u.state == "run" {
-		f.Code, f.Message = raw.CodeVanished, raw.Begun
+		f.Code, f.Message = parserbase.CodeVanished, parserbase.Begun
 	}
 	if len(lines) == 0 && f.Message == "" {
-		lines = raw.SplitLines([]byte(u.wrote.String()))
+		lines = parserbase.SplitLines([]byte(u.wrote.String()))
 	}
 	told := strings.TrimSpace(strings.Join(lines, "\n"))
 	if f.Message == "" {
@@ -172,19 +172,19 @@ func (j *junitReader) close(u *junitCase) {
 			f.Message, _, _ = strings.Cut(rest, "\n\n")
 		}
 	}
-	suite.PlaceFailure(j.in, &f, u.class, lines)
+	testrunners.PlaceFailure(j.in, &f, u.class, lines)
 	if f.Message == "" {
 		f.Message = "failed without a message"
 	}
 	if f.File == "" {
 		f.File, f.Line = j.in.RelativePath(u.file), u.line
 		if m := linter.FindStringSubmatch(strings.TrimSpace(u.said.String())); m != nil && u.file == "" { // a linter; its suite is the file
-			f.File, f.Line, f.Column = j.in.RelativePath(j.suite), raw.ParseNumber(m[1]), raw.ParseNumber(m[2])
+			f.File, f.Line, f.Column = j.in.RelativePath(j.suite), parserbase.ParseNumber(m[1]), parserbase.ParseNumber(m[2])
 			j.run.Findings = append(j.run.Findings, f)
 			return
 		}
 		if m := placed.FindStringSubmatch(u.class); m != nil && u.file == "" {
-			f.File, f.Line, f.Column = j.in.RelativePath(m[1]), raw.ParseNumber(m[2]), raw.ParseNumber(m[3])
+			f.File, f.Line, f.Column = j.in.RelativePath(m[1]), parserbase.ParseNumber(m[2]), parserbase.ParseNumber(m[3])
 		} else if u.file == "" && strings.Contains(u.class, "/") {
 			f.File = j.in.RelativePath(u.class)
 		} else if u.file == "" {

@@ -12,29 +12,29 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 // deepest limits the nesting depth of values.
 const deepest = 12
 
-// looseReader collects findings from values that have no common format, but common names for a file,
+// looseFormatReader collects findings from values that have no common format, but common names for a file,
 // a line and a message.
-type looseReader struct {
-	in    raw.ToolOutput
+type looseFormatReader struct {
+	in    parserbase.ToolOutput
 	found []nexus.Finding
 }
 
-// JSON reads JSON of any kind with files, lines and messages: one value, or one in each line.
+// ReadLooseJSON reads JSON of any kind with files, lines and messages: one value, or one in each line.
 // Many compilers and linters print such JSON.
-func JSON(in raw.ToolOutput) raw.OutputReport {
-	l := looseReader{in: in}
+func ReadLooseJSON(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
+	l := looseFormatReader{in: in}
 	values, whole := 0, true
 	for _, data := range [][]byte{in.Stdout, in.Stderr} {
 		n, ok := l.readStream(data)
 		values, whole = values+n, whole && ok
 	}
-	r := in.CheckReport(l.found, values > 0 && whole)
+	r := in.CheckerReport(l.found, values > 0 && whole)
 	if r.State == nexus.Unverifiable && values > 0 {
 		r.Why = "its JSON is incomplete"
 	}
@@ -43,9 +43,9 @@ func JSON(in raw.ToolOutput) raw.OutputReport {
 
 // readStream reads the values of a stream, each of which begins a line; ok reports whether all of
 // them end.
-func (l *looseReader) readStream(data []byte) (values int, ok bool) {
+func (l *looseFormatReader) readStream(data []byte) (values int, ok bool) {
 	ok = true
-	for len(data) > 0 && len(l.found) < raw.Enough {
+	for len(data) > 0 && len(l.found) < parserbase.Enough {
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
 		if t := bytes.TrimSpace(line); len(t) < 2 || t[0] != '{' && t[0] != '[' || t[0] == '[' && !bytes.ContainsRune([]byte("{[\"]"), rune(bytes.TrimSpace(t[1:])[0])) && len(t) > 1 {
 			if !bytes.Equal(t, []byte("[")) && !bytes.Equal(t, []byte("{")) {
@@ -67,39 +67,39 @@ func (l *looseReader) readStream(data []byte) (values int, ok bool) {
 	return values, ok
 }
 
-// fileWords and the functions below return the different names of the same field; see [normalizeNames].
-func fileWords() []string {
+// fileFieldNames and the functions below return the different names of the same field; see [normalizeNames].
+func fileFieldNames() []string {
 	return []string{"file", "filename", "path", "filepath", "uri"}
 }
 
-func lineWords() []string {
+func lineFieldNames() []string {
 	return []string{"line", "linenumber", "linestart", "startline", "row", "begin"}
 }
 
-func columnWords() []string {
+func columnFieldNames() []string {
 	return []string{"column", "col", "columnstart", "startcolumn", "character"}
 }
 
-func messageWords() []string {
+func messageFieldNames() []string {
 	return []string{"message", "text", "msg", "summary", "description", "title", "reason", "failure", "issuetext"}
 }
 
-func severityWords() []string { return []string{"severity", "level", "kind", "type"} }
+func severityFieldNames() []string { return []string{"severity", "level", "kind", "type"} }
 
-func codeWords() []string {
+func codeFieldNames() []string {
 	return []string{"code", "rule", "ruleid", "rulename", "symbol", "checkname", "option", "check", "linter", "testid", "id"}
 }
 
-// placeWords returns the names of fields that contain a position, by precedence.
-func placeWords() []string {
+// positionFieldNames returns the names of fields that contain a position, by precedence.
+func positionFieldNames() []string {
 	return []string{"location", "locations", "labels", "range", "span", "spans", "caret", "pos", "position", "positions", "start", "begin", "lines"}
 }
 
 // walkValue searches a value for findings, at any depth. A file name at an upper level applies to
 // the levels below.
-func (l *looseReader) walkValue(v any, above nexus.Finding, depth int) {
+func (l *looseFormatReader) walkValue(v any, above nexus.Finding, depth int) {
 	named := regexp.MustCompile(`^(?:/|\w:\\|\./)?[\w@.-]+(?:[/\\][\w@.-]+)+\.\w+$`)
-	if depth > deepest || len(l.found) >= raw.Enough {
+	if depth > deepest || len(l.found) >= parserbase.Enough {
 		return
 	}
 	switch v := v.(type) {
@@ -111,7 +111,7 @@ func (l *looseReader) walkValue(v any, above nexus.Finding, depth int) {
 		v = normalizeNames(v)
 		f := nexus.Finding{File: above.File}
 		l.readPlace(v, &f, 0)
-		f.Message = raw.PlainText(firstText(v, messageWords()))
+		f.Message = parserbase.PlainText(firstText(v, messageFieldNames()))
 		if f.Message != "" && f.File != "" && f.Line > 0 {
 			l.addFinding(v, f)
 			return
@@ -130,12 +130,12 @@ func (l *looseReader) walkValue(v any, above nexus.Finding, depth int) {
 }
 
 // addFinding adds a finding.
-func (l *looseReader) addFinding(v map[string]any, f nexus.Finding) {
-	f.Code = raw.PlainText(firstText(v, codeWords()))
+func (l *looseFormatReader) addFinding(v map[string]any, f nexus.Finding) {
+	f.Code = parserbase.PlainText(firstText(v, codeFieldNames()))
 	if code, ok := v["code"].(map[string]any); ok {
-		f.Code = raw.PlainText(firstText(code, []string{"code"}))
+		f.Code = parserbase.PlainText(firstText(code, []string{"code"}))
 	}
-	word := strings.ToLower(firstText(v, severityWords()))
+	word := strings.ToLower(firstText(v, severityFieldNames()))
 	switch word {
 	case "warning", "warn", "minor", "convention", "refactor", "style", "performance", "portability":
 		f.Severity = nexus.Minor
@@ -150,12 +150,12 @@ func (l *looseReader) addFinding(v map[string]any, f nexus.Finding) {
 }
 
 // readPlace reads a position from a value, or from one of its fields for positions.
-func (l *looseReader) readPlace(v map[string]any, f *nexus.Finding, depth int) {
-	f.File = cmp.Or(firstText(v, fileWords()), f.File, firstText(v, []string{"source"}))
-	if n := firstNumber(v, lineWords()); n > 0 && f.Line == 0 {
-		f.Line, f.Column = n, firstNumber(v, columnWords())
+func (l *looseFormatReader) readPlace(v map[string]any, f *nexus.Finding, depth int) {
+	f.File = cmp.Or(firstText(v, fileFieldNames()), f.File, firstText(v, []string{"source"}))
+	if n := firstNumber(v, lineFieldNames()); n > 0 && f.Line == 0 {
+		f.Line, f.Column = n, firstNumber(v, columnFieldNames())
 	}
-	for _, word := range placeWords() {
+	for _, word := range positionFieldNames() {
 		if f.Line > 0 && f.File != "" || depth > 4 {
 			return
 		}
@@ -187,14 +187,14 @@ func normalizeNames(v map[string]any) map[string]any {
 	names := make(map[string]any, len(v))
 	for k, x := range v {
 		if !strings.ContainsAny(k, "/\\") { // not the name of a file
-			k = plainWord(k)
+			k = normalizedFieldName(k)
 		}
 		names[k] = x
 	}
 	return names
 }
 
-func plainWord(name string) string {
+func normalizedFieldName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
@@ -210,15 +210,15 @@ func firstText(v map[string]any, words []string) string {
 func firstNumber(v map[string]any, words []string) int {
 	for _, w := range words {
 		if n, ok := v[w].(json.Number); ok {
-			return raw.ParseNumber(n.String())
+			return parserbase.ParseNumber(n.String())
 		}
 	}
 	return 0
 }
 
-// XML reads XML of any kind whose elements have a file and a line, and a message in them or
+// ReadLooseXML reads XML of any kind whose elements have a file and a line, and a message in them or
 // around them.
-func XML(in raw.ToolOutput) raw.OutputReport {
+func ReadLooseXML(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	var found []nexus.Finding
 	var above []nexus.Finding
 	root, whole := "", false
@@ -231,7 +231,7 @@ func XML(in raw.ToolOutput) raw.OutputReport {
 				f = above[len(above)-1]
 			}
 			named := f.Line
-			f = elementFinding(e, f)
+			f = addElementAttributes(e, f)
 			if f.Line > 0 && named == 0 && f.Message != "" && in.RelativePath(f.File) != "" {
 				g := f
 				g.File = in.RelativePath(f.File)
@@ -242,18 +242,18 @@ func XML(in raw.ToolOutput) raw.OutputReport {
 			above = above[:max(0, len(above)-1)]
 			whole = e.Name.Local == root
 		}
-		if len(found) >= raw.Enough || len(above) > 100 {
+		if len(found) >= parserbase.Enough || len(above) > 100 {
 			break
 		}
 	}
-	return in.CheckReport(found, root != "" && whole)
+	return in.CheckerReport(found, root != "" && whole)
 }
 
-// elementFinding adds the attributes of an element to those of the elements around it.
-func elementFinding(e xml.StartElement, f nexus.Finding) nexus.Finding {
+// addElementAttributes adds the attributes of an element to those of the elements around it.
+func addElementAttributes(e xml.StartElement, f nexus.Finding) nexus.Finding {
 	any := func(words ...string) (s string) {
 		for _, w := range words {
-			s = cmp.Or(s, attribute(e, w))
+			s = cmp.Or(s, xmlAttribute(e, w))
 		}
 		return s
 	}
@@ -269,8 +269,8 @@ func elementFinding(e xml.StartElement, f nexus.Finding) nexus.Finding {
 	return f
 }
 
-// GitHub reads the annotations that a tool prints for GitHub's runners.
-func GitHub(in raw.ToolOutput) raw.OutputReport {
+// ReadGitHubAnnotations reads the annotations that a tool prints for GitHub's runners.
+func ReadGitHubAnnotations(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	row := regexp.MustCompile(`^\s*::(error|warning|notice) (\S.*?)::(.*)$`)
 	plain := strings.NewReplacer("%0A", "\n", "%0D", "", "%3A", ":", "%2C", ",", "%25", "%")
 	var found []nexus.Finding
@@ -292,9 +292,9 @@ func GitHub(in raw.ToolOutput) raw.OutputReport {
 				f.Code = plain.Replace(value)
 			}
 		}
-		if f.File != "" && len(found) < raw.Enough {
+		if f.File != "" && len(found) < parserbase.Enough {
 			found = append(found, f)
 		}
 	}
-	return in.CheckReport(found, len(found) > 0)
+	return in.CheckerReport(found, len(found) > 0)
 }

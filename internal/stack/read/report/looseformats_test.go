@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
 )
 
@@ -15,7 +15,7 @@ func TestSuppressed(t *testing.T) {
 		`[{"filePath":"/src/a.js","messages":[],"suppressedMessages":[` + other + `]}]`:              0,
 		`[{"filePath":"/src/a.js","messages":[` + other + `],"suppressedMessages":[` + other + `]}]`: 1,
 	} {
-		r := report.JSON(raw.ToolOutput{Stdout: []byte(text), Root: "/src"})
+		r := report.ReadLooseJSON(parserbase.ToolOutput{Stdout: []byte(text), Root: "/src"})
 		if len(r.Findings) != want || want == 0 && r.State != nexus.Pass {
 			t.Errorf("%s: %s, %+v", text, r.State, r.Findings)
 		}

@@ -12,12 +12,12 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
 // firstDocument returns a decoder that begins at the first element of the output, standard output
 // first; nil if there is none.
-func firstDocument(in raw.ToolOutput) *xml.Decoder {
+func firstDocument(in parserbase.ToolOutput) *xml.Decoder {
 	for _, data := range [][]byte{in.Stdout, in.Stderr} {
 		for at := 0; at < len(data); at++ {
 			i := bytes.IndexByte(data[at:], '<')
@@ -39,7 +39,7 @@ func firstDocument(in raw.ToolOutput) *xml.Decoder {
 // xmlTokens yields the XML tokens of reports that begin with one of the elements, standard output
 // first, each as far as it can be parsed. The output before, between and after them may look
 // like XML, too.
-func xmlTokens(in raw.ToolOutput, elements string) iter.Seq[xml.Token] {
+func xmlTokens(in parserbase.ToolOutput, elements string) iter.Seq[xml.Token] {
 	begin := regexp.MustCompile(`<(?:` + elements + `)[\s/>]`)
 	return func(yield func(xml.Token) bool) {
 		for _, data := range [][]byte{in.Stdout, in.Stderr} {
@@ -81,16 +81,18 @@ func readElement(data []byte, yield func(xml.Token) bool) (n int64, more bool) {
 	}
 }
 
-func attribute(e xml.StartElement, name string) string {
+func xmlAttribute(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
-			return raw.PlainText(a.Value)
+			return parserbase.PlainText(a.Value)
 		}
 	}
 	return ""
 }
 
-func countAttribute(e xml.StartElement, name string) int { return raw.ParseNumber(attribute(e, name)) }
+func countAttribute(e xml.StartElement, name string) int {
+	return parserbase.ParseNumber(xmlAttribute(e, name))
+}
 
 // parseSeverity translates the words of these formats.
 func parseSeverity(word string) nexus.Severity {
@@ -105,10 +107,10 @@ func parseSeverity(word string) nexus.Severity {
 }
 
 // ReadCheckstyle reads its XML, which many linters can write.
-func ReadCheckstyle(in raw.ToolOutput) raw.OutputReport {
+func ReadCheckstyle(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	d := firstDocument(in)
 	if d == nil {
-		return in.CheckReport(nil, false)
+		return in.CheckerReport(nil, false)
 	}
 	var found []nexus.Finding
 	file, root, whole := "", false, false
@@ -123,21 +125,21 @@ func ReadCheckstyle(in raw.ToolOutput) raw.OutputReport {
 			case "checkstyle":
 				root = true
 			case "file":
-				file = attribute(e, "name")
+				file = xmlAttribute(e, "name")
 			case "error":
 				found = append(found, nexus.Finding{
-					File: in.RelativePath(file), Line: countAttribute(e, "line"), Column: countAttribute(e, "column"), Severity: parseSeverity(attribute(e, "severity")),
-					Code: attribute(e, "source")[strings.LastIndexByte(attribute(e, "source"), '.')+1:], Message: attribute(e, "message"),
+					File: in.RelativePath(file), Line: countAttribute(e, "line"), Column: countAttribute(e, "column"), Severity: parseSeverity(xmlAttribute(e, "severity")),
+					Code: xmlAttribute(e, "source")[strings.LastIndexByte(xmlAttribute(e, "source"), '.')+1:], Message: xmlAttribute(e, "message"),
 				})
 			}
 		case xml.EndElement:
 			whole = whole || e.Name.Local == "checkstyle"
 		}
-		if len(found) >= raw.Enough {
+		if len(found) >= parserbase.Enough {
 			break
 		}
 	}
-	return in.CheckReport(found, root && whole)
+	return in.CheckerReport(found, root && whole)
 }
 
 type sarifLog struct {
@@ -158,12 +160,12 @@ type sarifLog struct {
 	}
 }
 
-// SARIF reads the results of all runs. A suppressed result is no finding.
-func SARIF(in raw.ToolOutput) raw.OutputReport {
+// ReadSARIF reads the results of all runs. A suppressed result is no finding.
+func ReadSARIF(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	var s sarifLog
 	ok, broken := in.DecodeDocument(&s)
 	if !ok || s.Runs == nil {
-		r := in.CheckReport(nil, false)
+		r := in.CheckerReport(nil, false)
 		if broken && r.State == nexus.Unverifiable {
 			r.Why = "its JSON is incomplete"
 		}
@@ -175,9 +177,9 @@ func SARIF(in raw.ToolOutput) raw.OutputReport {
 			if len(x.Suppressions) > 0 || x.Kind != "" && x.Kind != "fail" && x.Kind != "open" && x.Kind != "review" {
 				continue
 			}
-			f := nexus.Finding{Severity: nexus.Minor, Code: raw.PlainText(x.RuleID + x.Rule.ID), Message: raw.PlainText(x.Message.Text)}
+			f := nexus.Finding{Severity: nexus.Minor, Code: parserbase.PlainText(x.RuleID + x.Rule.ID), Message: parserbase.PlainText(x.Message.Text)}
 			if x.RuleID != "" {
-				f.Code = raw.PlainText(x.RuleID)
+				f.Code = parserbase.PlainText(x.RuleID)
 			}
 			if x.Level != "" {
 				f.Severity = parseSeverity(x.Level)
@@ -189,7 +191,7 @@ func SARIF(in raw.ToolOutput) raw.OutputReport {
 			found = append(found, f)
 		}
 	}
-	return in.CheckReport(found, true)
+	return in.CheckerReport(found, true)
 }
 
 // unescapeURI decodes percent signs in the address of a file.
@@ -205,5 +207,5 @@ func unescapeURI(uri string) string {
 		}
 		b.WriteByte(uri[i])
 	}
-	return raw.PlainText(b.String())
+	return parserbase.PlainText(b.String())
 }

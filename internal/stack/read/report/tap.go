@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
 )
 
 func testCountText(n int) string {
@@ -19,8 +19,8 @@ func testCountText(n int) string {
 
 // tapReader reads test points and their explanations.
 type tapReader struct {
-	in      raw.ToolOutput
-	run     raw.TestRun
+	in      parserbase.ToolOutput
+	run     parserbase.ParsedTestRun
 	names   map[int]string // of the subtest that is open at an indent
 	below   map[int]int    // points below an indent since the last one there
 	red     map[int]int    // failed ones
@@ -32,8 +32,8 @@ type tapReader struct {
 	said    []string
 }
 
-// TAP reads the Test Anything Protocol, versions 12 to 14, with subtests.
-func TAP(in raw.ToolOutput) raw.OutputReport {
+// ReadTAP reads the Test Anything Protocol, versions 12 to 14, with subtests.
+func ReadTAP(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	t := tapReader{in: in, names: map[int]string{}, below: map[int]int{}, red: map[int]int{}}
 	point := regexp.MustCompile(`^( *)(not )?ok\b(?: (\d+))?(?: -)? ?(.*?)( \{)?$`)
 	plan := regexp.MustCompile(`^( *)1\.\.(\d+)(?:\s*#\s*(.*))?$`)
@@ -43,26 +43,26 @@ func TAP(in raw.ToolOutput) raw.OutputReport {
 		p, n, s := point.FindStringSubmatch(l), plan.FindStringSubmatch(l), subtest.FindStringSubmatch(l)
 		switch {
 		case p != nil && !t.isExplanation(p[1]):
-			t.close()
+			t.endFailure()
 			t.addPoint(len(p[1]), p[2] != "", p[4], p[5] != "")
 		case n != nil:
-			t.close()
+			t.endFailure()
 			if n[1] == "" {
-				t.plan, t.planned = t.plan+raw.ParseNumber(n[2]), true
+				t.plan, t.planned = t.plan+parserbase.ParseNumber(n[2]), true
 			}
 		case s != nil:
-			t.close()
+			t.endFailure()
 			t.names[len(s[1])] = s[2]
 		case strings.HasPrefix(l, "Bail out!"):
-			t.close()
-			t.run.Findings = append(t.run.Findings, nexus.Finding{Code: raw.CodeVanished, Message: strings.TrimSpace(l)})
+			t.endFailure()
+			t.run.Findings = append(t.run.Findings, nexus.Finding{Code: parserbase.CodeVanished, Message: strings.TrimSpace(l)})
 		case strings.HasPrefix(l, "# ") && !strings.HasPrefix(l, "#  ") && t.last != nil && len(t.said) > 0 && !strings.HasPrefix(t.said[0], "#"):
-			t.close() // a remark on the whole
+			t.endFailure() // a remark on the whole
 		case t.last != nil:
 			t.said = append(t.said, l)
 		}
 	}
-	t.close()
+	t.endFailure()
 	t.placeFromComments()
 	ran := t.run.Counts.Passed + t.run.Counts.Failed + t.run.Counts.Skipped
 	t.run.Counted = t.points > 0 || t.planned
@@ -71,15 +71,15 @@ func TAP(in raw.ToolOutput) raw.OutputReport {
 	case t.planned && t.plan > t.points && !in.Cut:
 		t.run.Findings = append(t.run.Findings, lostTestsFinding(t.plan-t.points, t.plan))
 	case !t.planned && t.points > 0 && !in.Cut:
-		t.run.Findings = append(t.run.Findings, nexus.Finding{Code: raw.CodeVanished, Message: "the plan is missing: the report is incomplete"})
+		t.run.Findings = append(t.run.Findings, nexus.Finding{Code: parserbase.CodeVanished, Message: "the plan is missing: the report is incomplete"})
 	}
 	for i, f := range t.run.Findings {
 		if f.Test == "bats-gather-tests" || f.Test == "setup_file failed" { // the form in which bats reports that it could not run a file
-			t.run.Findings[i].Code, t.run.Findings[i].Test = raw.CodeCompile, ""
+			t.run.Findings[i].Code, t.run.Findings[i].Test = parserbase.CodeCompile, ""
 		}
 	}
 	in.MarkUnloadableFiles(in.AllLines(), `^not ok \d+ - (\S+)$`, t.run.Findings)
-	return in.SuiteReport(t.run)
+	return in.TestRunReport(t.run)
 }
 
 // placeFromComments sets the positions of failures whose explanation is separate, as Perl and others
@@ -88,7 +88,7 @@ func (t *tapReader) placeFromComments() {
 	head := regexp.MustCompile(`^\s*#\s+Failed (?:\(TODO\) )?test(?: '(.*)')?(?: at (\S+) line (\d+)\.)?$`)
 	place := regexp.MustCompile(`^\s*#\s+at (\S+) line (\d+)\.$`)
 	name, open := "", false
-	for _, l := range raw.SplitLines(t.in.Stderr) {
+	for _, l := range parserbase.SplitLines(t.in.Stderr) {
 		m := head.FindStringSubmatch(l)
 		if m != nil {
 			name, open = m[1], true
@@ -104,7 +104,7 @@ func (t *tapReader) placeFromComments() {
 		open = false
 		for i := range t.run.Findings {
 			if f := &t.run.Findings[i]; f.File == "" && (f.Test == name || strings.HasSuffix(f.Test, "> "+name)) {
-				f.File, f.Line = t.in.RelativePath(m[2]), raw.ParseNumber(m[3])
+				f.File, f.Line = t.in.RelativePath(m[2]), parserbase.ParseNumber(m[3])
 				break
 			}
 		}
@@ -140,21 +140,21 @@ func (t *tapReader) addPoint(indent int, failed bool, text string, opens bool) {
 	case word == "SKIP" || word == "TODO":
 		if !parent {
 			t.run.Counts.Skipped++
-			t.run.Tests = append(t.run.Tests, raw.TestResult{Name: path, State: "skip"})
+			t.run.Tests = append(t.run.Tests, parserbase.TestResult{Name: path, State: "skip"})
 		}
 	case !failed:
 		if !parent {
 			t.run.Counts.Passed++
-			t.run.Tests = append(t.run.Tests, raw.TestResult{Name: path, State: "pass"})
+			t.run.Tests = append(t.run.Tests, parserbase.TestResult{Name: path, State: "pass"})
 		}
 	case opens || parent && redBelow: // the points below explain it
 	default:
 		t.run.Counts.Failed++
-		t.run.Tests = append(t.run.Tests, raw.TestResult{Name: path, State: "fail"})
+		t.run.Tests = append(t.run.Tests, parserbase.TestResult{Name: path, State: "fail"})
 		for at := indent - 1; at >= 0; at-- {
 			t.red[at]++
 		}
-		t.last, t.indent, t.said = &nexus.Finding{Code: raw.CodeTest, Test: path}, indent, nil
+		t.last, t.indent, t.said = &nexus.Finding{Code: parserbase.CodeTest, Test: path}, indent, nil
 	}
 }
 
@@ -177,14 +177,14 @@ func (t *tapReader) pointPath(indent int, name string) string {
 	return strings.Join(append(all, strings.TrimSpace(name)), " > ")
 }
 
-// close adds the failure whose explanation has ended.
-func (t *tapReader) close() {
+// endFailure adds the failure whose explanation has ended.
+func (t *tapReader) endFailure() {
 	if t.last == nil {
 		return
 	}
 	f := *t.last
 	t.last = nil
-	if len(t.run.Findings) >= raw.Enough {
+	if len(t.run.Findings) >= parserbase.Enough {
 		return
 	}
 	lines := dropFrameMarks(t.said)
@@ -202,18 +202,18 @@ func (t *tapReader) close() {
 			f.Column = 0 // the position found before is a part of the message
 		}
 		if m := frame.FindStringSubmatch(l); m != nil && f.Column == 0 && t.in.RelativePath(m[1]) != "" && !strings.Contains(m[1], "node_modules/") && !strings.HasPrefix(m[1], "node:") {
-			f.File, f.Line, f.Column = t.in.RelativePath(m[1]), raw.ParseNumber(m[2]), raw.ParseNumber(m[3])
+			f.File, f.Line, f.Column = t.in.RelativePath(m[1]), parserbase.ParseNumber(m[2]), parserbase.ParseNumber(m[3])
 		}
 		if m := perl.FindStringSubmatch(l); m != nil && f.File == "" {
-			f.File, f.Line = t.in.RelativePath(m[1]), raw.ParseNumber(m[2])
+			f.File, f.Line = t.in.RelativePath(m[1]), parserbase.ParseNumber(m[2])
 		}
 		if m := bats.FindStringSubmatch(l); m != nil {
-			f.File, f.Line = t.in.RelativePath(m[1]), raw.ParseNumber(m[2]) // the last one is the test's own
+			f.File, f.Line = t.in.RelativePath(m[1]), parserbase.ParseNumber(m[2]) // the last one is the test's own
 		}
 	}
 	for _, l := range lines {
 		if m := place.FindStringSubmatch(l); m != nil && f.File == "" {
-			f.File, f.Line, f.Column = t.in.RelativePath(m[1]), raw.ParseNumber(m[2]), raw.ParseNumber(m[3])
+			f.File, f.Line, f.Column = t.in.RelativePath(m[1]), parserbase.ParseNumber(m[2]), parserbase.ParseNumber(m[3])
 		}
 	}
 	if f.Message == "" {
@@ -224,7 +224,7 @@ func (t *tapReader) close() {
 		f.Message = "failed without a message"
 	}
 	where := f
-	suite.PlaceFailure(t.in, &f, "", lines)
+	testrunners.PlaceFailure(t.in, &f, "", lines)
 	if where.File != "" {
 		f.File, f.Line, f.Column = where.File, where.Line, where.Column
 	}
@@ -240,7 +240,7 @@ func messageByKey(lines []string) string {
 		switch {
 		case m == nil || m[1] == "":
 		case m[1][0] == '|' || m[1][0] == '>':
-			if block := blockScalar(lines[i+1:]); block != "" {
+			if block := joinYAMLBlock(lines[i+1:]); block != "" {
 				return block
 			}
 		default:
@@ -265,9 +265,9 @@ func (t *tapReader) lintFindings(f nexus.Finding, lines []string) (found []nexus
 		case m[1] == "message":
 			message = m[2]
 		case m[1] == "line":
-			found = append(found, nexus.Finding{File: t.in.RelativePath(f.Test), Line: raw.ParseNumber(m[2]), Code: raw.CodeTest, Test: f.Test, Message: message})
+			found = append(found, nexus.Finding{File: t.in.RelativePath(f.Test), Line: parserbase.ParseNumber(m[2]), Code: parserbase.CodeTest, Test: f.Test, Message: message})
 		case strings.HasPrefix(m[1], "col") && len(found) > 0:
-			found[len(found)-1].Column = raw.ParseNumber(m[2])
+			found[len(found)-1].Column = parserbase.ParseNumber(m[2])
 		}
 	}
 	return found
@@ -300,8 +300,8 @@ func dropFrameMarks(all []string) []string {
 	return kept
 }
 
-// blockScalar joins the lines of a YAML block.
-func blockScalar(all []string) string {
+// joinYAMLBlock joins the lines of a YAML block.
+func joinYAMLBlock(all []string) string {
 	var kept []string
 	indent := -1
 	for _, l := range all {

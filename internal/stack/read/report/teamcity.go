@@ -5,20 +5,20 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
 )
 
-// TeamCity reads the messages that a runner prints for TeamCity's runners.
-func TeamCity(in raw.ToolOutput) raw.OutputReport {
+// ReadTeamCity reads the messages that a runner prints for TeamCity's runners.
+func ReadTeamCity(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	row := regexp.MustCompile(`^\s*##teamcity\[(test\w+) (.*)\]\s*$`)
 	value := regexp.MustCompile(`(\w+)='((?:[^'|]|\|.)*)'`)
 	plain := strings.NewReplacer("|n", "\n", "|r", "", "|'", "'", "|[", "[", "|]", "]", "||", "|")
-	var r raw.TestRun
+	var r parserbase.ParsedTestRun
 	open := map[string]string{} // state of each test that has not ended
 	for _, l := range in.AllLines() {
 		m := row.FindStringSubmatch(l[:min(len(l), 16<<10)])
-		if m == nil || len(r.Findings) >= raw.Enough {
+		if m == nil || len(r.Findings) >= parserbase.Enough {
 			continue
 		}
 		attrs := map[string]string{}
@@ -36,8 +36,8 @@ func TeamCity(in raw.ToolOutput) raw.OutputReport {
 				continue
 			}
 			open[name], r.Counted = "fail", true
-			f := nexus.Finding{Code: raw.CodeTest, Test: name, Message: strings.TrimSpace(attrs["message"])}
-			suite.PlaceFailure(in, &f, "", strings.Split(attrs["details"], "\n"))
+			f := nexus.Finding{Code: parserbase.CodeTest, Test: name, Message: strings.TrimSpace(attrs["message"])}
+			testrunners.PlaceFailure(in, &f, "", strings.Split(attrs["details"], "\n"))
 			r.Findings = append(r.Findings, f)
 		case "testFinished":
 			switch open[name] {
@@ -59,8 +59,8 @@ func TeamCity(in raw.ToolOutput) raw.OutputReport {
 			r.Counts.Failed++
 		default:
 			r.Counts.Failed++
-			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeVanished, Test: name, Message: raw.Begun})
+			r.Findings = append(r.Findings, nexus.Finding{Code: parserbase.CodeVanished, Test: name, Message: parserbase.Begun})
 		}
 	}
-	return in.SuiteReport(r)
+	return in.TestRunReport(r)
 }

@@ -51,21 +51,21 @@ type ServedAgent interface {
 	Ready(ctx context.Context) error
 	// Open opens a session whose updates go to c. For a loaded session, it replays the earlier
 	// messages. It returns [nexus.CodeNotFound] if there is no session of that name.
-	Open(ctx context.Context, c *Client, o SessionParams) (AgentSession, error)
+	Open(ctx context.Context, c *Client, o SessionOpenParams) (ServedSession, error)
 	// Sessions lists the sessions of a directory that can be loaded, the latest first. If dir is
 	// empty, it is the directory of this process, if that can have any.
-	Sessions(ctx context.Context, dir string) ([]SessionInfo, error)
+	Sessions(ctx context.Context, dir string) ([]SessionListEntry, error)
 }
 
-// SessionParams are the parameters for opening a session.
-type SessionParams struct {
+// SessionOpenParams are the parameters for opening a session.
+type SessionOpenParams struct {
 	Dir    string // absolute path
 	Fresh  bool   // a new session; else an existing one
 	Silent bool   // an existing session whose messages the client already has
 }
 
-// AgentSession is a conversation. It processes one prompt at a time.
-type AgentSession interface {
+// ServedSession is a conversation. It processes one prompt at a time.
+type ServedSession interface {
 	// Opened is called once the client has received the session's identifier.
 	Opened()
 	// Options returns the settings that the client can change. One of them may be named
@@ -75,14 +75,14 @@ type AgentSession interface {
 	Set(option, value string) error
 	// Prompt processes a prompt of a person, until it is done or ctx ends, with [ErrCancelled],
 	// [ErrGone] or [ErrClosed] as the cause.
-	Prompt(ctx context.Context, text string) (PromptStop, error)
+	Prompt(ctx context.Context, text string) (PromptStopReason, error)
 	// Beside reports whether a prompt may run at the same time as another one: because it only
 	// reads, or because it steers the running prompt.
 	Beside(text string) bool
 }
 
-// SessionInfo is a session in a list.
-type SessionInfo struct {
+// SessionListEntry is a session in a list.
+type SessionListEntry struct {
 	ID      string `json:"sessionId"`
 	Dir     string `json:"cwd"`
 	Title   string `json:"title,omitzero"`
@@ -94,31 +94,31 @@ const ModeOption = "mode"
 
 // SessionOption is a setting that a client shows for a session.
 type SessionOption struct {
-	ID       string        `json:"id"`
-	Name     string        `json:"name"`
-	About    string        `json:"description,omitzero"`
-	Category string        `json:"category,omitzero"`
-	Type     string        `json:"type"` // set when it is sent
-	Value    string        `json:"currentValue"`
-	Choices  []OptionValue `json:"options"`
+	ID       string               `json:"id"`
+	Name     string               `json:"name"`
+	About    string               `json:"description,omitzero"`
+	Category string               `json:"category,omitzero"`
+	Type     string               `json:"type"` // set when it is sent
+	Value    string               `json:"currentValue"`
+	Choices  []SessionOptionValue `json:"options"`
 }
 
-// OptionValue is a value of an option.
-type OptionValue struct {
+// SessionOptionValue is a value of an option.
+type SessionOptionValue struct {
 	Value string `json:"value"`
 	Name  string `json:"name"`
 	About string `json:"description,omitzero"`
 }
 
-// PromptStop is why a prompt ended.
-type PromptStop string
+// PromptStopReason is why a prompt ended.
+type PromptStopReason string
 
 // The stop reasons of the protocol.
 const (
-	PromptDone      PromptStop = "end_turn"
-	PromptLimited   PromptStop = "max_turn_requests"
-	PromptRefused   PromptStop = "refusal"
-	PromptCancelled PromptStop = "cancelled"
+	PromptDone      PromptStopReason = "end_turn"
+	PromptLimited   PromptStopReason = "max_turn_requests"
+	PromptRefused   PromptStopReason = "refusal"
+	PromptCancelled PromptStopReason = "cancelled"
 )
 
 // Error codes of the protocol.
@@ -133,27 +133,27 @@ const (
 	codeCancelled = -32800
 )
 
-// requestError is the error of a request. It implements error.
-type requestError struct {
+// rpcRequestError is the error of a request. It implements error.
+type rpcRequestError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 	Data    any    `json:"data,omitempty"`
 }
 
-func (f *requestError) Error() string { return f.Message }
+func (f *rpcRequestError) Error() string { return f.Message }
 
-func toRequestError(err error) *requestError {
-	if f, ok := errors.AsType[*requestError](err); ok {
+func toRequestError(err error) *rpcRequestError {
+	if f, ok := errors.AsType[*rpcRequestError](err); ok {
 		return f
 	}
 	if errors.Is(err, ErrCancelled) {
-		return &requestError{Code: codeCancelled, Message: "cancelled"}
+		return &rpcRequestError{Code: codeCancelled, Message: "cancelled"}
 	}
 	e, ok := errors.AsType[*nexus.Error](err)
 	if !ok {
-		return &requestError{Code: codeInternal, Message: err.Error()}
+		return &rpcRequestError{Code: codeInternal, Message: err.Error()}
 	}
-	f := &requestError{Code: codeInternal, Message: strings.TrimSpace(withFullStop(err.Error()) + " " + e.Hint)}
+	f := &rpcRequestError{Code: codeInternal, Message: strings.TrimSpace(withFullStop(err.Error()) + " " + e.Hint)}
 	f.Data = map[string]any{"code": e.Code, "message": sanitize.RevealHidden(err.Error()), "hint": sanitize.RevealHidden(e.Hint)}
 	switch e.Code {
 	case nexus.CodeNotFound:
@@ -175,8 +175,8 @@ func withFullStop(text string) string {
 	return text + "."
 }
 
-// clientInfo is the information that a client sends about itself.
-type clientInfo struct {
+// clientCapabilitiesInfo is the information that a client sends about itself.
+type clientCapabilitiesInfo struct {
 	Version      json.Number `json:"protocolVersion"`
 	Capabilities struct {
 		Elicitation *struct {
@@ -191,7 +191,7 @@ type clientInfo struct {
 
 // displayName returns the client's name, restricted to letters, digits, and the usual characters between
 // them.
-func (c clientInfo) displayName() string {
+func (c clientCapabilitiesInfo) displayName() string {
 	keep := func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':

@@ -30,7 +30,7 @@ func (a *talker) Ready(context.Context) error {
 	return &nexus.Error{Code: nexus.CodeNoKey, Message: "no key", Hint: "Set one."}
 }
 
-func (a *talker) Open(_ context.Context, c *Client, o SessionParams) (AgentSession, error) {
+func (a *talker) Open(_ context.Context, c *Client, o SessionOpenParams) (ServedSession, error) {
 	if !o.Fresh && c.ID != "known" {
 		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "there is none"}
 	}
@@ -40,8 +40,8 @@ func (a *talker) Open(_ context.Context, c *Client, o SessionParams) (AgentSessi
 	return &talker{mode: "a", c: c, flooded: a.flooded}, nil
 }
 
-func (a *talker) Sessions(context.Context, string) ([]SessionInfo, error) {
-	all := make([]SessionInfo, 250)
+func (a *talker) Sessions(context.Context, string) ([]SessionListEntry, error) {
+	all := make([]SessionListEntry, 250)
 	for i := range all {
 		all[i].ID = fmt.Sprint(i)
 	}
@@ -53,7 +53,7 @@ func (a *talker) Opened() { a.c.SendCommands([]SlashCommand{{Name: "go", About: 
 func (a *talker) Options() []SessionOption {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return []SessionOption{{ID: ModeOption, Name: "Mode", Value: a.mode, Choices: []OptionValue{{Value: "a", Name: "A"}, {Value: "b", Name: "B"}}}}
+	return []SessionOption{{ID: ModeOption, Name: "Mode", Value: a.mode, Choices: []SessionOptionValue{{Value: "a", Name: "A"}, {Value: "b", Name: "B"}}}}
 }
 
 func (a *talker) Set(_, value string) error {
@@ -65,7 +65,7 @@ func (a *talker) Set(_, value string) error {
 
 func (a *talker) Beside(text string) bool { return text == "look" }
 
-func (a *talker) Prompt(ctx context.Context, text string) (PromptStop, error) {
+func (a *talker) Prompt(ctx context.Context, text string) (PromptStopReason, error) {
 	switch text {
 	case "wait":
 		<-ctx.Done()
@@ -340,7 +340,7 @@ func FuzzServe(f *testing.F) {
 // TestName holds that what a client calls itself is harmless.
 func TestName(t *testing.T) {
 	for in, want := range map[string]string{"Zed": "Zed", "": "unnamed", "a b\n\x1b[2J": "a-b2J", strings.Repeat("x", 99): strings.Repeat("x", maxClient), "--": "unnamed"} {
-		var c clientInfo
+		var c clientCapabilitiesInfo
 		if c.Info.Name = in; c.displayName() != want {
 			t.Errorf("%q is %q", in, c.displayName())
 		}
@@ -351,8 +351,8 @@ func TestName(t *testing.T) {
 // is not lost.
 func TestLastMoment(t *testing.T) {
 	for range 100 { // which of the two is seen first is chance
-		l := newLink(io.Discard, func(error) {})
-		go l.writeQueued()
+		l := newClientConnection(io.Discard, func(error) {})
+		go l.writeQueuedMessages()
 		ctx, end := context.WithCancelCause(t.Context())
 		got := make(chan error, 1)
 		var r struct{ Answer string }

@@ -42,15 +42,15 @@ func (c *Client) ReplayUserMessage(text string) {
 	c.sendUpdate("user_message_chunk", map[string]any{"content": TextBlock(text)})
 }
 
-// PlanEntry is an entry of a plan.
-type PlanEntry struct {
+// AgentPlanEntry is an entry of a plan.
+type AgentPlanEntry struct {
 	Content  string `json:"content"`
 	Priority string `json:"priority"` // high, medium or low
 	Status   string `json:"status"`   // pending, in_progress or completed
 }
 
 // SendPlan shows a plan, which replaces the earlier one.
-func (c *Client) SendPlan(all []PlanEntry) {
+func (c *Client) SendPlan(all []AgentPlanEntry) {
 	all = slices.Clone(all)
 	for i := range all {
 		all[i].Content = sanitize.RevealHidden(all[i].Content)
@@ -89,19 +89,19 @@ func ContentBlock(text string) any {
 
 // FileDiff is a change of a file. Old is nil if the file is new.
 type FileDiff struct {
-	Type string  `json:"type"` // set by [NewDiff]
+	Type string  `json:"type"` // set by [NewFileDiff]
 	Path string  `json:"path"` // absolute
 	Old  *string `json:"oldText,omitempty"`
 	New  string  `json:"newText"`
 }
 
-// NewDiff returns the change of a file.
-func NewDiff(path string, before *string, now string) FileDiff {
+// NewFileDiff returns the change of a file.
+func NewFileDiff(path string, before *string, now string) FileDiff {
 	return FileDiff{"diff", path, before, now}
 }
 
-// SendToolCall shows a tool call, or its new state.
-func (c *Client) SendToolCall(call ToolCallView, again bool) {
+// SendToolCallState shows a tool call, or its new state.
+func (c *Client) SendToolCallState(call ToolCallView, again bool) {
 	all := map[string]any{"toolCallId": call.ID, "title": sanitize.RevealHidden(call.Title), "kind": call.Kind, "status": call.Status}
 	if len(call.Content) > 0 {
 		all["content"] = call.Content

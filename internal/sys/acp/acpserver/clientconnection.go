@@ -38,7 +38,7 @@ type clientConnection struct {
 	lost func(error)   // called if the client cannot be reached
 
 	mu      sync.Mutex // guards the fields below
-	unread  []queuedLine
+	unread  []queuedMessageLine
 	bytes   int
 	wake    chan struct{} // signals a new message; capacity 1
 	over    bool
@@ -46,20 +46,20 @@ type clientConnection struct {
 	waiting map[string]chan protocolMessage
 }
 
-type queuedLine struct {
+type queuedMessageLine struct {
 	line []byte
 	may  bool // the message may be dropped
 }
 
-func newLink(to io.Writer, lost func(error)) *clientConnection {
+func newClientConnection(to io.Writer, lost func(error)) *clientConnection {
 	return &clientConnection{to: to, gone: make(chan struct{}), lost: lost, wake: make(chan struct{}, 1), waiting: map[string]chan protocolMessage{}}
 }
 
-// writeQueued sends the queued messages until it is told to stop and the queue is empty.
-func (l *clientConnection) writeQueued() {
+// writeQueuedMessages sends the queued messages until it is told to stop and the queue is empty.
+func (l *clientConnection) writeQueuedMessages() {
 	defer close(l.gone)
 	for {
-		line, more := l.nextQueued()
+		line, more := l.nextQueuedMessage()
 		switch {
 		case line != nil:
 			if _, err := l.to.Write(line); err != nil {
@@ -75,7 +75,7 @@ func (l *clientConnection) writeQueued() {
 	}
 }
 
-func (l *clientConnection) nextQueued() (line []byte, more bool) {
+func (l *clientConnection) nextQueuedMessage() (line []byte, more bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.unread) == 0 {
@@ -99,8 +99,8 @@ func (l *clientConnection) stopQueuing() {
 	l.wakeWriter()
 }
 
-// waitUntilRead waits until the last queued message has been sent, or the client has gone.
-func (l *clientConnection) waitUntilRead() {
+// waitForLastMessage waits until the last queued message has been sent, or the client has gone.
+func (l *clientConnection) waitForLastMessage() {
 	l.stopQueuing()
 	t := time.NewTimer(lastMessagesTime)
 	defer t.Stop()
@@ -133,7 +133,7 @@ func (l *clientConnection) queueMessage(m map[string]any, may bool) {
 	if l.over {
 		return
 	}
-	l.unread, l.bytes = append(l.unread, queuedLine{line, may}), l.bytes+len(line)
+	l.unread, l.bytes = append(l.unread, queuedMessageLine{line, may}), l.bytes+len(line)
 	for i := 0; len(l.unread) > maxUnread || l.bytes > maxUnreadBytes; {
 		switch {
 		case i == len(l.unread):
@@ -169,13 +169,13 @@ func (l *clientConnection) sendAnswer(id json.RawMessage, result any, err error)
 
 // answerInvalid answers a line that is not a message.
 func (l *clientConnection) answerInvalid(code int, text string) {
-	l.sendAnswer(json.RawMessage("null"), nil, &requestError{Code: code, Message: text})
+	l.sendAnswer(json.RawMessage("null"), nil, &rpcRequestError{Code: code, Message: text})
 }
 
 // callClient sends a request and waits for its response. If ctx ends before, the client is told to cancel
 // the request.
 func (l *clientConnection) callClient(ctx context.Context, method string, params, result any) error {
-	id, answer, err := l.newRequest()
+	id, answer, err := l.registerRequest()
 	if err != nil {
 		return err
 	}
@@ -210,14 +210,14 @@ func decodeAnswer(m protocolMessage, open bool, result any) error {
 
 // clientError returns the error of a client's response, whatever its form.
 func clientError(data json.RawMessage) error {
-	var f requestError
+	var f rpcRequestError
 	if json.Unmarshal(data, &f) != nil || f.Message == "" {
-		f = requestError{Code: codeInternal, Message: "the client answered with the error " + quoteName(string(data))}
+		f = rpcRequestError{Code: codeInternal, Message: "the client answered with the error " + quoteName(string(data))}
 	}
 	return &f
 }
 
-func (l *clientConnection) newRequest() (id int, answer chan protocolMessage, err error) {
+func (l *clientConnection) registerRequest() (id int, answer chan protocolMessage, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over {

@@ -43,7 +43,7 @@ func look(t *testing.T, method, key string, v any) (texts int) {
 			return 0
 		}
 		for i, r := range v {
-			if sanitize.IsUnseenAt(v, i) {
+			if sanitize.IsInvisibleAt(v, i) {
 				t.Errorf("%s: %s has %q: %.80q", method, key, r, v)
 				break
 			}
@@ -89,7 +89,7 @@ func TestNothingIsObeyed(t *testing.T) {
 	for i := range client.NumMethod() {
 		method := client.Method(i)
 		var wire bytes.Buffer
-		l := newLink(&wire, func(error) {})
+		l := newClientConnection(&wire, func(error) {})
 		args := []reflect.Value{reflect.ValueOf(&Client{ID: "s", link: l, forms: true})}
 		for n := 1; n < method.Type.NumIn(); n++ {
 			in := method.Type.In(n)
@@ -103,10 +103,10 @@ func TestNothingIsObeyed(t *testing.T) {
 		}
 		method.Func.Call(args)
 		l.stopQueuing()
-		l.writeQueued()
+		l.writeQueuedMessages()
 		for line := range strings.Lines(wire.String()) {
 			for at, r := range strings.TrimRight(line, "\n") {
-				if sanitize.IsUnseenAt(line, at) {
+				if sanitize.IsInvisibleAt(line, at) {
 					t.Errorf("%s sends %q", method.Name, r)
 					break
 				}
@@ -119,12 +119,12 @@ func TestNothingIsObeyed(t *testing.T) {
 		}
 	}
 	var wire bytes.Buffer
-	l := newLink(&wire, func(error) {})
+	l := newClientConnection(&wire, func(error) {})
 	l.sendAnswer(json.RawMessage("1"), nil, errors.New(evil))
 	l.sendAnswer(json.RawMessage("2"), nil, &nexus.Error{Code: nexus.CodeInternal, Message: evil, Hint: evil})
-	l.sendAnswer(json.RawMessage("3"), nil, &requestError{Code: codeParams, Message: evil})
+	l.sendAnswer(json.RawMessage("3"), nil, &rpcRequestError{Code: codeParams, Message: evil})
 	l.stopQueuing()
-	l.writeQueued()
+	l.writeQueuedMessages()
 	for line := range strings.Lines(wire.String()) {
 		var m map[string]any
 		if err := json.Unmarshal([]byte(line), &m); err != nil {

@@ -34,7 +34,7 @@ func (s *Server) promptSession(ctx context.Context, params json.RawMessage) (any
 	t := &runningPrompt{beside: one.Beside(text), done: make(chan struct{})}
 	for other := range one.turns {
 		if !other.beside && !t.beside {
-			return nil, nil, &requestError{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it, or wait until it is done"}
+			return nil, nil, &rpcRequestError{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it, or wait until it is done"}
 		}
 	}
 	ctx, t.end = context.WithCancelCause(ctx)

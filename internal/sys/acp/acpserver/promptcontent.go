@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// promptBlock is a part of a prompt.
-type promptBlock struct {
+// promptContentBlock is a part of a prompt.
+type promptContentBlock struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
 	Name     string `json:"name"`
@@ -22,9 +22,9 @@ type promptBlock struct {
 // promptText returns a prompt as one text. Files in it are named by their paths below dir; content
 // that the client sends with them is quoted after the text.
 func promptText(data json.RawMessage, dir string) (string, error) {
-	var all []promptBlock
+	var all []promptContentBlock
 	if err := json.Unmarshal(data, &all); err != nil {
-		return "", &requestError{Code: codeParams, Message: "prompt is not a list of content"}
+		return "", &rpcRequestError{Code: codeParams, Message: "prompt is not a list of content"}
 	}
 	var text, quoted strings.Builder
 	for _, b := range all {
@@ -41,7 +41,7 @@ func promptText(data json.RawMessage, dir string) (string, error) {
 				quoted.WriteString("\n\n" + name + ":\n" + fence + "\n" + strings.TrimSuffix(*b.Resource.Text, "\n") + "\n" + fence)
 			}
 		default:
-			return "", &requestError{Code: codeParams, Message: "a prompt may hold text and files, and not " + quoteName(b.Type)}
+			return "", &rpcRequestError{Code: codeParams, Message: "a prompt may hold text and files, and not " + quoteName(b.Type)}
 		}
 	}
 	return strings.TrimSpace(text.String()) + quoted.String(), nil

@@ -31,15 +31,15 @@ type Server struct {
 	link    *clientConnection
 	working sync.WaitGroup
 
-	mu       sync.Mutex  // guards the fields below
-	client   *clientInfo // nil before initialize
+	mu       sync.Mutex              // guards the fields below
+	client   *clientCapabilitiesInfo // nil before initialize
 	sessions map[string]*serverSession
 	asked    map[string]context.CancelCauseFunc // running requests by identifier
 }
 
 // serverSession is an open session.
 type serverSession struct {
-	AgentSession
+	ServedSession
 
 	dir   string
 	turns map[*runningPrompt]bool
@@ -51,12 +51,12 @@ func (s *Server) Serve(ctx context.Context, a ServedAgent, in io.Reader, out io.
 	life, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	s.agent, s.sessions, s.asked = a, map[string]*serverSession{}, map[string]context.CancelCauseFunc{}
-	s.link = newLink(out, func(error) { end(ErrGone) })
-	go s.link.writeQueued()
+	s.link = newClientConnection(out, func(error) { end(ErrGone) })
+	go s.link.writeQueuedMessages()
 	lines := make(chan []byte)
 	go func() { // a read cannot be interrupted
 		defer end(ErrGone)
-		readLines(life, jsonline.NewReader(in, maxMessage), lines)
+		readLines(life, jsonline.NewLineReader(in, maxMessage), lines)
 	}()
 	for life.Err() == nil {
 		select {
@@ -69,7 +69,7 @@ func (s *Server) Serve(ctx context.Context, a ServedAgent, in io.Reader, out io.
 		s.Gone(n)
 	}
 	s.working.Wait()
-	s.link.waitUntilRead()
+	s.link.waitForLastMessage()
 }
 
 // readLines sends lines to the channel until the end of the input; nil stands for a line that is too
@@ -144,21 +144,21 @@ func (s *Server) handleNotification(m protocolMessage) {
 	}
 }
 
-// requestHandler answers a request. Quick work is done before the next line is read, so that the
+// requestHandlerFunc answers a request. Quick work is done before the next line is read, so that the
 // order of requests counts; slow work is returned as the function later.
-type requestHandler func(ctx context.Context, params json.RawMessage) (result any, later func(context.Context) (any, error), err error)
+type requestHandlerFunc func(ctx context.Context, params json.RawMessage) (result any, later func(context.Context) (any, error), err error)
 
 // handleRequest answers a request; slow work runs concurrently with the next requests.
 func (s *Server) handleRequest(ctx context.Context, m protocolMessage) {
-	known := map[string]requestHandler{
-		"initialize": s.initialize, "authenticate": s.authenticate,
-		"session/new": s.openHandler("new"), "session/load": s.openHandler("load"), "session/resume": s.openHandler("resume"),
+	known := map[string]requestHandlerFunc{
+		"initialize": s.handleInitialize, "authenticate": s.handleAuthenticate,
+		"session/new": s.sessionOpenHandler("new"), "session/load": s.sessionOpenHandler("load"), "session/resume": s.sessionOpenHandler("resume"),
 		"session/list": s.listSessions, "session/close": s.closeSession, "session/prompt": s.promptSession,
-		"session/set_mode": s.setMode, "session/set_config_option": s.setOption,
+		"session/set_mode": s.setSessionMode, "session/set_config_option": s.setSessionOption,
 	}
 	do := known[m.Method]
 	if do == nil {
-		s.link.sendAnswer(m.ID, nil, &requestError{Code: codeUnknown, Message: "unknown method " + quoteName(m.Method)})
+		s.link.sendAnswer(m.ID, nil, &rpcRequestError{Code: codeUnknown, Message: "unknown method " + quoteName(m.Method)})
 		return
 	}
 	params := m.Params
@@ -181,7 +181,7 @@ func (s *Server) handleRequest(ctx context.Context, m protocolMessage) {
 	s.working.Go(func() {
 		result, err := later(one)
 		s.finishRequest(id, end)
-		o, opened := result.(openedResult)
+		o, opened := result.(openedSessionResult)
 		if opened {
 			result = o.result
 		}
@@ -192,11 +192,11 @@ func (s *Server) handleRequest(ctx context.Context, m protocolMessage) {
 	})
 }
 
-// openedResult is the result of a request that opened a session, with the messages that the session may
+// openedSessionResult is the result of a request that opened a session, with the messages that the session may
 // send then.
-type openedResult struct {
+type openedSessionResult struct {
 	result  any
-	session AgentSession
+	session ServedSession
 }
 
 // beginRequest registers a running request, or refuses it.
@@ -205,11 +205,11 @@ func (s *Server) beginRequest(id, method string, end context.CancelCauseFunc) er
 	defer s.mu.Unlock()
 	switch {
 	case s.client == nil && method != "initialize":
-		return &requestError{Code: codeInvalid, Message: "the first request has to be initialize"}
+		return &rpcRequestError{Code: codeInvalid, Message: "the first request has to be initialize"}
 	case s.asked[id] != nil:
-		return &requestError{Code: codeInvalid, Message: "a request with this id is being worked on"}
+		return &rpcRequestError{Code: codeInvalid, Message: "a request with this id is being worked on"}
 	case len(s.asked) >= maxAsked:
-		return &requestError{Code: codeInvalid, Message: fmt.Sprintf("%d requests are being worked on; wait for one of them", maxAsked)}
+		return &rpcRequestError{Code: codeInvalid, Message: fmt.Sprintf("%d requests are being worked on; wait for one of them", maxAsked)}
 	}
 	s.asked[id] = end
 	return nil
@@ -224,18 +224,18 @@ func (s *Server) finishRequest(id string, end context.CancelCauseFunc) {
 
 func decodeParams(params json.RawMessage, into any) error {
 	if err := json.Unmarshal(params, into); err != nil {
-		return &requestError{Code: codeParams, Message: "the params are wrong: " + err.Error()}
+		return &rpcRequestError{Code: codeParams, Message: "the params are wrong: " + err.Error()}
 	}
 	return nil
 }
 
-func (s *Server) initialize(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
-	var c clientInfo
+func (s *Server) handleInitialize(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
+	var c clientCapabilitiesInfo
 	if err := decodeParams(params, &c); err != nil {
 		return nil, nil, err
 	}
 	if n, err := strconv.ParseUint(c.Version.String(), 10, 16); err != nil || n == 0 {
-		return nil, nil, &requestError{Code: codeParams, Message: "protocolVersion has to be a whole number, such as 1"}
+		return nil, nil, &rpcRequestError{Code: codeParams, Message: "protocolVersion has to be a whole number, such as 1"}
 	}
 	s.mu.Lock()
 	s.client = &c
@@ -254,7 +254,7 @@ func (s *Server) initialize(_ context.Context, params json.RawMessage) (any, fun
 	}, nil, nil
 }
 
-func (s *Server) authenticate(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
+func (s *Server) handleAuthenticate(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
 	var p struct {
 		Method string `json:"methodId"`
 	}
@@ -262,13 +262,13 @@ func (s *Server) authenticate(_ context.Context, params json.RawMessage) (any, f
 		return nil, nil, err
 	}
 	if p.Method != "nexus" {
-		return nil, nil, &requestError{Code: codeParams, Message: "unknown methodId " + quoteName(p.Method)}
+		return nil, nil, &rpcRequestError{Code: codeParams, Message: "unknown methodId " + quoteName(p.Method)}
 	}
 	return nil, func(ctx context.Context) (any, error) { return struct{}{}, s.agent.Ready(ctx) }, nil
 }
 
-// openHandler returns the handler that opens a session.
-func (s *Server) openHandler(how string) requestHandler {
+// sessionOpenHandler returns the handler that opens a session.
+func (s *Server) sessionOpenHandler(how string) requestHandlerFunc {
 	return func(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
 		var p struct {
 			ID  string `json:"sessionId"`
@@ -277,20 +277,20 @@ func (s *Server) openHandler(how string) requestHandler {
 		if err := decodeParams(params, &p); err != nil {
 			return nil, nil, err
 		}
-		o := SessionParams{Dir: filepath.Clean(p.Dir), Fresh: how == "new", Silent: how == "resume"}
+		o := SessionOpenParams{Dir: filepath.Clean(p.Dir), Fresh: how == "new", Silent: how == "resume"}
 		switch {
 		case !filepath.IsAbs(p.Dir):
-			return nil, nil, &requestError{Code: codeParams, Message: "cwd has to be an absolute path"}
+			return nil, nil, &rpcRequestError{Code: codeParams, Message: "cwd has to be an absolute path"}
 		case o.Fresh:
 			p.ID = "acp-" + strings.ToLower(rand.Text())
 		case p.ID == "":
-			return nil, nil, &requestError{Code: codeParams, Message: "sessionId is missing"}
+			return nil, nil, &rpcRequestError{Code: codeParams, Message: "sessionId is missing"}
 		}
 		return nil, func(ctx context.Context) (any, error) { return s.openSession(ctx, p.ID, o) }, nil
 	}
 }
 
-func (s *Server) openSession(ctx context.Context, id string, o SessionParams) (any, error) {
+func (s *Server) openSession(ctx context.Context, id string, o SessionOpenParams) (any, error) {
 	s.mu.Lock()
 	known, full := s.sessions[id], len(s.sessions) >= maxSessions
 	c := &Client{ID: id, Name: s.client.displayName(), link: s.link, forms: s.client.supportsForms()}
@@ -298,9 +298,9 @@ func (s *Server) openSession(ctx context.Context, id string, o SessionParams) (a
 	s.mu.Unlock()
 	switch {
 	case busy:
-		return nil, &requestError{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it first"}
+		return nil, &rpcRequestError{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it first"}
 	case full && known == nil:
-		return nil, &requestError{Code: codeInvalid, Message: fmt.Sprintf("%d sessions are open; close one of them", maxSessions)}
+		return nil, &rpcRequestError{Code: codeInvalid, Message: fmt.Sprintf("%d sessions are open; close one of them", maxSessions)}
 	}
 	one, err := s.agent.Open(ctx, c, o)
 	if err != nil {
@@ -309,17 +309,17 @@ func (s *Server) openSession(ctx context.Context, id string, o SessionParams) (a
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := s.sessions[id]; now != nil && len(now.turns) > 0 {
-		return nil, &requestError{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it first"}
+		return nil, &rpcRequestError{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it first"}
 	}
-	s.sessions[id] = &serverSession{AgentSession: one, dir: o.Dir, turns: map[*runningPrompt]bool{}}
-	r := sessionSettings(one)
+	s.sessions[id] = &serverSession{ServedSession: one, dir: o.Dir, turns: map[*runningPrompt]bool{}}
+	r := sessionOptionValues(one)
 	if o.Fresh {
 		r["sessionId"] = id
 	}
-	return openedResult{r, one}, nil
+	return openedSessionResult{r, one}, nil
 }
 
-func (c *clientInfo) supportsForms() bool {
+func (c *clientCapabilitiesInfo) supportsForms() bool {
 	return c.Capabilities.Elicitation != nil && c.Capabilities.Elicitation.Form != nil
 }
 
@@ -333,10 +333,10 @@ func (s *Server) listSessions(_ context.Context, params json.RawMessage) (any, f
 	}
 	from, err := strconv.Atoi(cmp.Or(p.Cursor, "0"))
 	if err != nil || from < 0 {
-		return nil, nil, &requestError{Code: codeParams, Message: "there is no such cursor"}
+		return nil, nil, &rpcRequestError{Code: codeParams, Message: "there is no such cursor"}
 	}
 	if p.Dir != "" && !filepath.IsAbs(p.Dir) {
-		return nil, nil, &requestError{Code: codeParams, Message: "cwd has to be an absolute path"}
+		return nil, nil, &rpcRequestError{Code: codeParams, Message: "cwd has to be an absolute path"}
 	}
 	return nil, func(ctx context.Context) (any, error) {
 		all, err := s.agent.Sessions(ctx, p.Dir)
@@ -345,7 +345,7 @@ func (s *Server) listSessions(_ context.Context, params json.RawMessage) (any, f
 		}
 		from := min(from, len(all))
 		to := min(from+sessionsPerPage, len(all))
-		r := map[string]any{"sessions": append([]SessionInfo{}, all[from:to]...)}
+		r := map[string]any{"sessions": append([]SessionListEntry{}, all[from:to]...)}
 		if to < len(all) {
 			r["nextCursor"] = strconv.Itoa(to)
 		}
@@ -357,7 +357,7 @@ func (s *Server) listSessions(_ context.Context, params json.RawMessage) (any, f
 func (s *Server) findSession(id string) (*serverSession, error) {
 	one := s.sessions[id]
 	if one == nil {
-		return nil, &requestError{Code: codeNotFound, Message: "there is no open session " + quoteName(id) + "; session/load opens one that was closed"}
+		return nil, &rpcRequestError{Code: codeNotFound, Message: "there is no open session " + quoteName(id) + "; session/load opens one that was closed"}
 	}
 	return one, nil
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// sessionSettings returns the session's options with their current values.
-func sessionSettings(s AgentSession) map[string]any {
+// sessionOptionValues returns the session's options with their current values.
+func sessionOptionValues(s ServedSession) map[string]any {
 	r, options := map[string]any{}, []SessionOption{}
 	for _, o := range s.Options() {
 		o.Type = "select"
@@ -23,7 +23,7 @@ func sessionSettings(s AgentSession) map[string]any {
 	return r
 }
 
-func (s *Server) setMode(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
+func (s *Server) setSessionMode(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
 	var p struct {
 		ID   string `json:"sessionId"`
 		Mode string `json:"modeId"`
@@ -31,16 +31,16 @@ func (s *Server) setMode(_ context.Context, params json.RawMessage) (any, func(c
 	if err := decodeParams(params, &p); err != nil {
 		return nil, nil, err
 	}
-	one, err := s.changeOption(p.ID, ModeOption, p.Mode)
+	one, err := s.changeSessionOption(p.ID, ModeOption, p.Mode)
 	if err != nil {
 		return nil, nil, err
 	}
 	c := &Client{ID: p.ID, link: s.link}
-	c.sendUpdate("config_option_update", map[string]any{"configOptions": sessionSettings(one)["configOptions"]})
+	c.sendUpdate("config_option_update", map[string]any{"configOptions": sessionOptionValues(one)["configOptions"]})
 	return struct{}{}, nil, nil
 }
 
-func (s *Server) setOption(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
+func (s *Server) setSessionOption(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
 	var p struct {
 		ID     string `json:"sessionId"`
 		Option string `json:"configId"`
@@ -49,7 +49,7 @@ func (s *Server) setOption(_ context.Context, params json.RawMessage) (any, func
 	if err := decodeParams(params, &p); err != nil {
 		return nil, nil, err
 	}
-	one, err := s.changeOption(p.ID, p.Option, p.Value)
+	one, err := s.changeSessionOption(p.ID, p.Option, p.Value)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,11 +57,11 @@ func (s *Server) setOption(_ context.Context, params json.RawMessage) (any, func
 		c := &Client{ID: p.ID, link: s.link}
 		c.sendUpdate("current_mode_update", map[string]any{"currentModeId": p.Value})
 	}
-	return map[string]any{"configOptions": sessionSettings(one)["configOptions"]}, nil, nil
+	return map[string]any{"configOptions": sessionOptionValues(one)["configOptions"]}, nil, nil
 }
 
-// changeOption sets an option of a session.
-func (s *Server) changeOption(id, option, value string) (AgentSession, error) {
+// changeSessionOption sets an option of a session.
+func (s *Server) changeSessionOption(id, option, value string) (ServedSession, error) {
 	s.mu.Lock()
 	one, err := s.findSession(id)
 	s.mu.Unlock()
@@ -75,5 +75,5 @@ func (s *Server) changeOption(id, option, value string) (AgentSession, error) {
 			}
 		}
 	}
-	return nil, &requestError{Code: codeParams, Message: "there is no " + quoteName(option) + " with the value " + quoteName(value)}
+	return nil, &rpcRequestError{Code: codeParams, Message: "there is no " + quoteName(option) + " with the value " + quoteName(value)}
 }

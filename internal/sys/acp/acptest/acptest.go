@@ -49,8 +49,8 @@ import (
 // stored in the agent's home.
 const EnvVar = "NEXUS_ACP_TEST"
 
-// Main runs as the agent if the environment variable is set, and reports whether it did.
-func Main() bool {
+// RunIfAgentProcess runs as the agent if the environment variable is set, and reports whether it did.
+func RunIfAgentProcess() bool {
 	play, ok := os.LookupEnv(EnvVar)
 	if !ok {
 		return false
@@ -92,7 +92,9 @@ type scriptedAgent struct {
 	cancelled chan struct{}
 }
 
-func (a *scriptedAgent) isAble(what string) bool { return strings.Contains(" "+a.able+" ", " "+what) }
+func (a *scriptedAgent) hasCapability(what string) bool {
+	return strings.Contains(" "+a.able+" ", " "+what)
+}
 
 // Initialize implements [sdk.Agent].
 func (a *scriptedAgent) Initialize(_ context.Context, p sdk.InitializeRequest) (sdk.InitializeResponse, error) {
@@ -103,21 +105,21 @@ func (a *scriptedAgent) Initialize(_ context.Context, p sdk.InitializeRequest) (
 	}
 	r := sdk.InitializeResponse{ProtocolVersion: 1, AuthMethods: []sdk.AuthMethod{}}
 	r.AgentInfo = &sdk.Implementation{Name: "scripted", Version: "1.2"}
-	if a.isAble("v9") {
+	if a.hasCapability("v9") {
 		r.ProtocolVersion = 9
 	}
-	r.AgentCapabilities.LoadSession = a.isAble("load")
+	r.AgentCapabilities.LoadSession = a.hasCapability("load")
 	c := &r.AgentCapabilities.SessionCapabilities
-	if a.isAble("resume") {
+	if a.hasCapability("resume") {
 		c.Resume = &sdk.SessionResumeCapabilities{}
 	}
-	if a.isAble("list") {
+	if a.hasCapability("list") {
 		c.List = &sdk.SessionListCapabilities{}
 	}
-	if a.isAble("close") {
+	if a.hasCapability("close") {
 		c.Close = &sdk.SessionCloseCapabilities{}
 	}
-	if a.isAble("login") || a.isAble("nologin") {
+	if a.hasCapability("login") || a.hasCapability("nologin") {
 		r.AuthMethods = append(r.AuthMethods, sdk.AuthMethod{Agent: &sdk.AuthMethodAgent{Id: "browser", Name: "Browser"}})
 	}
 	return r, nil
@@ -125,17 +127,17 @@ func (a *scriptedAgent) Initialize(_ context.Context, p sdk.InitializeRequest) (
 
 // Authenticate implements [sdk.Agent].
 func (a *scriptedAgent) Authenticate(_ context.Context, p sdk.AuthenticateRequest) (sdk.AuthenticateResponse, error) {
-	if a.in = a.isAble("login") && p.MethodId == "browser"; !a.in {
+	if a.in = a.hasCapability("login") && p.MethodId == "browser"; !a.in {
 		return sdk.AuthenticateResponse{}, sdk.NewInternalError("no browser")
 	}
 	return sdk.AuthenticateResponse{}, nil
 }
 
 func (a *scriptedAgent) checkReady(dir string, servers []sdk.McpServer) error {
-	if (a.isAble("login") || a.isAble("nologin")) && !a.in {
+	if (a.hasCapability("login") || a.hasCapability("nologin")) && !a.in {
 		return sdk.NewAuthRequired(nil)
 	}
-	if a.isAble("stuck") {
+	if a.hasCapability("stuck") {
 		select {}
 	}
 	if !filepath.IsAbs(dir) || len(servers) > 0 {
@@ -146,7 +148,7 @@ func (a *scriptedAgent) checkReady(dir string, servers []sdk.McpServer) error {
 }
 
 func (a *scriptedAgent) configOptions() []sdk.SessionConfigOption {
-	if !a.isAble("choices") {
+	if !a.hasCapability("choices") {
 		return nil
 	}
 	one := sdk.SessionConfigSelectOptionsUngrouped{{Value: "m1", Name: "Model One"}, {Value: "m2", Name: "Model Two"}}
@@ -165,7 +167,7 @@ func (a *scriptedAgent) NewSession(_ context.Context, p sdk.NewSessionRequest) (
 	n := a.readCount("conversations") + 1
 	a.writeCount("conversations", n)
 	r := sdk.NewSessionResponse{SessionId: sdk.SessionId(fmt.Sprintf("conversation-%d", n)), ConfigOptions: a.configOptions()}
-	if a.isAble("modes") {
+	if a.hasCapability("modes") {
 		r.Modes = &sdk.SessionModeState{
 			CurrentModeId: "ask", AvailableModes: []sdk.SessionMode{{Id: "ask", Name: "Ask"}, {Id: "code", Name: "Code"}},
 		}

@@ -14,13 +14,13 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 )
 
-// stopSignalError is the error that ends a prompt.
-type stopSignalError struct {
+// promptStopError is the error that ends a prompt.
+type promptStopError struct {
 	reason sdk.StopReason
 	err    error
 }
 
-func (s stopSignalError) Error() string { return "stopped" }
+func (s promptStopError) Error() string { return "stopped" }
 
 // Prompt implements [sdk.Agent].
 func (a *scriptedAgent) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.PromptResponse, error) {
@@ -38,7 +38,7 @@ func (a *scriptedAgent) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.Pr
 			continue
 		}
 		err := a.runStep(ctx, p.SessionId, told.String(), verb, strings.ReplaceAll(rest, `\n`, "\n"))
-		if s, ok := errors.AsType[stopSignalError](err); ok {
+		if s, ok := errors.AsType[promptStopError](err); ok {
 			return sdk.PromptResponse{StopReason: s.reason, Usage: a.usage}, s.err
 		}
 		if err != nil {
@@ -68,19 +68,19 @@ func (a *scriptedAgent) runStep(ctx context.Context, id sdk.SessionId, told, ver
 	case "usage", "tokens":
 		return a.reportUsage(ctx, id, verb, strings.Fields(rest))
 	case "edit", "own", "run", "shell", "deny", "read", "ask", "form", "open":
-		return a.actStep(ctx, id, verb, first, second, rest)
+		return a.runActionStep(ctx, id, verb, first, second, rest)
 	default:
-		return a.endStep(verb, first, second, rest)
+		return a.runPromptEndStep(verb, first, second, rest)
 	}
 	return nil
 }
 
-// endStep runs the steps that end a prompt or break the protocol.
-func (a *scriptedAgent) endStep(verb, first, second, rest string) error {
+// runPromptEndStep runs the steps that end a prompt or break the protocol.
+func (a *scriptedAgent) runPromptEndStep(verb, first, second, rest string) error {
 	n, _ := strconv.Atoi(first)
 	switch verb {
 	case "odd":
-		_, err := os.Stdout.WriteString(oddUpdate("notice", `"text":"hm"`) + oddUpdate("agent_message_chunk", `"content":7`) +
+		_, err := os.Stdout.WriteString(unusualUpdate("notice", `"text":"hm"`) + unusualUpdate("agent_message_chunk", `"content":7`) +
 			`{"jsonrpc":"2.0","method":"session/update","params":[]}
 {"jsonrpc":"2.0","id":"odd","method":"_vendor/thing","params":{}}
 {"jsonrpc":"2.0","id":"late","result":{}}
@@ -101,12 +101,12 @@ func (a *scriptedAgent) endStep(verb, first, second, rest string) error {
 		_, err := os.StartProcess("/bin/sh", []string{"sh", "-c", rest}, &os.ProcAttr{Dir: a.dir, Sys: &syscall.SysProcAttr{Setsid: true}})
 		return err
 	case "fail":
-		return stopSignalError{err: &sdk.RequestError{Code: n, Message: second}}
+		return promptStopError{err: &sdk.RequestError{Code: n, Message: second}}
 	case "stop":
-		return stopSignalError{reason: sdk.StopReason(rest)}
+		return promptStopError{reason: sdk.StopReason(rest)}
 	case "cancellable":
 		<-a.cancelled
-		return stopSignalError{reason: sdk.StopReasonCancelled}
+		return promptStopError{reason: sdk.StopReasonCancelled}
 	case "hang":
 		select {}
 	case "exit":
@@ -115,7 +115,7 @@ func (a *scriptedAgent) endStep(verb, first, second, rest string) error {
 	return fmt.Errorf("no step %s", verb)
 }
 
-func oddUpdate(kind, rest string) string {
+func unusualUpdate(kind, rest string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"conversation-1",`+
 		`"update":{"sessionUpdate":%q,%s}}}`+"\n", kind, rest)
 }
@@ -145,8 +145,8 @@ func (a *scriptedAgent) reportUsage(ctx context.Context, id sdk.SessionId, verb 
 	}})
 }
 
-// actStep runs the steps that change files, run commands or ask questions.
-func (a *scriptedAgent) actStep(ctx context.Context, id sdk.SessionId, verb, first, second, rest string) error {
+// runActionStep runs the steps that change files, run commands or ask questions.
+func (a *scriptedAgent) runActionStep(ctx context.Context, id sdk.SessionId, verb, first, second, rest string) error {
 	file := first
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(a.dir, file)
@@ -176,7 +176,7 @@ func (a *scriptedAgent) actStep(ctx context.Context, id sdk.SessionId, verb, fir
 	case "deny":
 		n, err := strconv.Atoi(rest)
 		for i := 0; err == nil && (i < n || n == 0); i++ {
-			err = a.actStep(ctx, id, "own", "/etc/passwd", "x", "")
+			err = a.runActionStep(ctx, id, "own", "/etc/passwd", "x", "")
 		}
 		return err
 	case "read":
@@ -260,7 +260,7 @@ func (a *scriptedAgent) makeCall(
 		status, text = sdk.ToolCallStatusFailed, err.Error()
 	}
 	if ctx.Err() != nil {
-		return stopSignalError{reason: sdk.StopReasonCancelled}
+		return promptStopError{reason: sdk.StopReasonCancelled}
 	}
 	content := []sdk.ToolCallContent{sdk.ToolContent(sdk.TextBlock(text))}
 	return a.sendUpdate(ctx, id, sdk.UpdateToolCall(c, sdk.WithUpdateStatus(status), sdk.WithUpdateContent(content)))

@@ -43,9 +43,9 @@ type Request struct {
 	fields  []formField
 }
 
-// Read reads the parameters of elicitation/create. Its error is a reason, for the agent, why no
+// ReadRequest reads the parameters of elicitation/create. Its error is a reason, for the agent, why no
 // person is asked.
-func Read(params []byte) (Request, error) {
+func ReadRequest(params []byte) (Request, error) {
 	var in struct {
 		Mode    string          `json:"mode"`
 		Message string          `json:"message"`
@@ -100,28 +100,28 @@ func (r Request) QuestionText() string {
 	case len(r.fields) == 0:
 		b.WriteString("Answer yes, or decline, or cancel.")
 	case len(r.fields) == 1:
-		if about := r.fields[0].description(); about != "" {
+		if about := r.fields[0].fieldDescription(); about != "" {
 			b.WriteString(about + "\n")
 		}
 		fmt.Fprintf(&b, "Answer with %s, or decline, or cancel.", r.fields[0].describeAllowed())
 	default:
 		for _, f := range r.fields {
 			line := fmt.Sprintf("- %s: %s", f.name, f.describeAllowed())
-			if about := f.description(); about != "" {
+			if about := f.fieldDescription(); about != "" {
 				line += ". " + about
 			}
 			b.WriteString(sanitize.TruncateText(line, maxLine) + "\n")
 		}
 		fmt.Fprintf(&b, "Answer with NAME=VALUE for each, with a semicolon between them, or with a JSON object, or decline, or cancel.")
 	}
-	if len(r.fields) > 0 && r.hasOnlyDefaults() {
+	if len(r.fields) > 0 && r.hasOnlyOptionalFields() {
 		b.WriteString(" Answer defaults to take all defaults.")
 	}
 	return b.String()
 }
 
-// hasOnlyDefaults reports whether every field is optional.
-func (r Request) hasOnlyDefaults() bool {
+// hasOnlyOptionalFields reports whether every field is optional.
+func (r Request) hasOnlyOptionalFields() bool {
 	some := false
 	for _, f := range r.fields {
 		if f.fallback == nil && f.required {
@@ -150,8 +150,8 @@ func (r Request) ParseAnswer(answer string) (AgentReply, error) {
 		return AgentReply{}, errors.New("the answer is empty")
 	case r.url != "" || len(r.fields) == 0:
 		return parseAgreement(word)
-	case word == "defaults" && r.hasOnlyDefaults():
-		return r.fillContent(nil)
+	case word == "defaults" && r.hasOnlyOptionalFields():
+		return r.buildReplyContent(nil)
 	case strings.HasPrefix(answer, "{"):
 		var given map[string]any
 		d := json.NewDecoder(strings.NewReader(answer))
@@ -159,13 +159,13 @@ func (r Request) ParseAnswer(answer string) (AgentReply, error) {
 		if err := d.Decode(&given); err != nil || d.More() {
 			return AgentReply{}, errors.New("that is not one JSON object")
 		}
-		return r.fillContent(given)
+		return r.buildReplyContent(given)
 	case len(r.fields) == 1:
 		f := r.fields[0]
 		if name, value, ok := strings.Cut(answer, "="); ok && strings.TrimSpace(name) == f.name {
 			answer = strings.TrimSpace(value)
 		}
-		return r.fillContent(map[string]any{f.name: typedText(answer)})
+		return r.buildReplyContent(map[string]any{f.name: typedValueText(answer)})
 	}
 	given := map[string]any{}
 	for one := range strings.FieldsFuncSeq(answer, func(c rune) bool { return c == ';' || c == '\n' }) {
@@ -179,9 +179,9 @@ func (r Request) ParseAnswer(answer string) (AgentReply, error) {
 		if _, twice := given[name]; twice {
 			return AgentReply{}, fmt.Errorf("%s is there twice", sanitize.TruncateText(name, 40))
 		}
-		given[name] = typedText(strings.TrimSpace(value))
+		given[name] = typedValueText(strings.TrimSpace(value))
 	}
-	return r.fillContent(given)
+	return r.buildReplyContent(given)
 }
 
 // parseAgreement reads the answer to a request without fields.
@@ -195,11 +195,11 @@ func parseAgreement(word string) (AgentReply, error) {
 	return AgentReply{}, errors.New("only yes, done, decline and cancel can be answered here")
 }
 
-// typedText is a value in words, as opposed to a JSON value.
-type typedText string
+// typedValueText is a value in words, as opposed to a JSON value.
+type typedValueText string
 
-// fillContent builds the content from the given values and the defaults of the others.
-func (r Request) fillContent(given map[string]any) (AgentReply, error) {
+// buildReplyContent builds the content from the given values and the defaults of the others.
+func (r Request) buildReplyContent(given map[string]any) (AgentReply, error) {
 	content := map[string]any{}
 	known := 0
 	for _, f := range r.fields {
@@ -207,7 +207,7 @@ func (r Request) fillContent(given map[string]any) (AgentReply, error) {
 		if ok {
 			known++
 		}
-		if text, isText := value.(typedText); value == nil || isText && text == "" && f.kind != "string" {
+		if text, isText := value.(typedValueText); value == nil || isText && text == "" && f.kind != "string" {
 			ok = false
 		}
 		switch {

@@ -27,7 +27,7 @@ func TestText(t *testing.T) {
 			`{"c":{"type":"array","items":{"enum":["x","y"]},"maxItems":1,"default":["x"]},"a":{"type":"number","minimum":0.5,"maximum":2},"odd":{"type":"object"},`+
 				`"b":{"type":"string","oneOf":[{"const":"r","title":"Red"},{"const":"g","title":"g"}]}}`, `["b"]`),
 	} {
-		r, err := elicit.Read([]byte(params))
+		r, err := elicit.ReadRequest([]byte(params))
 		if err != nil {
 			t.Errorf("%s: %v", params, err)
 			continue
@@ -94,7 +94,7 @@ func TestReply(t *testing.T) {
 		{`{"message":"x"}`, "blue", unfit},
 		{`{"message":"x","mode":"url","url":"http://localhost:1/x"}`, "Done!", "accept"},
 	} {
-		r, err := elicit.Read([]byte(c.params))
+		r, err := elicit.ReadRequest([]byte(c.params))
 		if err != nil {
 			t.Errorf("%s: %v", c.params, err)
 			continue
@@ -134,12 +134,12 @@ func TestUnasked(t *testing.T) {
 		`{"message":"x","mode":"url","url":"https://b/ c"}`:               "cannot be read",
 		`{"message":"x","mode":"url","url":"https:///c"}`:                 "not a web address",
 	} {
-		if _, err := elicit.Read([]byte(params)); err == nil || !strings.Contains(err.Error(), why) {
+		if _, err := elicit.ReadRequest([]byte(params)); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v, want %s", params, err, why)
 		}
 	}
 	for _, params := range []string{field("tokenizer", ""), field("keyboard", ""), form(`{"max_tokens":{"type":"integer"}}`, "[]"), field("token", `,"enum":["a"]`)} {
-		if _, err := elicit.Read([]byte(params)); err != nil {
+		if _, err := elicit.ReadRequest([]byte(params)); err != nil {
 			t.Errorf("%s: %v", params, err)
 		}
 	}
@@ -153,7 +153,7 @@ func FuzzReply(f *testing.F) {
 	f.Add(`{"mode":"url","url":"https://example.com/a?b#c","message":"x"}`, "done")
 	f.Add(form(`{"a":{"type":"string","pattern":"[","minLength":-1e300}}`, `["a","a"]`), "\xff")
 	f.Fuzz(func(t *testing.T, params, answer string) {
-		r, err := elicit.Read([]byte(params))
+		r, err := elicit.ReadRequest([]byte(params))
 		if err != nil {
 			return
 		}

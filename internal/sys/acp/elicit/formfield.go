@@ -31,37 +31,37 @@ type formField struct {
 	pattern  *regexp.Regexp // nil: any
 	least    *float64       // bound of a number or a length; nil: none
 	most     *float64
-	values   []fieldValue // the allowed values; nil: any
-	fallback any          // default; nil: none
+	values   []allowedFieldValue // the allowed values; nil: any
+	fallback any                 // default; nil: none
 }
 
-// fieldValue is an allowed value of a field.
-type fieldValue struct {
+// allowedFieldValue is an allowed value of a field.
+type allowedFieldValue struct {
 	Const string `json:"const"`
 	Title string `json:"title"`
 }
 
-// fieldSchema is a field in the form of the protocol.
-type fieldSchema struct {
-	Type      string          `json:"type"`
-	Title     string          `json:"title"`
-	Says      string          `json:"description"`
-	Format    string          `json:"format"`
-	Pattern   string          `json:"pattern"`
-	Hidden    bool            `json:"writeOnly"`
-	MinLength *float64        `json:"minLength"`
-	MaxLength *float64        `json:"maxLength"`
-	Minimum   *float64        `json:"minimum"`
-	Maximum   *float64        `json:"maximum"`
-	MinItems  *float64        `json:"minItems"`
-	MaxItems  *float64        `json:"maxItems"`
-	Enum      []string        `json:"enum"`
-	OneOf     []fieldValue    `json:"oneOf"`
-	Default   json.RawMessage `json:"default"`
+// formFieldSchema is a field in the form of the protocol.
+type formFieldSchema struct {
+	Type      string              `json:"type"`
+	Title     string              `json:"title"`
+	Says      string              `json:"description"`
+	Format    string              `json:"format"`
+	Pattern   string              `json:"pattern"`
+	Hidden    bool                `json:"writeOnly"`
+	MinLength *float64            `json:"minLength"`
+	MaxLength *float64            `json:"maxLength"`
+	Minimum   *float64            `json:"minimum"`
+	Maximum   *float64            `json:"maximum"`
+	MinItems  *float64            `json:"minItems"`
+	MaxItems  *float64            `json:"maxItems"`
+	Enum      []string            `json:"enum"`
+	OneOf     []allowedFieldValue `json:"oneOf"`
+	Default   json.RawMessage     `json:"default"`
 	Items     struct {
-		Enum  []string     `json:"enum"`
-		AnyOf []fieldValue `json:"anyOf"`
-		OneOf []fieldValue `json:"oneOf"`
+		Enum  []string            `json:"enum"`
+		AnyOf []allowedFieldValue `json:"anyOf"`
+		OneOf []allowedFieldValue `json:"oneOf"`
 	} `json:"items"`
 }
 
@@ -106,7 +106,7 @@ var fieldName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,60}$`)
 
 // parseField reads a field. Its error is the reason why the field cannot be asked for.
 func parseField(name string, raw json.RawMessage) (formField, error) {
-	var p fieldSchema
+	var p formFieldSchema
 	if !fieldName.MatchString(name) {
 		return formField{}, errors.New("a field has a name that cannot be typed")
 	}
@@ -118,7 +118,7 @@ func parseField(name string, raw json.RawMessage) (formField, error) {
 	case "string":
 		f.least, f.most, f.values = p.MinLength, p.MaxLength, p.OneOf
 		for _, v := range p.Enum {
-			f.values = append(f.values, fieldValue{Const: v})
+			f.values = append(f.values, allowedFieldValue{Const: v})
 		}
 		if p.Pattern != "" {
 			f.pattern, _ = regexp.Compile(p.Pattern) // a pattern that Go cannot compile is left to the agent
@@ -132,7 +132,7 @@ func parseField(name string, raw json.RawMessage) (formField, error) {
 	case "array":
 		f.least, f.most, f.values = p.MinItems, p.MaxItems, slices.Concat(p.Items.AnyOf, p.Items.OneOf)
 		for _, v := range p.Items.Enum {
-			f.values = append(f.values, fieldValue{Const: v})
+			f.values = append(f.values, allowedFieldValue{Const: v})
 		}
 		if len(f.values) == 0 {
 			return f, fmt.Errorf("the field %s has no values to choose from", name)
@@ -203,8 +203,8 @@ func isSecretName(name string) bool {
 	return false
 }
 
-// description returns the agent's description of a field.
-func (f formField) description() string {
+// fieldDescription returns the agent's description of a field.
+func (f formField) fieldDescription() string {
 	if f.says == "" || f.title == "" || f.title == f.says {
 		return cmp.Or(f.says, f.title)
 	}
@@ -305,7 +305,7 @@ func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64)
 
 // parseValue checks a value for a field, in words or as JSON, and returns it with the field's type.
 func (f formField) parseValue(given any) (any, error) {
-	text, inWords := given.(typedText)
+	text, inWords := given.(typedValueText)
 	wrong := fmt.Errorf("is not %s", f.describeAllowed())
 	switch f.kind {
 	case "boolean":
@@ -356,7 +356,7 @@ func (f formField) parseNumber(text string, wrong error) (any, error) {
 func (f formField) parseList(given any, wrong error) (any, error) {
 	var all []string
 	switch v := given.(type) {
-	case typedText:
+	case typedValueText:
 		for one := range strings.SplitSeq(string(v), ",") {
 			all = append(all, strings.TrimSpace(one))
 		}

@@ -12,7 +12,7 @@ import (
 // aiderDecoder decodes the output of aider, which prints text for people and exits with 0 even after
 // errors. Its provider library names the errors, and aider sums up each message in one line.
 type aiderDecoder struct {
-	textDecoder
+	plainTextDecoder
 
 	opened bool
 	failed string // an error after which it did nothing else
@@ -25,9 +25,9 @@ const (
 	aiderTokenLimit = "has hit a token limit"
 )
 
-// DecodeLine implements [StreamDecoder].
+// DecodeLine implements [AgentStreamDecoder].
 func (a *aiderDecoder) DecodeLine(line []byte) []AgentEvent {
-	a.textDecoder.DecodeLine(line)
+	a.plainTextDecoder.DecodeLine(line)
 	var all []AgentEvent
 	if said := strings.TrimSpace(string(line)); said != "" {
 		if !a.opened {
@@ -37,7 +37,7 @@ func (a *aiderDecoder) DecodeLine(line []byte) []AgentEvent {
 		switch {
 		case strings.HasPrefix(said, "Tokens: "):
 			a.failed = ""
-			a.addCounts(said)
+			a.addTokenCounts(said)
 		case strings.HasPrefix(said, aiderError) && strings.Contains(said, "Error") || strings.Contains(said, aiderTokenLimit):
 			a.failed = said
 		}
@@ -45,9 +45,9 @@ func (a *aiderDecoder) DecodeLine(line []byte) []AgentEvent {
 	return all
 }
 
-// addCounts reads "Tokens: 2.3k sent, 1.1k cache hit, 87 received. Cost: $0.02
+// addTokenCounts reads "Tokens: 2.3k sent, 1.1k cache hit, 87 received. Cost: $0.02
 // message, $0.05 session.".
-func (a *aiderDecoder) addCounts(said string) {
+func (a *aiderDecoder) addTokenCounts(said string) {
 	for _, m := range regexp.MustCompile(`([0-9.,]+)([kM]?) (sent|cache write|cache hit|received)`).FindAllStringSubmatch(said, -1) {
 		n, err := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64)
 		if n *= map[string]float64{"": 1, "k": 1e3, "M": 1e6}[m[2]]; err != nil || n > 1e12 {
@@ -66,7 +66,7 @@ func (a *aiderDecoder) addCounts(said string) {
 	}
 	if m := regexp.MustCompile(`\$([0-9.]+) session`).FindStringSubmatch(said); m != nil {
 		if d, err := strconv.ParseFloat(m[1], 64); err == nil {
-			a.money = max(a.money, toMoney(d))
+			a.money = max(a.money, dollarsToMoney(d))
 		}
 	}
 }
@@ -74,9 +74,9 @@ func (a *aiderDecoder) addCounts(said string) {
 // Cost returns the cost of the prompt so far.
 func (a *aiderDecoder) Cost() nexus.Money { return a.money }
 
-// Close implements [StreamDecoder].
-func (a *aiderDecoder) Close(exit int, stderr string) PromptEnd {
-	e := a.textDecoder.Close(exit, stderr)
+// Close implements [AgentStreamDecoder].
+func (a *aiderDecoder) Close(exit int, stderr string) AgentPromptEnd {
+	e := a.plainTextDecoder.Close(exit, stderr)
 	if e.Fault == "" && a.failed != "" {
 		if e.Fault = ClassifyFault(a.failed); e.Fault == "" {
 			e.Fault = nexus.FaultCrashed

@@ -12,10 +12,10 @@ import (
 // claudeDecoder decodes the output of `claude -p --output-format stream-json --verbose`, and of `amp
 // --stream-json`, which has no money but the tokens of each message.
 type claudeDecoder struct {
-	jsonDecoder
+	jsonLineDecoder
 
 	amp    bool
-	spent  map[string]claudeTokens // by message, which is reported for each of its blocks
+	spent  map[string]claudeUsage // by message, which is reported for each of its blocks
 	opened string
 	refuse string // error of a synthetic message
 	until  time.Time
@@ -32,7 +32,7 @@ type claudeLine struct {
 	Message struct {
 		ID      string          `json:"id"`
 		Content json.RawMessage `json:"content"`
-		Usage   claudeTokens    `json:"usage"`
+		Usage   claudeUsage     `json:"usage"`
 	} `json:"message"`
 	Asked   string `json:"request_id"`
 	Request struct {
@@ -41,18 +41,18 @@ type claudeLine struct {
 		Input   json.RawMessage `json:"input"`
 		Use     string          `json:"tool_use_id"`
 	} `json:"request"`
-	Limit claudeWindow `json:"rate_limit_info"`
-	claudeResult
+	Limit claudeLimitWindow `json:"rate_limit_info"`
+	claudeResultLine
 }
 
-type claudeResult struct {
+type claudeResultLine struct {
 	Failed   bool              `json:"is_error"`
 	Result   json.RawMessage   `json:"result"`
 	Errors   []json.RawMessage `json:"errors"`
 	Dollars  float64           `json:"total_cost_usd"`
 	Reason   string            `json:"terminal_reason"`
 	Denials  []json.RawMessage `json:"permission_denials"`
-	Main     claudeTokens      `json:"usage"`
+	Main     claudeUsage       `json:"usage"`
 	PerModel map[string]struct {
 		Input      int64 `json:"inputTokens"`
 		Output     int64 `json:"outputTokens"`
@@ -61,20 +61,20 @@ type claudeResult struct {
 	} `json:"modelUsage"`
 }
 
-type claudeTokens struct {
+type claudeUsage struct {
 	Input      int64 `json:"input_tokens"`
 	Output     int64 `json:"output_tokens"`
 	CacheRead  int64 `json:"cache_read_input_tokens"`
 	CacheWrite int64 `json:"cache_creation_input_tokens"`
 }
 
-func (t claudeTokens) toUsage() nexus.Usage {
+func (t claudeUsage) toUsage() nexus.Usage {
 	return nexus.Usage{
 		Input: nonNegative(t.Input), Output: nonNegative(t.Output), CacheRead: nonNegative(t.CacheRead), CacheWrite: nonNegative(t.CacheWrite),
 	}
 }
 
-type claudeBlock struct {
+type claudeContentBlock struct {
 	Type   string          `json:"type"`
 	Text   string          `json:"text"`
 	ID     string          `json:"id"`
@@ -85,7 +85,7 @@ type claudeBlock struct {
 	Output json.RawMessage `json:"content"`
 }
 
-// DecodeLine implements [StreamDecoder].
+// DecodeLine implements [AgentStreamDecoder].
 func (c *claudeDecoder) DecodeLine(line []byte) []AgentEvent {
 	var l claudeLine
 	if !c.readObject(line, &l) {
@@ -99,7 +99,7 @@ func (c *claudeDecoder) DecodeLine(line []byte) []AgentEvent {
 		c.opened = l.Session
 		return []AgentEvent{{Kind: ConversationOpened, ID: l.Session, Model: l.Model, Version: l.Version}}
 	case "assistant":
-		c.recordReport(l)
+		c.storeErrorAndAmpUsage(l)
 		if l.Parent != nil && *l.Parent != "" {
 			return nil // of a subagent; its events are for the agent itself
 		}
@@ -119,20 +119,20 @@ func (c *claudeDecoder) DecodeLine(line []byte) []AgentEvent {
 		if l.Request.Subtype != "can_use_tool" || l.Asked == "" {
 			return nil
 		}
-		return []AgentEvent{{Kind: PermissionAsked, ID: l.Asked, Calls: []AgentCall{{ID: l.Request.Use, Tool: l.Request.Tool, Input: objectOrEmpty(l.Request.Input)}}}}
+		return []AgentEvent{{Kind: PermissionAsked, ID: l.Asked, Calls: []AgentToolCall{{ID: l.Request.Use, Tool: l.Request.Tool, Input: objectOrEmpty(l.Request.Input)}}}}
 	case "rate_limit_event":
 		return c.limitEvents(l)
 	case "result":
 		if e := textOrRaw(l.Error); e != "" {
 			l.Errors = append(l.Errors, l.Error)
 		}
-		return c.recordEnd(c.readResult(l.Subtype, l.claudeResult))
+		return c.recordEnd(c.readResult(l.Subtype, l.claudeResultLine))
 	}
 	return nil
 }
 
-// recordReport stores the data beside a message: an error, and the token counts of Amp.
-func (c *claudeDecoder) recordReport(l claudeLine) {
+// storeErrorAndAmpUsage stores the data beside a message: an error, and the token counts of Amp.
+func (c *claudeDecoder) storeErrorAndAmpUsage(l claudeLine) {
 	if e := textOrRaw(l.Error); e != "" {
 		c.refuse = e
 	}
@@ -140,19 +140,19 @@ func (c *claudeDecoder) recordReport(l claudeLine) {
 		return
 	}
 	if c.spent == nil {
-		c.spent = map[string]claudeTokens{}
+		c.spent = map[string]claudeUsage{}
 	}
 	c.spent[l.Message.ID] = l.Message.Usage
 }
 
-func (c *claudeDecoder) messageEvents(all []claudeBlock) []AgentEvent {
+func (c *claudeDecoder) messageEvents(all []claudeContentBlock) []AgentEvent {
 	e := AgentEvent{Kind: MessageSaid}
 	for _, b := range all {
 		switch b.Type {
 		case "text":
 			e.Text += b.Text
 		case "tool_use":
-			e.Calls = append(e.Calls, AgentCall{ID: b.ID, Tool: b.Name, Input: objectOrEmpty(b.Input)})
+			e.Calls = append(e.Calls, AgentToolCall{ID: b.ID, Tool: b.Name, Input: objectOrEmpty(b.Input)})
 		}
 	}
 	if strings.TrimSpace(e.Text) != "" {
@@ -172,8 +172,8 @@ func (c *claudeDecoder) limitEvents(l claudeLine) []AgentEvent {
 
 // readResult reads the result. Subtype success alone proves nothing: it also comes with denied calls
 // and with API errors.
-func (c *claudeDecoder) readResult(subtype string, r claudeResult) PromptEnd {
-	e := PromptEnd{Money: toMoney(r.Dollars), Total: true, Denied: len(r.Denials), Until: c.until}
+func (c *claudeDecoder) readResult(subtype string, r claudeResultLine) AgentPromptEnd {
+	e := AgentPromptEnd{Money: dollarsToMoney(r.Dollars), Total: true, Denied: len(r.Denials), Until: c.until}
 	e.Own = r.Main.toUsage()
 	for _, u := range r.PerModel {
 		e.Usage = e.Usage.Add(nexus.Usage{
@@ -218,13 +218,13 @@ func (c *claudeDecoder) readResult(subtype string, r claudeResult) PromptEnd {
 }
 
 // parseBlocks reads the content of a message, which may be plain text.
-func parseBlocks(raw json.RawMessage) []claudeBlock {
-	var all []claudeBlock
+func parseBlocks(raw json.RawMessage) []claudeContentBlock {
+	var all []claudeContentBlock
 	if json.Unmarshal(raw, &all) == nil {
 		return all
 	}
 	if t := textOrRaw(raw); t != "" {
-		return []claudeBlock{{Type: "text", Text: t}}
+		return []claudeContentBlock{{Type: "text", Text: t}}
 	}
 	return nil
 }
@@ -250,8 +250,8 @@ func textOrRaw(raw json.RawMessage) string {
 	return s
 }
 
-// toMoney converts an amount in dollars, and returns 0 for an invalid one.
-func toMoney(d float64) nexus.Money {
+// dollarsToMoney converts an amount in dollars, and returns 0 for an invalid one.
+func dollarsToMoney(d float64) nexus.Money {
 	if !(d > 0) || d > 1e6 {
 		return 0
 	}

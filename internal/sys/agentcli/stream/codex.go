@@ -9,7 +9,7 @@ import (
 
 // codexDecoder decodes the output of `codex exec --json`.
 type codexDecoder struct {
-	jsonDecoder
+	jsonLineDecoder
 
 	open map[string]bool // items that were started
 }
@@ -47,7 +47,7 @@ type codexLine struct {
 	Message string `json:"message"`
 }
 
-// DecodeLine implements [StreamDecoder].
+// DecodeLine implements [AgentStreamDecoder].
 func (c *codexDecoder) DecodeLine(line []byte) []AgentEvent {
 	var l codexLine
 	if !c.readObject(line, &l) {
@@ -62,11 +62,11 @@ func (c *codexDecoder) DecodeLine(line []byte) []AgentEvent {
 		c.failed = l.Message
 	case "turn.completed":
 		u := l.Usage
-		return c.recordEnd(PromptEnd{Total: true, Usage: nexus.Usage{
+		return c.recordEnd(AgentPromptEnd{Total: true, Usage: nexus.Usage{
 			Input: nonNegative(u.Input - u.Cached - u.Write), CacheRead: nonNegative(u.Cached), CacheWrite: nonNegative(u.Write), Output: nonNegative(u.Output),
 		}})
 	case "turn.failed":
-		e := PromptEnd{Why: BriefLine(l.Error.Message)}
+		e := AgentPromptEnd{Why: BriefLine(l.Error.Message)}
 		if e.Fault = ClassifyFault(l.Error.Message); e.Fault == "" {
 			e.Fault = nexus.FaultCrashed
 		}
@@ -78,7 +78,7 @@ func (c *codexDecoder) DecodeLine(line []byte) []AgentEvent {
 // itemEvents reads an item, which is an action of the agent. An item that is completed without having
 // been started counts as both.
 func (c *codexDecoder) itemEvents(l codexLine) []AgentEvent {
-	call := AgentCall{ID: l.Item.ID}
+	call := AgentToolCall{ID: l.Item.ID}
 	switch l.Item.Type {
 	case "agent_message":
 		if l.Type != "item.completed" || strings.TrimSpace(l.Item.Text) == "" {
@@ -110,7 +110,7 @@ func (c *codexDecoder) itemEvents(l codexLine) []AgentEvent {
 	var all []AgentEvent
 	if !c.open[call.ID] {
 		c.open[call.ID] = true
-		all = append(all, AgentEvent{Kind: MessageSaid, Calls: []AgentCall{call}})
+		all = append(all, AgentEvent{Kind: MessageSaid, Calls: []AgentToolCall{call}})
 	}
 	if l.Type == "item.completed" {
 		failed := l.Item.Status == "failed" || l.Item.Status == "declined" || l.Item.Exit != nil && *l.Item.Exit != 0

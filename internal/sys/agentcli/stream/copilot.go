@@ -11,7 +11,7 @@ import (
 // copilotDecoder decodes the output of `copilot --output-format json`. It does not name its conversation
 // before the end, and counts no tokens.
 type copilotDecoder struct {
-	jsonDecoder
+	jsonLineDecoder
 
 	opened bool
 	kind   string // kind of the last reported error
@@ -43,7 +43,7 @@ type copilotLine struct {
 	Exit *int `json:"exitCode"`
 }
 
-// DecodeLine implements [StreamDecoder].
+// DecodeLine implements [AgentStreamDecoder].
 func (c *copilotDecoder) DecodeLine(line []byte) []AgentEvent {
 	var l copilotLine
 	if !c.readObject(line, &l) {
@@ -62,7 +62,7 @@ func (c *copilotDecoder) DecodeLine(line []byte) []AgentEvent {
 		c.failed, c.kind = "", "" // it continued after the error
 		e := AgentEvent{Kind: MessageSaid, Text: textOrRaw(d.Content)}
 		for _, r := range d.Requests {
-			e.Calls = append(e.Calls, AgentCall{ID: r.ID, Tool: r.Name, Input: objectOrEmpty(r.Input)})
+			e.Calls = append(e.Calls, AgentToolCall{ID: r.ID, Tool: r.Name, Input: objectOrEmpty(r.Input)})
 		}
 		if strings.TrimSpace(e.Text) != "" {
 			c.last = e.Text
@@ -88,11 +88,11 @@ func (c *copilotDecoder) DecodeLine(line []byte) []AgentEvent {
 }
 
 // readResult reads the result, which also comes after errors.
-func (c *copilotDecoder) readResult(exit *int) PromptEnd {
+func (c *copilotDecoder) readResult(exit *int) AgentPromptEnd {
 	if c.failed == "" && exit != nil && *exit == 0 {
-		return PromptEnd{}
+		return AgentPromptEnd{}
 	}
-	e := PromptEnd{Why: BriefLine(c.failed)}
+	e := AgentPromptEnd{Why: BriefLine(c.failed)}
 	switch c.kind {
 	case "authentication", "authorization":
 		e.Fault = nexus.FaultLogin

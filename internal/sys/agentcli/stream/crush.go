@@ -5,14 +5,14 @@ import "strings"
 // crushDecoder decodes the output of `crush run`, which prints nothing but its last message at the end.
 // Its conversation exists by then.
 type crushDecoder struct {
-	textDecoder
+	plainTextDecoder
 
 	opened bool
 }
 
-// DecodeLine implements [StreamDecoder].
+// DecodeLine implements [AgentStreamDecoder].
 func (c *crushDecoder) DecodeLine(line []byte) []AgentEvent {
-	all := c.textDecoder.DecodeLine(line)
+	all := c.plainTextDecoder.DecodeLine(line)
 	if !c.opened && strings.TrimSpace(string(line)) != "" {
 		c.opened = true
 		all = append(all, AgentEvent{Kind: ConversationOpened})

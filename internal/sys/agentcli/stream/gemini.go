@@ -8,7 +8,7 @@ import (
 
 // geminiDecoder decodes the output of `gemini -o stream-json`.
 type geminiDecoder struct {
-	jsonDecoder
+	jsonLineDecoder
 
 	saying string // pieces of the current message
 }
@@ -31,22 +31,22 @@ type geminiLine struct {
 		Message string `json:"message"`
 	} `json:"error"`
 	Stats struct {
-		geminiTokens
-		Models map[string]geminiTokens `json:"models"`
+		geminiTokenCounts
+		Models map[string]geminiTokenCounts `json:"models"`
 	} `json:"stats"`
 }
 
-type geminiTokens struct {
+type geminiTokenCounts struct {
 	Input  int64 `json:"input_tokens"`
 	Output int64 `json:"output_tokens"`
 	Cached int64 `json:"cached"`
 }
 
-func (t geminiTokens) toUsage() nexus.Usage {
+func (t geminiTokenCounts) toUsage() nexus.Usage {
 	return nexus.Usage{Input: nonNegative(t.Input - t.Cached), CacheRead: nonNegative(t.Cached), Output: nonNegative(t.Output)}
 }
 
-// DecodeLine implements [StreamDecoder].
+// DecodeLine implements [AgentStreamDecoder].
 func (g *geminiDecoder) DecodeLine(line []byte) []AgentEvent {
 	var l geminiLine
 	if !g.readObject(line, &l) {
@@ -61,7 +61,7 @@ func (g *geminiDecoder) DecodeLine(line []byte) []AgentEvent {
 	case "init":
 		return append(all, AgentEvent{Kind: ConversationOpened, ID: l.Session, Model: l.Model})
 	case "tool_use":
-		return append(all, AgentEvent{Kind: MessageSaid, Calls: []AgentCall{{ID: l.Call, Tool: l.Tool, Input: objectOrEmpty(l.Input)}}})
+		return append(all, AgentEvent{Kind: MessageSaid, Calls: []AgentToolCall{{ID: l.Call, Tool: l.Tool, Input: objectOrEmpty(l.Input)}}})
 	case "tool_result":
 		text := l.Output
 		if text == "" {
@@ -73,7 +73,7 @@ func (g *geminiDecoder) DecodeLine(line []byte) []AgentEvent {
 			g.failed = l.Message
 		}
 	case "result":
-		e := PromptEnd{Usage: l.Stats.toUsage()}
+		e := AgentPromptEnd{Usage: l.Stats.toUsage()}
 		for name, t := range l.Stats.Models {
 			if e.Models == nil {
 				e.Models = map[string]nexus.Usage{}

@@ -11,7 +11,7 @@ import (
 // with one identifier. goose also reports an end after errors, and reports errors of its provider
 // as text of the model.
 type gooseDecoder struct {
-	jsonDecoder
+	jsonLineDecoder
 
 	opened bool
 	id     string // identifier of the current message
@@ -22,14 +22,14 @@ type gooseDecoder struct {
 type gooseLine struct {
 	Type    string `json:"type"`
 	Message struct {
-		ID      string       `json:"id"`
-		Role    string       `json:"role"`
-		Content []gooseBlock `json:"content"`
+		ID      string              `json:"id"`
+		Role    string              `json:"role"`
+		Content []gooseContentBlock `json:"content"`
 	} `json:"message"`
 	Error json.RawMessage `json:"error"`
 }
 
-type gooseBlock struct {
+type gooseContentBlock struct {
 	Type    string `json:"type"`
 	ID      string `json:"id"`
 	Text    string `json:"text"`
@@ -41,10 +41,10 @@ type gooseBlock struct {
 			Input json.RawMessage `json:"arguments"`
 		} `json:"value"`
 	} `json:"toolCall"`
-	Result gooseResult `json:"toolResult"`
+	Result gooseToolResult `json:"toolResult"`
 }
 
-type gooseResult struct {
+type gooseToolResult struct {
 	Status string          `json:"status"`
 	Value  json.RawMessage `json:"value"`
 	Error  json.RawMessage `json:"error"`
@@ -53,7 +53,7 @@ type gooseResult struct {
 // gooseError is the beginning of a message that reports an error of the provider.
 const gooseError = "Ran into this error"
 
-// DecodeLine implements [StreamDecoder].
+// DecodeLine implements [AgentStreamDecoder].
 func (g *gooseDecoder) DecodeLine(line []byte) []AgentEvent {
 	var l gooseLine
 	if !g.readObject(line, &l) {
@@ -92,7 +92,7 @@ func (g *gooseDecoder) messageEvents(l gooseLine) []AgentEvent {
 			}
 		case "toolRequest":
 			name := b.Call.Value.Name
-			all = append(append(all, g.flushMessage()...), AgentEvent{Kind: MessageSaid, Calls: []AgentCall{{ID: b.ID, Tool: name, Input: objectOrEmpty(b.Call.Value.Input)}}})
+			all = append(append(all, g.flushMessage()...), AgentEvent{Kind: MessageSaid, Calls: []AgentToolCall{{ID: b.ID, Tool: name, Input: objectOrEmpty(b.Call.Value.Input)}}})
 		case "toolResponse":
 			text, failed := b.Result.resultText()
 			all = append(append(all, g.flushMessage()...), AgentEvent{Kind: CallAnswered, ID: b.ID, Failed: failed, Text: text})
@@ -104,7 +104,7 @@ func (g *gooseDecoder) messageEvents(l gooseLine) []AgentEvent {
 }
 
 // resultText returns the result of a tool: a list of blocks, or an object with one.
-func (r gooseResult) resultText() (text string, failed bool) {
+func (r gooseToolResult) resultText() (text string, failed bool) {
 	var in struct {
 		Content json.RawMessage `json:"content"`
 		Failed  bool            `json:"isError"`
@@ -133,8 +133,8 @@ func (g *gooseDecoder) flushMessage() []AgentEvent {
 
 // readEnd reads the end. It counts no tokens, because the stream has those of the last model call,
 // not of the prompt.
-func (g *gooseDecoder) readEnd() PromptEnd {
-	var e PromptEnd
+func (g *gooseDecoder) readEnd() AgentPromptEnd {
+	var e AgentPromptEnd
 	if g.failed == "" {
 		return e
 	}

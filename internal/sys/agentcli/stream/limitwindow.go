@@ -12,19 +12,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// claudeWindow is the usage of a window as Claude Code reports it: of the window that is nearest
+// claudeLimitWindow is the usage of a window as Claude Code reports it: of the window that is nearest
 // to its limit, or, in some versions, of all windows.
-type claudeWindow struct {
-	Status string                  `json:"status"`
-	Type   string                  `json:"rateLimitType"`
-	Resets float64                 `json:"resetsAt"`
-	Used   *float64                `json:"utilization"` // a fraction
-	Extra  bool                    `json:"isUsingOverage"`
-	All    map[string]claudeWindow `json:"unifiedWindows"`
+type claudeLimitWindow struct {
+	Status string                       `json:"status"`
+	Type   string                       `json:"rateLimitType"`
+	Resets float64                      `json:"resetsAt"`
+	Used   *float64                     `json:"utilization"` // a fraction
+	Extra  bool                         `json:"isUsingOverage"`
+	All    map[string]claudeLimitWindow `json:"unifiedWindows"`
 }
 
-// claudeNames maps Claude Code's names of windows to ours.
-func claudeNames(name string) string {
+// claudeWindowName maps Claude Code's names of windows to ours.
+func claudeWindowName(name string) string {
 	switch name {
 	case "":
 		return "usage"
@@ -35,20 +35,20 @@ func claudeNames(name string) string {
 	case "overage":
 		return "extra usage"
 	default:
-		return windowName(strings.ReplaceAll(strings.Replace(name, "seven_day_", "7d ", 1), "_", " "))
+		return displayWindowName(strings.ReplaceAll(strings.Replace(name, "seven_day_", "7d ", 1), "_", " "))
 	}
 }
 
-// windowName shortens a name for display.
-func windowName(name string) string {
+// displayWindowName shortens a name for display.
+func displayWindowName(name string) string {
 	return sanitize.TruncateText(strings.Join(strings.Fields(name), " "), 40)
 }
 
 // limitEvents returns the events of the windows. Paid usage beyond a window counts as a full window.
-func (w claudeWindow) limitEvents() []AgentEvent {
+func (w claudeLimitWindow) limitEvents() []AgentEvent {
 	var all []AgentEvent
-	add := func(name string, w claudeWindow) {
-		e := AgentEvent{Kind: LimitReported, Window: claudeNames(name), Until: unixTime(w.Resets)}
+	add := func(name string, w claudeLimitWindow) {
+		e := AgentEvent{Kind: LimitReported, Window: claudeWindowName(name), Until: unixTime(w.Resets)}
 		switch {
 		case w.Status == "rejected" || w.Extra || name == "overage":
 			e.Used = 100
@@ -89,40 +89,40 @@ func unixTime(s float64) time.Time {
 	return time.Unix(int64(s), 0).UTC()
 }
 
-// codexCount is the usage that Codex writes after each response of its model: to its own record of
+// codexUsageRecord is the usage that Codex writes after each response of its model: to its own record of
 // the conversation, and not to its output.
-type codexCount struct {
+type codexUsageRecord struct {
 	At      time.Time `json:"timestamp"`
 	Type    string    `json:"type"`
 	Payload struct {
 		Type   string `json:"type"`
 		Limits struct {
-			Primary   *codexWindow `json:"primary"`
-			Secondary *codexWindow `json:"secondary"`
+			Primary   *codexLimitWindow `json:"primary"`
+			Secondary *codexLimitWindow `json:"secondary"`
 		} `json:"rate_limits"`
 	} `json:"payload"`
 }
 
-type codexWindow struct {
+type codexLimitWindow struct {
 	Used    float64 `json:"used_percent"`
 	Minutes int     `json:"window_minutes"`
 	Resets  float64 `json:"resets_at"`
 	Left    float64 `json:"resets_in_seconds"` // in older versions
 }
 
-// CodexLimits returns the usage of the account's windows from a line of Codex's record of a
+// ReadCodexLimits returns the usage of the account's windows from a line of Codex's record of a
 // conversation, and nothing for any other line.
-func CodexLimits(line []byte) []AgentEvent {
-	var c codexCount
+func ReadCodexLimits(line []byte) []AgentEvent {
+	var c codexUsageRecord
 	if json.Unmarshal(line, &c) != nil || c.Type != "event_msg" || c.Payload.Type != "token_count" {
 		return nil
 	}
 	var all []AgentEvent
-	for _, w := range []*codexWindow{c.Payload.Limits.Primary, c.Payload.Limits.Secondary} {
+	for _, w := range []*codexLimitWindow{c.Payload.Limits.Primary, c.Payload.Limits.Secondary} {
 		if w == nil {
 			continue
 		}
-		e := AgentEvent{Kind: LimitReported, Window: nameOfSpan(w.Minutes), Used: toPercent(w.Used / 100), Until: unixTime(w.Resets)}
+		e := AgentEvent{Kind: LimitReported, Window: windowNameOfLength(w.Minutes), Used: toPercent(w.Used / 100), Until: unixTime(w.Resets)}
 		if e.Until.IsZero() && w.Left > 0 && w.Left < 1e8 && !c.At.IsZero() {
 			e.Until = c.At.Add(time.Duration(w.Left) * time.Second).UTC()
 		}
@@ -131,8 +131,8 @@ func CodexLimits(line []byte) []AgentEvent {
 	return all
 }
 
-// nameOfSpan names a window by its length.
-func nameOfSpan(minutes int) string {
+// windowNameOfLength names a window by its length.
+func windowNameOfLength(minutes int) string {
 	const day = 24 * 60
 	switch {
 	case minutes <= 0:

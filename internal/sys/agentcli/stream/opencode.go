@@ -10,7 +10,7 @@ import (
 // opencodeDecoder decodes the output of `opencode run --format json`. Older versions print no end: the
 // last step that stopped by itself counts as the end.
 type opencodeDecoder struct {
-	jsonDecoder
+	jsonLineDecoder
 
 	opened  string
 	usage   nexus.Usage
@@ -57,7 +57,7 @@ type opencodeLine struct {
 	Rejected []json.RawMessage `json:"rejected"`
 }
 
-// DecodeLine implements [StreamDecoder].
+// DecodeLine implements [AgentStreamDecoder].
 func (o *opencodeDecoder) DecodeLine(line []byte) []AgentEvent {
 	var l opencodeLine
 	if !o.readObject(line, &l) {
@@ -79,7 +79,7 @@ func (o *opencodeDecoder) DecodeLine(line []byte) []AgentEvent {
 		if id == "" {
 			id = p.ID
 		}
-		all = append(all, AgentEvent{Kind: MessageSaid, Calls: []AgentCall{{ID: id, Tool: p.Tool, Input: objectOrEmpty(p.State.Input)}}},
+		all = append(all, AgentEvent{Kind: MessageSaid, Calls: []AgentToolCall{{ID: id, Tool: p.Tool, Input: objectOrEmpty(p.State.Input)}}},
 			AgentEvent{Kind: CallAnswered, ID: id, Failed: p.State.Status == "error" || p.State.Meta.Exit != 0, Text: p.State.Output + p.State.Error})
 	case "step_start":
 		o.stopped = false
@@ -89,14 +89,14 @@ func (o *opencodeDecoder) DecodeLine(line []byte) []AgentEvent {
 			Input: nonNegative(t.Input), Output: nonNegative(t.Output) + nonNegative(t.Reasoning),
 			CacheRead: nonNegative(t.Cache.Read), CacheWrite: nonNegative(t.Cache.Write),
 		})
-		o.money += toMoney(p.Cost)
+		o.money += dollarsToMoney(p.Cost)
 		o.stopped = p.Reason == "stop" || p.Reason == "end_turn"
 	case "error":
 		o.failed = strings.TrimSpace(l.Error.Name + " " + l.Error.Data.Message)
 	case "done":
 		o.denied = len(l.Rejected)
 		if o.failed == "" {
-			all = append(all, o.recordEnd(PromptEnd{Usage: o.usage, Money: o.money, Denied: o.denied})...)
+			all = append(all, o.recordEnd(AgentPromptEnd{Usage: o.usage, Money: o.money, Denied: o.denied})...)
 		}
 	}
 	return all
@@ -105,12 +105,12 @@ func (o *opencodeDecoder) DecodeLine(line []byte) []AgentEvent {
 // Cost returns the cost of the prompt so far.
 func (o *opencodeDecoder) Cost() nexus.Money { return o.money }
 
-// Close implements [StreamDecoder].
-func (o *opencodeDecoder) Close(exit int, stderr string) PromptEnd {
+// Close implements [AgentStreamDecoder].
+func (o *opencodeDecoder) Close(exit int, stderr string) AgentPromptEnd {
 	if o.end == nil && o.stopped && o.failed == "" && exit == 0 {
-		return PromptEnd{Text: o.last, Usage: o.usage, Money: o.money, Denied: o.denied}
+		return AgentPromptEnd{Text: o.last, Usage: o.usage, Money: o.money, Denied: o.denied}
 	}
-	e := o.jsonDecoder.Close(exit, stderr)
+	e := o.jsonLineDecoder.Close(exit, stderr)
 	e.Usage, e.Money = o.usage, o.money
 	return e
 }

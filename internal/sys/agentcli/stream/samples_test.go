@@ -34,7 +34,7 @@ func TestSamples(t *testing.T) {
 				continue // its exit code is all there is for the rest
 			}
 			all, end := decode(format, string(data), exit, "")
-			if end.Fault != nexus.AgentFault(fault) || fault == "" && !strings.Contains(end.Text, "done") && format != "aider" || fault != "" && end.Why == "" {
+			if end.Fault != nexus.AgentProgramFault(fault) || fault == "" && !strings.Contains(end.Text, "done") && format != "aider" || fault != "" && end.Why == "" {
 				t.Errorf("%s, exit %d: %q (%s), said %q", file, exit, end.Fault, end.Why, end.Text)
 			}
 			if len(all) == 0 || all[0].Kind != stream.ConversationOpened {
@@ -54,7 +54,7 @@ func TestSamples(t *testing.T) {
 // TestSampleEvents holds what is heard of an agent that looks, runs a command and
 // is done.
 func TestSampleEvents(t *testing.T) {
-	calls := map[string]stream.AgentCall{
+	calls := map[string]stream.AgentToolCall{
 		"amp":     {ID: "toolu_1", Tool: "Bash", Input: json.RawMessage(`{"cmd":"cat a.txt"}`)},
 		"copilot": {ID: "call_663437af_0_0", Tool: "bash", Input: json.RawMessage(`{"command":"echo hi > a.txt; cat a.txt","description":"Write"}`)},
 		"goose":   {ID: "call_1", Tool: "developer__shell", Input: json.RawMessage(`{"command":"cat a.txt"}`)},
@@ -79,7 +79,7 @@ func TestSampleEvents(t *testing.T) {
 			continue
 		}
 		said, answered, failed := []string{}, 0, 0
-		var heard []stream.AgentCall
+		var heard []stream.AgentToolCall
 		for _, e := range all {
 			if e.Kind == stream.MessageSaid && e.Text != "" {
 				said = append(said, e.Text)

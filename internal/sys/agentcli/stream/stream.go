@@ -38,25 +38,25 @@ type AgentEvent struct {
 	Model   string
 	Version string
 	Text    string
-	Calls   []AgentCall
+	Calls   []AgentToolCall
 	Failed  bool
 	Refused bool      // Answered: the call was not made, because our file tools refused it
 	Window  string    // 5h, 7d, or the program's own name of the window
 	Used    int       // percent of the account's window
 	Until   time.Time // when the window starts again
-	End     PromptEnd
+	End     AgentPromptEnd
 }
 
-// AgentCall is a tool call of the agent.
-type AgentCall struct {
+// AgentToolCall is a tool call of the agent.
+type AgentToolCall struct {
 	ID    string
 	Tool  string
 	Input json.RawMessage
 }
 
-// PromptEnd describes how a prompt ended.
-type PromptEnd struct {
-	Fault  nexus.AgentFault // empty: the agent is done
+// AgentPromptEnd describes how a prompt ended.
+type AgentPromptEnd struct {
+	Fault  nexus.AgentProgramFault // empty: the agent is done
 	Why    string
 	Text   string                 // text of its last message
 	Usage  nexus.Usage            // of the prompt, or of the conversation if Total is set
@@ -69,22 +69,22 @@ type PromptEnd struct {
 	Until  time.Time              // when the account's window starts again, if known
 }
 
-// StreamDecoder decodes the stream of one process.
-type StreamDecoder interface {
+// AgentStreamDecoder decodes the stream of one process.
+type AgentStreamDecoder interface {
 	// DecodeLine decodes one line, without its line feed. It must not retain the line.
 	DecodeLine(line []byte) []AgentEvent
 	// Close returns how the prompt ended, after the process exited.
-	Close(exit int, stderr string) PromptEnd
+	Close(exit int, stderr string) AgentPromptEnd
 }
 
-// FormatNames returns the formats that [New] knows.
+// FormatNames returns the formats that [NewDecoder] knows.
 func FormatNames() []string {
 	return []string{"aider", "amp", "claude", "codex", "copilot", "crush", "gemini", "goose", "opencode", "text"}
 }
 
-// New returns the decoder of a format. For an unknown format it returns the text decoder, in which
+// NewDecoder returns the decoder of a format. For an unknown format it returns the text decoder, in which
 // a line that contains until (if that is not empty) ends the prompt.
-func New(format, until string) StreamDecoder {
+func NewDecoder(format, until string) AgentStreamDecoder {
 	switch format {
 	case "aider":
 		return &aiderDecoder{}
@@ -105,7 +105,7 @@ func New(format, until string) StreamDecoder {
 	case "opencode":
 		return &opencodeDecoder{}
 	default:
-		return &textDecoder{until: until}
+		return &plainTextDecoder{until: until}
 	}
 }
 
@@ -114,17 +114,17 @@ const (
 	maxText = 64 << 10 // bytes stored of an answer in text
 )
 
-// jsonDecoder is the part that all decoders of JSON lines share.
-type jsonDecoder struct {
+// jsonLineDecoder is the part that all decoders of JSON lines share.
+type jsonLineDecoder struct {
 	objects int    // number of lines that were objects
 	lost    string // the last lines that were not
-	end     *PromptEnd
+	end     *AgentPromptEnd
 	last    string // text of the agent's last message
 	failed  string // the last reported error
 }
 
 // readObject decodes a line into v, and reports whether it is an object.
-func (c *jsonDecoder) readObject(line []byte, v any) bool {
+func (c *jsonLineDecoder) readObject(line []byte, v any) bool {
 	trimmed := strings.TrimSpace(string(line))
 	if trimmed == "" {
 		return false
@@ -138,7 +138,7 @@ func (c *jsonDecoder) readObject(line []byte, v any) bool {
 }
 
 // recordEnd stores the end of the prompt. It emits the end only once.
-func (c *jsonDecoder) recordEnd(e PromptEnd) []AgentEvent {
+func (c *jsonLineDecoder) recordEnd(e AgentPromptEnd) []AgentEvent {
 	if e.Text == "" {
 		e.Text = c.last
 	}
@@ -146,13 +146,13 @@ func (c *jsonDecoder) recordEnd(e PromptEnd) []AgentEvent {
 	return []AgentEvent{{Kind: PromptEnded, End: e}}
 }
 
-// Close implements [StreamDecoder].
-func (c *jsonDecoder) Close(exit int, stderr string) PromptEnd {
+// Close implements [AgentStreamDecoder].
+func (c *jsonLineDecoder) Close(exit int, stderr string) AgentPromptEnd {
 	if c.end != nil {
 		return *c.end
 	}
 	said := strings.TrimSpace(strings.TrimSpace(c.failed + "\n" + c.lost + "\n" + stderr))
-	e := PromptEnd{Text: c.last, Why: BriefLine(said)}
+	e := AgentPromptEnd{Text: c.last, Why: BriefLine(said)}
 	switch e.Fault = ClassifyFault(said); {
 	case e.Fault != "" && (c.failed != "" || exit != 0 || c.objects == 0):
 	case c.objects == 0 && c.lost != "":
@@ -168,7 +168,7 @@ func (c *jsonDecoder) Close(exit int, stderr string) PromptEnd {
 
 // faultPatterns maps words of messages, in lower case, to faults. The first match counts.
 var faultPatterns = []struct { //nolint:gochecknoglobals // never written
-	fault nexus.AgentFault
+	fault nexus.AgentProgramFault
 	words []string
 }{
 	{nexus.FaultLogin, []string{
@@ -200,7 +200,7 @@ var faultPatterns = []struct { //nolint:gochecknoglobals // never written
 
 // ClassifyFault returns the fault that a message of an agent indicates, or "" if unknown. Programs have
 // few error codes and many texts.
-func ClassifyFault(text string) nexus.AgentFault {
+func ClassifyFault(text string) nexus.AgentProgramFault {
 	low := strings.ToLower(text)
 	for _, s := range faultPatterns {
 		if slices.ContainsFunc(s.words, func(w string) bool { return strings.Contains(low, w) }) {
@@ -242,7 +242,7 @@ func encodeInput(v any) json.RawMessage {
 
 // UsedSince returns the usage of the prompt, and the total usage of the conversation. The
 // arguments are the usage of the conversation before the prompt.
-func (e PromptEnd) UsedSince(money nexus.Money, before nexus.Usage) (spent PromptEnd, total PromptEnd) {
+func (e AgentPromptEnd) UsedSince(money nexus.Money, before nexus.Usage) (spent AgentPromptEnd, total AgentPromptEnd) {
 	spent, total = e, e
 	all := e.Usage.TotalTokens() > 0 && e.Usage.TotalTokens() >= before.TotalTokens()+e.Own.TotalTokens() && (e.Money >= money || e.Sum)
 	switch {

@@ -14,8 +14,8 @@ import (
 )
 
 // decode reads a whole stream.
-func decode(format, text string, exit int, stderr string) ([]stream.AgentEvent, stream.PromptEnd) {
-	d := stream.New(format, "")
+func decode(format, text string, exit int, stderr string) ([]stream.AgentEvent, stream.AgentPromptEnd) {
+	d := stream.NewDecoder(format, "")
 	var all []stream.AgentEvent
 	for line := range strings.Lines(text) {
 		all = append(all, d.DecodeLine([]byte(line))...)
@@ -29,7 +29,7 @@ func TestEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		format, text, stderr string
 		exit                 int
-		fault                nexus.AgentFault
+		fault                nexus.AgentProgramFault
 		said                 string
 	}{
 		"claude done":               {"claude", opened + `{"type":"result","subtype":"success","is_error":false,"result":"Done."}`, "", 0, "", "Done."},
@@ -94,8 +94,8 @@ func TestClaude(t *testing.T) {
 	want := []stream.AgentEvent{
 		{Kind: stream.ConversationOpened, ID: "s", Model: "opus", Version: "2.1.3"},
 		{Kind: stream.MessageSaid, Text: "I edit."},
-		{Kind: stream.MessageSaid, Calls: []stream.AgentCall{{ID: "c1", Tool: "Edit", Input: json.RawMessage(`{"file_path":"a"}`)}}},
-		{Kind: stream.PermissionAsked, ID: "r1", Calls: []stream.AgentCall{{ID: "c2", Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}}},
+		{Kind: stream.MessageSaid, Calls: []stream.AgentToolCall{{ID: "c1", Tool: "Edit", Input: json.RawMessage(`{"file_path":"a"}`)}}},
+		{Kind: stream.PermissionAsked, ID: "r1", Calls: []stream.AgentToolCall{{ID: "c2", Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}}},
 		{Kind: stream.CallAnswered, ID: "c1", Failed: true, Text: "no"},
 		{Kind: stream.LimitReported, Window: "usage", Used: 83, Until: time.Unix(1790000000, 0).UTC()},
 		{Kind: stream.PromptEnded, End: end},
@@ -118,9 +118,9 @@ func TestCodex(t *testing.T) {
 `, 0, "")
 	want := []stream.AgentEvent{
 		{Kind: stream.ConversationOpened, ID: "t"},
-		{Kind: stream.MessageSaid, Calls: []stream.AgentCall{{ID: "i0", Tool: "shell", Input: json.RawMessage(`{"command":"go test"}`)}}},
+		{Kind: stream.MessageSaid, Calls: []stream.AgentToolCall{{ID: "i0", Tool: "shell", Input: json.RawMessage(`{"command":"go test"}`)}}},
 		{Kind: stream.CallAnswered, ID: "i0", Failed: true, Text: "FAIL"},
-		{Kind: stream.MessageSaid, Calls: []stream.AgentCall{{ID: "i1", Tool: "edit", Input: json.RawMessage(`{"path":"a.go"}`)}}},
+		{Kind: stream.MessageSaid, Calls: []stream.AgentToolCall{{ID: "i1", Tool: "edit", Input: json.RawMessage(`{"path":"a.go"}`)}}},
 		{Kind: stream.CallAnswered, ID: "i1"},
 		{Kind: stream.PromptEnded, End: end},
 	}
@@ -137,21 +137,21 @@ func TestCodex(t *testing.T) {
 func TestSince(t *testing.T) {
 	used := func(n int64) nexus.Usage { return nexus.Usage{Input: n} }
 	for name, c := range map[string]struct {
-		end           stream.PromptEnd
+		end           stream.AgentPromptEnd
 		money, spent  nexus.Money
 		before, since int64
 	}{
-		"the first":              {stream.PromptEnd{Total: true, Usage: used(100), Own: used(100), Money: 5}, 0, 5, 0, 100},
-		"accumulates":            {stream.PromptEnd{Total: true, Usage: used(300), Own: used(150), Money: 12}, 5, 7, 100, 200},
-		"each for itself":        {stream.PromptEnd{Total: true, Usage: used(100), Own: used(100), Money: 5}, 5, 5, 100, 100},
-		"more, each for itself":  {stream.PromptEnd{Total: true, Usage: used(180), Own: used(150), Money: 9}, 5, 9, 100, 180},
-		"accumulates, no own":    {stream.PromptEnd{Total: true, Usage: used(200)}, 0, 0, 100, 100},
-		"less than before":       {stream.PromptEnd{Total: true, Usage: used(50)}, 0, 0, 100, 50},
-		"it says nothing":        {stream.PromptEnd{Total: true}, 5, 0, 100, 0},
-		"it never counts in all": {stream.PromptEnd{Usage: used(50), Money: 3}, 5, 3, 100, 50},
-		"a sum, tokens apart":    {stream.PromptEnd{Total: true, Sum: true, Usage: used(50), Money: 8}, 5, 3, 100, 50},
-		"a sum, and no tokens":   {stream.PromptEnd{Total: true, Sum: true, Money: 8}, 5, 3, 100, 0},
-		"a sum that starts anew": {stream.PromptEnd{Total: true, Sum: true, Usage: used(200), Money: 3}, 5, 3, 100, 100},
+		"the first":              {stream.AgentPromptEnd{Total: true, Usage: used(100), Own: used(100), Money: 5}, 0, 5, 0, 100},
+		"accumulates":            {stream.AgentPromptEnd{Total: true, Usage: used(300), Own: used(150), Money: 12}, 5, 7, 100, 200},
+		"each for itself":        {stream.AgentPromptEnd{Total: true, Usage: used(100), Own: used(100), Money: 5}, 5, 5, 100, 100},
+		"more, each for itself":  {stream.AgentPromptEnd{Total: true, Usage: used(180), Own: used(150), Money: 9}, 5, 9, 100, 180},
+		"accumulates, no own":    {stream.AgentPromptEnd{Total: true, Usage: used(200)}, 0, 0, 100, 100},
+		"less than before":       {stream.AgentPromptEnd{Total: true, Usage: used(50)}, 0, 0, 100, 50},
+		"it says nothing":        {stream.AgentPromptEnd{Total: true}, 5, 0, 100, 0},
+		"it never counts in all": {stream.AgentPromptEnd{Usage: used(50), Money: 3}, 5, 3, 100, 50},
+		"a sum, tokens apart":    {stream.AgentPromptEnd{Total: true, Sum: true, Usage: used(50), Money: 8}, 5, 3, 100, 50},
+		"a sum, and no tokens":   {stream.AgentPromptEnd{Total: true, Sum: true, Money: 8}, 5, 3, 100, 0},
+		"a sum that starts anew": {stream.AgentPromptEnd{Total: true, Sum: true, Usage: used(200), Money: 3}, 5, 3, 100, 100},
 	} {
 		spent, total := c.end.UsedSince(c.money, used(c.before))
 		if spent.Money != c.spent || spent.Usage.Input != c.since || total.Money != c.money+c.spent || total.Usage.Input != c.before+c.since {
@@ -176,7 +176,7 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, exit int) {
 		for _, format := range stream.FormatNames() {
-			d := stream.New(format, "")
+			d := stream.NewDecoder(format, "")
 			for line := range bytes.Lines(data) {
 				for _, e := range d.DecodeLine(line) {
 					for _, c := range e.Calls {
@@ -200,7 +200,7 @@ func FuzzStream(f *testing.F) {
 // BenchmarkLine is what a message costs.
 func BenchmarkLine(b *testing.B) {
 	line := []byte(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"c1","content":"` + strings.Repeat("some output of a tool\\n", 400) + `"}]}}`)
-	d := stream.New("claude", "")
+	d := stream.NewDecoder("claude", "")
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
 		d.DecodeLine(line)

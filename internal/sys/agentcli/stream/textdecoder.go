@@ -9,17 +9,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// textDecoder decodes the output of a program that prints plain text. Its exit code is the only sign of
+// plainTextDecoder decodes the output of a program that prints plain text. Its exit code is the only sign of
 // how it ended, unless a line is known that ends the prompt. Exit code 0 counts as done: the
 // result is judged by its change in any case.
-type textDecoder struct {
+type plainTextDecoder struct {
 	said  string
 	until string // text of the line that ends the prompt; empty: none
 	done  bool
 }
 
-// DecodeLine implements [StreamDecoder].
-func (t *textDecoder) DecodeLine(line []byte) []AgentEvent {
+// DecodeLine implements [AgentStreamDecoder].
+func (t *plainTextDecoder) DecodeLine(line []byte) []AgentEvent {
 	if t.done {
 		return nil
 	}
@@ -30,9 +30,9 @@ func (t *textDecoder) DecodeLine(line []byte) []AgentEvent {
 	return nil
 }
 
-// Close implements [StreamDecoder].
-func (t *textDecoder) Close(exit int, stderr string) PromptEnd {
-	e := PromptEnd{Text: strings.TrimSpace(t.said)}
+// Close implements [AgentStreamDecoder].
+func (t *plainTextDecoder) Close(exit int, stderr string) AgentPromptEnd {
+	e := AgentPromptEnd{Text: strings.TrimSpace(t.said)}
 	switch {
 	case t.done:
 		return e

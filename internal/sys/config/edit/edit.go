@@ -67,8 +67,8 @@ func QuoteText(s string) string {
 	return b.String()
 }
 
-// Read parses a value that is written on one line, in the syntax of the file.
-func Read(value string) (any, error) {
+// ParseValue parses a value that is written on one line, in the syntax of the file.
+func ParseValue(value string) (any, error) {
 	var tree map[string]any
 	err := parseTOML("x = ["+value+"]\n", &tree) // a comment cannot end this array
 	all, _ := tree["x"].([]any)
@@ -81,7 +81,7 @@ func Read(value string) (any, error) {
 // SetKey returns the text with a key set to a value in the syntax of the file.
 func SetKey(text string, path []string, value string) (string, error) {
 	value = strings.Trim(value, " \t,")
-	is, err := Read(value)
+	is, err := ParseValue(value)
 	if err != nil {
 		return "", err
 	}
@@ -110,7 +110,7 @@ func RemoveKey(text string, path []string) (string, bool, error) {
 		if err := parseTOML(text, &tree); err != nil {
 			return "", false, err
 		}
-		if getValue(tree, path) != nil {
+		if valueAtPath(tree, path) != nil {
 			return "", true, ErrShape
 		}
 		return text, false, nil
@@ -197,7 +197,7 @@ func checkOnlyDifference(from, to string, path []string, value any) error {
 	if err := parseTOML(to, &is); err != nil {
 		return ErrShape
 	}
-	if !reflect.DeepEqual(getValue(is, path), value) {
+	if !reflect.DeepEqual(valueAtPath(is, path), value) {
 		return ErrShape
 	}
 	removeValue(was, path)
@@ -208,7 +208,7 @@ func checkOnlyDifference(from, to string, path []string, value any) error {
 	return nil
 }
 
-func getValue(tree map[string]any, path []string) any {
+func valueAtPath(tree map[string]any, path []string) any {
 	for _, p := range path[:len(path)-1] {
 		tree, _ = tree[p].(map[string]any)
 	}

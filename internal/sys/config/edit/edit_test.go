@@ -146,7 +146,7 @@ func FuzzSet(f *testing.F) {
 			}
 		}
 		for _, s := range []string{value, name} {
-			if q, err := Read(QuoteText(s)); err == nil && q != s {
+			if q, err := ParseValue(QuoteText(s)); err == nil && q != s {
 				t.Errorf("%q is read as %q", s, q)
 			}
 		}

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ByteSize reads numbers of bytes, with an optional unit of K, M, G or T.
-func ByteSize() Kind {
+// ByteSizeKind reads numbers of bytes, with an optional unit of K, M, G or T.
+func ByteSizeKind() Kind {
 	const pattern = `^[0-9]+[KMGT]?$`
-	k := textKind(`size, such as "512M" or "2G"`, map[string]any{"pattern": pattern}, func(s string) (any, error) { return ParseSize(s) })
+	k := textKind(`size, such as "512M" or "2G"`, map[string]any{"pattern": pattern}, func(s string) (any, error) { return ParseByteSize(s) })
 	read := k.Read
 	k.Schema = map[string]any{"type": []string{"string", "integer"}, "pattern": pattern, "minimum": 0}
 	k.Read = func(v any) (any, error) {
@@ -22,8 +22,8 @@ func ByteSize() Kind {
 	return k
 }
 
-// ParseSize reads a number of bytes, with a unit of K, M, G or T.
-func ParseSize(s string) (int64, error) {
+// ParseByteSize reads a number of bytes, with a unit of K, M, G or T.
+func ParseByteSize(s string) (int64, error) {
 	digits, shift := s, 0
 	if s != "" {
 		if i := strings.IndexByte("KMGT", s[len(s)-1]); i >= 0 {

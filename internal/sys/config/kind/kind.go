@@ -32,12 +32,12 @@ func StoreValue[T any](at *T, v any) {
 	case *nexus.Tier:
 		s, _ := v.(string)
 		*p = nexus.Tier(s)
-	case *nexus.Approval:
+	case *nexus.ApprovalMode:
 		s, _ := v.(string)
-		*p = nexus.Approval(s)
-	case *nexus.ReviewRequirement:
+		*p = nexus.ApprovalMode(s)
+	case *nexus.PersonReviewRequirement:
 		s, _ := v.(string)
-		*p = nexus.ReviewRequirement(s)
+		*p = nexus.PersonReviewRequirement(s)
 	case *nexus.AlertReaction:
 		s, _ := v.(string)
 		*p = nexus.AlertReaction(s)
@@ -66,8 +66,8 @@ var ErrKind = errors.New("wrong type")
 // Functions that make kinds are not inlined: every key would have its own copies of their
 // functions.
 
-// WholeNumber reads whole numbers from low to high, inclusive.
-func WholeNumber(low, high int) Kind {
+// WholeNumberKind reads whole numbers from low to high, inclusive.
+func WholeNumberKind(low, high int) Kind {
 	check := func(n int64) (any, error) {
 		if n < int64(low) || n > int64(high) {
 			return nil, fmt.Errorf("must be between %d and %d", low, high)
@@ -93,9 +93,9 @@ func WholeNumber(low, high int) Kind {
 	}
 }
 
-// WholeNumber64 reads whole numbers from 0 on.
-func WholeNumber64() Kind {
-	k := WholeNumber(0, math.MaxInt)
+// WholeNumber64Kind reads whole numbers from 0 on.
+func WholeNumber64Kind() Kind {
+	k := WholeNumberKind(0, math.MaxInt)
 	wide := func(v any, err error) (any, error) {
 		n, _ := v.(int)
 		return int64(n), err
@@ -107,8 +107,8 @@ func WholeNumber64() Kind {
 	return k
 }
 
-// DollarAmount reads amounts of money from 0 to a million dollars.
-func DollarAmount() Kind {
+// DollarAmountKind reads amounts of money from 0 to a million dollars.
+func DollarAmountKind() Kind {
 	check := func(f float64) (any, error) {
 		if math.IsNaN(f) || f < 0 || f > 1e6 {
 			return nil, errors.New("must be between 0 and 1000000 dollars")
@@ -137,8 +137,8 @@ func DollarAmount() Kind {
 	}
 }
 
-// Duration reads durations from 0 to a year.
-func Duration() Kind {
+// DurationKind reads durations from 0 to a year.
+func DurationKind() Kind {
 	return textKind(`duration, such as "10m" or "1h30m"`, map[string]any{"pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`}, func(s string) (any, error) {
 		d, err := time.ParseDuration(s)
 		switch {
@@ -152,13 +152,13 @@ func Duration() Kind {
 	})
 }
 
-// TextLine reads one line of text.
-func TextLine() Kind {
+// TextLineKind reads one line of text.
+func TextLineKind() Kind {
 	return textKind("text", nil, func(s string) (any, error) { return s, CheckPlainText(s) })
 }
 
-// OneOf reads one of the given words.
-func OneOf(values ...string) Kind {
+// OneOfKind reads one of the given words.
+func OneOfKind(values ...string) Kind {
 	k := textKind("one of "+strings.Join(values, ", "), map[string]any{"enum": values}, func(s string) (any, error) {
 		if !slices.Contains(values, s) {
 			return nil, fmt.Errorf("must be one of %s", strings.Join(values, ", "))
@@ -169,18 +169,18 @@ func OneOf(values ...string) Kind {
 	return k
 }
 
-// ModelName reads the name of a model, provider/model.
-func ModelName() Kind {
-	return PatternText("provider/model", `^[A-Za-z0-9][A-Za-z0-9_.-]*/[^\s\p{C}]+$`, "must be provider/model, such as anthropic/claude-haiku-5-5")
+// ModelNameKind reads the name of a model, provider/model.
+func ModelNameKind() Kind {
+	return PatternTextKind("provider/model", `^[A-Za-z0-9][A-Za-z0-9_.-]*/[^\s\p{C}]+$`, "must be provider/model, such as anthropic/claude-haiku-5-5")
 }
 
-// VarName reads the name of an environment variable.
-func VarName() Kind {
-	return PatternText("name of an environment variable", `^[A-Za-z_][A-Za-z0-9_]*$`, "must be the name of an environment variable, not the key itself")
+// VariableNameKind reads the name of an environment variable.
+func VariableNameKind() Kind {
+	return PatternTextKind("name of an environment variable", `^[A-Za-z_][A-Za-z0-9_]*$`, "must be the name of an environment variable, not the key itself")
 }
 
-// WebAddress reads an http or https address without a user or password in it.
-func WebAddress() Kind {
+// WebAddressKind reads an http or https address without a user or password in it.
+func WebAddressKind() Kind {
 	return textKind("http or https address", map[string]any{"pattern": "^https?://"}, func(s string) (any, error) {
 		u, err := url.Parse(s)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -193,8 +193,8 @@ func WebAddress() Kind {
 	})
 }
 
-// PatternText reads text that matches a pattern; must is the requirement in error messages.
-func PatternText(says, pattern, must string) Kind {
+// PatternTextKind reads text that matches a pattern; must is the requirement in error messages.
+func PatternTextKind(says, pattern, must string) Kind {
 	return textKind(says, map[string]any{"pattern": pattern}, func(s string) (any, error) {
 		if ok, err := regexp.MatchString(pattern, s); err != nil || !ok {
 			return nil, errors.New(must)
@@ -219,8 +219,8 @@ func textKind(says string, schema map[string]any, parse func(string) (any, error
 	return k
 }
 
-// Boolean reads true or false.
-func Boolean() Kind {
+// BooleanKind reads true or false.
+func BooleanKind() Kind {
 	return Kind{
 		Description: "true or false", Schema: map[string]any{"type": "boolean"},
 		Read: func(v any) (any, error) {
@@ -239,8 +239,8 @@ func Boolean() Kind {
 	}
 }
 
-// CommandLine reads a command line; false or an empty text turns it off.
-func CommandLine() Kind {
+// CommandLineKind reads a command line; false or an empty text turns it off.
+func CommandLineKind() Kind {
 	check := func(s string) (any, error) {
 		s = strings.TrimSpace(s)
 		if len(s) > 10_000 || strings.ContainsRune(s, 0) {
@@ -278,8 +278,8 @@ func CheckPlainText(s string) error {
 	return nil
 }
 
-// IsName reports whether s may replace a "*" that names a gate, role or provider.
-func IsName(s string) bool {
+// IsSettingName reports whether s may replace a "*" that names a gate, role or provider.
+func IsSettingName(s string) bool {
 	if s == "" || len(s) > 64 || s[0] == '-' {
 		return false
 	}
@@ -300,9 +300,9 @@ func FormatValue(v any) string {
 		return strconv.Quote(x)
 	case nexus.Tier:
 		return strconv.Quote(string(x))
-	case nexus.ReviewRequirement:
+	case nexus.PersonReviewRequirement:
 		return strconv.Quote(string(x))
-	case nexus.Approval:
+	case nexus.ApprovalMode:
 		return strconv.Quote(string(x))
 	case nexus.AlertReaction:
 		return strconv.Quote(string(x))

@@ -8,16 +8,16 @@ import (
 	"unicode"
 )
 
-// NameList reads names, restricted to the allowed ones if there are any; in environment variables they
+// NameListKind reads names, restricted to the allowed ones if there are any; in environment variables they
 // are separated by commas.
-func NameList(allowed ...string) Kind {
+func NameListKind(allowed ...string) Kind {
 	item := map[string]any{"type": "string"}
 	if len(allowed) > 0 {
 		item["enum"] = allowed
 	}
 	return listKind("list of names", item, func(names []string) (any, error) {
 		for _, n := range names {
-			if len(allowed) == 0 && !IsName(n) {
+			if len(allowed) == 0 && !IsSettingName(n) {
 				return nil, fmt.Errorf("%s is not a name", QuoteForeign(n))
 			}
 			if len(allowed) > 0 && !slices.Contains(allowed, n) {
@@ -28,8 +28,8 @@ func NameList(allowed ...string) Kind {
 	})
 }
 
-// TextList reads a list of any texts without control characters.
-func TextList() Kind {
+// TextListKind reads a list of any texts without control characters.
+func TextListKind() Kind {
 	return listKind("list of texts", map[string]any{"type": "string"}, func(all []string) (any, error) {
 		for _, s := range all {
 			if err := CheckPlainText(s); err != nil {
@@ -40,8 +40,8 @@ func TextList() Kind {
 	})
 }
 
-// NameValueTable reads a table of texts into "name=value" entries, ordered by name.
-func NameValueTable(name string) Kind {
+// NameValueTableKind reads a table of texts into "name=value" entries, ordered by name.
+func NameValueTableKind(name string) Kind {
 	fits := regexp.MustCompile(name)
 	check := func(n, v string) (string, error) {
 		if !fits.MatchString(n) {
@@ -90,8 +90,8 @@ func NameValueTable(name string) Kind {
 	}
 }
 
-// CommandPrefixes reads a list of the first words of simple commands.
-func CommandPrefixes() Kind {
+// CommandPrefixesKind reads a list of the first words of simple commands.
+func CommandPrefixesKind() Kind {
 	return listKind("list of commands", map[string]any{"type": "string", "pattern": commandPrefixPattern}, func(names []string) (any, error) {
 		for i, n := range names {
 			names[i] = strings.Join(strings.Fields(n), " ")
@@ -103,13 +103,13 @@ func CommandPrefixes() Kind {
 	})
 }
 
-// CheckedList reads a list of texts that check accepts.
-func CheckedList(says string, check func([]string) (any, error)) Kind {
+// CheckedListKind reads a list of texts that check accepts.
+func CheckedListKind(says string, check func([]string) (any, error)) Kind {
 	return listKind(says, map[string]any{"type": "string"}, check)
 }
 
-// PhraseList reads a list of non-blank texts.
-func PhraseList() Kind {
+// PhraseListKind reads a list of non-blank texts.
+func PhraseListKind() Kind {
 	return listKind("list of phrases", map[string]any{"type": "string", "minLength": 1, "maxLength": 200}, func(names []string) (any, error) {
 		for _, n := range names {
 			if err := CheckPlainText(n); err != nil || len(n) > 200 || !strings.ContainsFunc(n, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {

@@ -10,16 +10,16 @@ import (
 // maxNames limits the names in a chain.
 const maxNames = 3
 
-// ModelChain reads one to three names of models, the preferred one first: a text with commas, or a
+// ModelChainKind reads one to three names of models, the preferred one first: a text with commas, or a
 // list. The value is stored as text.
-func ModelChain() Kind {
-	return nameChain(ModelName(), "must be one to three models", "provider/model, or a list of up to three")
+func ModelChainKind() Kind {
+	return nameChain(ModelNameKind(), "must be one to three models", "provider/model, or a list of up to three")
 }
 
-// AgentChain reads one to three names of agents, or of models as provider/model, in the form of
-// [ModelChain]. An empty text means none.
-func AgentChain() Kind {
-	one := PatternText("agent", `^[A-Za-z0-9][A-Za-z0-9_.-]*(/[^\s\p{C}]+)?$`, "must be the name of an agent, such as claude")
+// AgentChainKind reads one to three names of agents, or of models as provider/model, in the form of
+// [ModelChainKind]. An empty text means none.
+func AgentChainKind() Kind {
+	one := PatternTextKind("agent", `^[A-Za-z0-9][A-Za-z0-9_.-]*(/[^\s\p{C}]+)?$`, "must be the name of an agent, such as claude")
 	k := nameChain(one, "must be one to three agents", "text, or a list of up to three")
 	read, parse := k.Read, k.Parse
 	k.Parse = func(text string) (any, error) {

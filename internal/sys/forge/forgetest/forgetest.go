@@ -41,7 +41,7 @@ type Server struct {
 	Short bool // pages lack every other comment, like hidden ones
 	said  []ServedComment
 	next  int64
-	pulls []ServedPull
+	pulls []ServedPullRequest
 	git   http.Handler // serves the project's repository; nil: none
 	dir   string       // its directory
 
@@ -51,8 +51,8 @@ type Server struct {
 	calls   []string      // method and path
 }
 
-// Start starts a server; Close ends it.
-func Start() *Server {
+// StartServer starts a server; Close ends it.
+func StartServer() *Server {
 	s := &Server{State: "open", next: 1}
 	s.web = httptest.NewServer(s)
 	return s

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ServedPull is a pull request of the project.
-type ServedPull struct {
+// ServedPullRequest is a pull request of the project.
+type ServedPullRequest struct {
 	Number       int
 	Branch, Base string
 	Title, Body  string
@@ -33,14 +33,14 @@ func (s *Server) ServeGit(git, dir string) {
 }
 
 // PullRequests returns the pull requests.
-func (s *Server) PullRequests() []ServedPull {
+func (s *Server) PullRequests() []ServedPullRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]ServedPull(nil), s.pulls...)
+	return append([]ServedPullRequest(nil), s.pulls...)
 }
 
 // OpenPull opens a pull request on behalf of somebody else.
-func (s *Server) OpenPull(p ServedPull) {
+func (s *Server) OpenPull(p ServedPullRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.Number, p.State = len(s.pulls)+1, "open"
@@ -103,7 +103,7 @@ func (s *Server) serveGitHubPulls(w http.ResponseWriter, r *http.Request, path s
 		writeJSON(w, http.StatusUnauthorized, map[string]any{"message": "Requires authentication"})
 		return
 	}
-	s.servePulls(w, r, path, func(p ServedPull) any {
+	s.servePulls(w, r, path, func(p ServedPullRequest) any {
 		name, state, merged := "o/r", p.State, any(nil)
 		if p.Stranger {
 			name = "eve/r"
@@ -124,7 +124,7 @@ func (s *Server) serveGitLabPulls(w http.ResponseWriter, r *http.Request, path s
 		writeJSON(w, http.StatusUnauthorized, map[string]any{"message": "401 Unauthorized"})
 		return
 	}
-	s.servePulls(w, r, path, func(p ServedPull) any {
+	s.servePulls(w, r, path, func(p ServedPullRequest) any {
 		state, from := map[string]string{"open": "opened"}[p.State], 1
 		if state == "" {
 			state = p.State
@@ -140,7 +140,7 @@ func (s *Server) serveGitLabPulls(w http.ResponseWriter, r *http.Request, path s
 }
 
 // servePulls lists, shows, opens or changes pull requests.
-func (s *Server) servePulls(w http.ResponseWriter, r *http.Request, path string, tell func(ServedPull) any) {
+func (s *Server) servePulls(w http.ResponseWriter, r *http.Request, path string, tell func(ServedPullRequest) any) {
 	n, _ := strconv.Atoi(strings.TrimPrefix(path, "/"))
 	var sent struct {
 		Title, Body, Description, Head, Base string
@@ -171,7 +171,7 @@ func (s *Server) servePulls(w http.ResponseWriter, r *http.Request, path string,
 		if s.waitIfStalled(r, "before"); r.Context().Err() != nil {
 			return
 		}
-		s.pulls = append(s.pulls, ServedPull{
+		s.pulls = append(s.pulls, ServedPullRequest{
 			Number: len(s.pulls) + 1, Branch: branch, Base: base, Title: sent.Title, Body: body, State: "open", Commit: s.branchCommit(branch),
 		})
 		s.waitIfStalled(r, "after")

@@ -33,9 +33,9 @@ type TestedLease interface {
 	Fence() int64
 }
 
-// OpenFunc opens the same journal at each call within one test, like different processes. The journal
+// OpenJournalFunc opens the same journal at each call within one test, like different processes. The journal
 // must use the time from now.
-type OpenFunc func(t *testing.T, now func() time.Time) TestedJournal
+type OpenJournalFunc func(t *testing.T, now func() time.Time) TestedJournal
 
 // remoteProcess returns a process on another host, of which nobody here can know whether it runs.
 func remoteProcess(pid int) nexus.RunProcess {
@@ -61,11 +61,11 @@ func (c *testClock) advance(d time.Duration) {
 }
 
 // RunSuite runs the suite. Each test calls open with its own t, which identifies a new journal.
-func RunSuite(t *testing.T, open func(t *testing.T) OpenFunc) {
+func RunSuite(t *testing.T, open func(t *testing.T) OpenJournalFunc) {
 	t.Helper()
 	for _, c := range []struct {
 		name string
-		test func(t *testing.T, open OpenFunc, c *testClock)
+		test func(t *testing.T, open OpenJournalFunc, c *testClock)
 	}{
 		{"append then read", appendThenRead},
 		{"a reader sees what the writer got", roundTripFacts},
@@ -125,7 +125,7 @@ func allEvents(t *testing.T, j TestedJournal, run nexus.RunID, after int64) []ne
 	return events
 }
 
-func wantCode(t *testing.T, err error, code nexus.Code) {
+func requireErrorCode(t *testing.T, err error, code nexus.ErrorCode) {
 	t.Helper()
 	e, ok := errors.AsType[*nexus.Error](err)
 	if !ok || e.Code != code {
@@ -140,7 +140,7 @@ func parkedFact(n int) nexus.Fact {
 	return nexus.TaskParked{Task: nexus.TaskID(fmt.Sprintf("T%d", n)), Why: "a person is needed"}
 }
 
-func appendThenRead(t *testing.T, open OpenFunc, c *testClock) {
+func appendThenRead(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j := open(t, c.now)
 	l := acquireLease(t, j, "r1", 1)
@@ -170,20 +170,20 @@ func appendThenRead(t *testing.T, open OpenFunc, c *testClock) {
 }
 
 // roundTripFacts appends facts that change when they are encoded as JSON.
-func roundTripFacts(t *testing.T, open OpenFunc, c *testClock) {
+func roundTripFacts(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j := open(t, c.now)
 	odd := nexus.QuestionAsked{
 		ID: "Q1", Text: "bad \xff text",
 		Deadline: c.now().In(time.FixedZone("far", 3600)),
 	}
-	got := mustAppend(t, acquireLease(t, j, "r1", 1), odd, nexus.ReviewGiven{Findings: []nexus.Finding{}})
+	got := mustAppend(t, acquireLease(t, j, "r1", 1), odd, nexus.ReviewerVerdictGiven{Findings: []nexus.Finding{}})
 	if d := cmp.Diff(allEvents(t, j, "r1", 0), got); d != "" {
 		t.Errorf("who appends works with something else (-read +appended):\n%s", d)
 	}
 }
 
-func runsAreSeparate(t *testing.T, open OpenFunc, c *testClock) {
+func runsAreSeparate(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j := open(t, c.now)
 	a, b := acquireLease(t, j, "a", 1), acquireLease(t, j, "b", 2)
@@ -209,7 +209,7 @@ func runsAreSeparate(t *testing.T, open OpenFunc, c *testClock) {
 	}
 }
 
-func appendIsAtomic(t *testing.T, open OpenFunc, c *testClock) {
+func appendIsAtomic(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j := open(t, c.now)
 	l := acquireLease(t, j, "r1", 1)
@@ -226,7 +226,7 @@ func appendIsAtomic(t *testing.T, open OpenFunc, c *testClock) {
 	}
 }
 
-func appendNothing(t *testing.T, open OpenFunc, c *testClock) {
+func appendNothing(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j := open(t, c.now)
 	if got := mustAppend(t, acquireLease(t, j, "r1", 1)); len(got) != 0 || len(allEvents(t, j, "", 0)) != 0 {
@@ -234,11 +234,11 @@ func appendNothing(t *testing.T, open OpenFunc, c *testClock) {
 	}
 }
 
-func requestsFromAnyProcess(t *testing.T, open OpenFunc, c *testClock) {
+func requestsFromAnyProcess(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j, other := open(t, c.now), open(t, c.now)
 	_, err := other.Ask(t.Context(), "r1", nexus.Request{Verb: nexus.VerbPause})
-	wantCode(t, err, nexus.CodeNotFound)
+	requireErrorCode(t, err, nexus.CodeNotFound)
 	l := acquireLease(t, j, "r1", 1)
 	mustAppend(t, l, parkedFact(1))
 	want := nexus.Request{Verb: nexus.VerbTell, Task: "T1", Text: "use the other parser", By: "ada"}
@@ -252,7 +252,7 @@ func requestsFromAnyProcess(t *testing.T, open OpenFunc, c *testClock) {
 	mustAppend(t, l, nexus.RequestSettled{Seq: got.Seq, Granted: true})
 }
 
-func concurrentAppends(t *testing.T, open OpenFunc, c *testClock) {
+func concurrentAppends(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	const writers, appends = 4, 25
 	open(t, c.now)
@@ -287,7 +287,7 @@ func concurrentAppends(t *testing.T, open OpenFunc, c *testClock) {
 	}
 }
 
-func appendCancelled(t *testing.T, open OpenFunc, c *testClock) {
+func appendCancelled(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j := open(t, c.now)
 	l := acquireLease(t, j, "r1", 1)
@@ -304,7 +304,7 @@ func appendCancelled(t *testing.T, open OpenFunc, c *testClock) {
 
 // appendCancelledMidway cancels the context at any moment of an append. The result must be known, and
 // the next append must work.
-func appendCancelledMidway(t *testing.T, open OpenFunc, c *testClock) {
+func appendCancelledMidway(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j := open(t, c.now)
 	l := acquireLease(t, j, "r1", 1)
@@ -329,20 +329,20 @@ func appendCancelledMidway(t *testing.T, open OpenFunc, c *testClock) {
 	}
 }
 
-func spentPerDay(t *testing.T, open OpenFunc, c *testClock) {
+func spentPerDay(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j := open(t, c.now)
 	a, b := acquireLease(t, j, "a", 1), acquireLease(t, j, "b", 2)
 	today := c.now()
-	mustAppend(t, a, nexus.BudgetReserved{ID: "1", Money: 100}, nexus.BudgetSpent{ID: "1", Money: 10})
+	mustAppend(t, a, nexus.BudgetReserved{ID: "1", Money: 100}, nexus.BudgetSettled{ID: "1", Money: 10})
 	mustAppend(t, a, nexus.BudgetReserved{ID: "2", Money: 200})
 	mustAppend(t, b, nexus.BudgetReserved{ID: "2", Money: 1000}) // the same name in another run
 	c.advance(24 * time.Hour)
-	mustAppend(t, a, nexus.BudgetReserved{ID: "3", Money: 7}, nexus.BudgetSpent{ID: "3", Money: 5})
+	mustAppend(t, a, nexus.BudgetReserved{ID: "3", Money: 7}, nexus.BudgetSettled{ID: "3", Money: 5})
 	if got, err := j.SpentOnDay(t.Context(), today, "a"); err != nil || got != 1000 {
 		t.Errorf("before it was settled, the other run's call counts %d (%v), want its worst case", got, err)
 	}
-	mustAppend(t, b, nexus.BudgetSpent{ID: "2", Money: 900}, nexus.BudgetSpent{ID: "2", Money: 900}) // the second one does not count
+	mustAppend(t, b, nexus.BudgetSettled{ID: "2", Money: 900}, nexus.BudgetSettled{ID: "2", Money: 900}) // the second one does not count
 	for _, w := range []struct {
 		day    time.Time
 		except nexus.RunID
@@ -364,7 +364,7 @@ func spentPerDay(t *testing.T, open OpenFunc, c *testClock) {
 }
 
 // spentAtMidnight reserves money in the first moment of a day, and in the last one of the day before.
-func spentAtMidnight(t *testing.T, open OpenFunc, c *testClock) {
+func spentAtMidnight(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j := open(t, c.now)
 	l := acquireLease(t, j, "a", 1)
@@ -372,7 +372,7 @@ func spentAtMidnight(t *testing.T, open OpenFunc, c *testClock) {
 	c.advance(next.Sub(c.now()) - 1)
 	mustAppend(t, l, nexus.BudgetReserved{ID: "last", Money: 1})
 	c.advance(1)
-	mustAppend(t, l, nexus.BudgetReserved{ID: "first", Money: 10}, nexus.BudgetSpent{ID: "last", Money: 2})
+	mustAppend(t, l, nexus.BudgetReserved{ID: "first", Money: 10}, nexus.BudgetSettled{ID: "last", Money: 2})
 	for day, want := range map[time.Time]nexus.Money{next.Add(-1): 2, next: 10} {
 		if got, err := j.SpentOnDay(t.Context(), day, ""); err != nil || got != want {
 			t.Errorf("on %s %d was spent (%v), want %d", day, got, err, want)

@@ -10,12 +10,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func leaseExcludesOthers(t *testing.T, open OpenFunc, c *testClock) {
+func leaseExcludesOthers(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j, other := open(t, c.now), open(t, c.now)
 	l := acquireLease(t, j, "r1", 4711)
 	_, err := other.Acquire(t.Context(), "r1", remoteProcess(2), time.Minute)
-	wantCode(t, err, nexus.CodeRunHeld)
+	requireErrorCode(t, err, nexus.CodeRunHeld)
 	if s := err.Error(); !strings.Contains(s, "4711") || !strings.Contains(s, "elsewhere.invalid") {
 		t.Errorf("the error does not name who holds the run: %s", s)
 	}
@@ -23,7 +23,7 @@ func leaseExcludesOthers(t *testing.T, open OpenFunc, c *testClock) {
 	mustAppend(t, l, parkedFact(1))
 }
 
-func leaseExpires(t *testing.T, open OpenFunc, c *testClock) {
+func leaseExpires(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j, other := open(t, c.now), open(t, c.now)
 	old := acquireLease(t, j, "r1", 1)
@@ -39,8 +39,8 @@ func leaseExpires(t *testing.T, open OpenFunc, c *testClock) {
 		t.Errorf("fence went from %d to %d", old.Fence(), next.Fence())
 	}
 	_, err := old.Append(t.Context(), parkedFact(3))
-	wantCode(t, err, nexus.CodeLeaseLost)
-	wantCode(t, old.Renew(t.Context()), nexus.CodeLeaseLost)
+	requireErrorCode(t, err, nexus.CodeLeaseLost)
+	requireErrorCode(t, old.Renew(t.Context()), nexus.CodeLeaseLost)
 	if err := old.Release(t.Context()); err != nil {
 		t.Errorf("releasing what is lost: %v", err)
 	}
@@ -50,7 +50,7 @@ func leaseExpires(t *testing.T, open OpenFunc, c *testClock) {
 	}
 }
 
-func leaseRenewed(t *testing.T, open OpenFunc, c *testClock) {
+func leaseRenewed(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j, other := open(t, c.now), open(t, c.now)
 	l := acquireLease(t, j, "r1", 1)
@@ -62,10 +62,10 @@ func leaseRenewed(t *testing.T, open OpenFunc, c *testClock) {
 	}
 	c.advance(50 * time.Second)
 	_, err := other.Acquire(t.Context(), "r1", remoteProcess(2), time.Minute)
-	wantCode(t, err, nexus.CodeRunHeld)
+	requireErrorCode(t, err, nexus.CodeRunHeld)
 }
 
-func leaseReleased(t *testing.T, open OpenFunc, c *testClock) {
+func leaseReleased(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j, other := open(t, c.now), open(t, c.now)
 	l := acquireLease(t, j, "r1", 1)
@@ -75,7 +75,7 @@ func leaseReleased(t *testing.T, open OpenFunc, c *testClock) {
 		}
 	}
 	_, err := l.Append(t.Context(), parkedFact(1))
-	wantCode(t, err, nexus.CodeLeaseLost)
+	requireErrorCode(t, err, nexus.CodeLeaseLost)
 	last := l.Fence()
 	for range 3 {
 		next := acquireLease(t, other, "r1", 2)
@@ -89,7 +89,7 @@ func leaseReleased(t *testing.T, open OpenFunc, c *testClock) {
 	}
 }
 
-func concurrentAcquires(t *testing.T, open OpenFunc, c *testClock) {
+func concurrentAcquires(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	open(t, c.now)
 	var wait sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func followAllRuns(t *testing.T, open OpenFunc, c *testClock) {
+func followAllRuns(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	const n = 600 // more than one page
 	j := open(t, c.now)
@@ -52,7 +52,7 @@ func followAllRuns(t *testing.T, open OpenFunc, c *testClock) {
 	wait.Wait()
 }
 
-func readLongRun(t *testing.T, open OpenFunc, c *testClock) {
+func readLongRun(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	const n = 1500
 	j := open(t, c.now)
@@ -81,7 +81,7 @@ func readLongRun(t *testing.T, open OpenFunc, c *testClock) {
 	}
 }
 
-func followEnds(t *testing.T, open OpenFunc, c *testClock) {
+func followEnds(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j := open(t, c.now)
 	mustAppend(t, acquireLease(t, j, "r1", 1), parkedFact(0), parkedFact(1))
@@ -104,7 +104,7 @@ func followEnds(t *testing.T, open OpenFunc, c *testClock) {
 	}
 }
 
-func readingStopsEarly(t *testing.T, open OpenFunc, c *testClock) {
+func readingStopsEarly(t *testing.T, open OpenJournalFunc, c *testClock) {
 	t.Helper()
 	j := open(t, c.now)
 	l := acquireLease(t, j, "r1", 1)

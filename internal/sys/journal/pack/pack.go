@@ -28,8 +28,8 @@ import (
 // Format is the version of the file that this program writes, and the newest that it can read.
 const Format = 1
 
-// Manifest describes the content of a file.
-type Manifest struct {
+// RunPackManifest describes the content of a file.
+type RunPackManifest struct {
 	Format int               `json:"format"`
 	Run    nexus.RunID       `json:"run"`
 	Base   string            `json:"base"` // commit from which the run started; the repository must have it
@@ -66,11 +66,11 @@ func invalidFileError(why string, args ...any) error {
 	}
 }
 
-// Writer writes a file. Call its methods in order.
-type Writer struct{ tar *tar.Writer }
+// RunPackWriter writes a file. Call its methods in order.
+type RunPackWriter struct{ tar *tar.Writer }
 
-// NewWriter writes the manifest and the events. It sets the manifest's fields about the events.
-func NewWriter(w io.Writer, m Manifest, events []journal.PortableEvent) (*Writer, error) {
+// NewRunPackWriter writes the manifest and the events. It sets the manifest's fields about the events.
+func NewRunPackWriter(w io.Writer, m RunPackManifest, events []journal.ImportableEvent) (*RunPackWriter, error) {
 	var lines bytes.Buffer
 	for _, e := range events {
 		line, err := json.Marshal(packedEvent{e.Seq, e.At, e.Kind, e.Data})
@@ -85,7 +85,7 @@ func NewWriter(w io.Writer, m Manifest, events []journal.PortableEvent) (*Writer
 	if err != nil {
 		return nil, err
 	}
-	p := &Writer{tar.NewWriter(w)}
+	p := &RunPackWriter{tar.NewWriter(w)}
 	if err := p.writeMember(manifestName, int64(len(data)), bytes.NewReader(data)); err != nil {
 		return nil, err
 	}
@@ -93,19 +93,19 @@ func NewWriter(w io.Writer, m Manifest, events []journal.PortableEvent) (*Writer
 }
 
 // WriteBlob writes a blob.
-func (p *Writer) WriteBlob(hash string, data []byte) error {
+func (p *RunPackWriter) WriteBlob(hash string, data []byte) error {
 	return p.writeMember(blobPrefix+hash, int64(len(data)), bytes.NewReader(data))
 }
 
 // WriteBundle writes the commits.
-func (p *Writer) WriteBundle(size int64, r io.Reader) error {
+func (p *RunPackWriter) WriteBundle(size int64, r io.Reader) error {
 	return p.writeMember(bundleName, size, r)
 }
 
 // Close ends the archive.
-func (p *Writer) Close() error { return p.tar.Close() }
+func (p *RunPackWriter) Close() error { return p.tar.Close() }
 
-func (p *Writer) writeMember(name string, size int64, r io.Reader) error {
+func (p *RunPackWriter) writeMember(name string, size int64, r io.Reader) error {
 	if err := p.tar.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o600, Size: size}); err != nil {
 		return err
 	}
@@ -113,10 +113,10 @@ func (p *Writer) writeMember(name string, size int64, r io.Reader) error {
 	return err
 }
 
-// Reader reads a file. Call its methods in order.
-type Reader struct {
-	Manifest Manifest
-	Events   []journal.PortableEvent
+// RunPackReader reads a file. Call its methods in order.
+type RunPackReader struct {
+	Manifest RunPackManifest
+	Events   []journal.ImportableEvent
 
 	tar  *tar.Reader
 	next *tar.Header // nil at the end
@@ -129,8 +129,8 @@ var (
 )
 
 // OpenPack reads and checks the manifest and the events.
-func OpenPack(r io.Reader) (*Reader, error) {
-	p := &Reader{tar: tar.NewReader(r)}
+func OpenPack(r io.Reader) (*RunPackReader, error) {
+	p := &RunPackReader{tar: tar.NewReader(r)}
 	if err := p.nextMember(); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func OpenPack(r io.Reader) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.Manifest.parse(data); err != nil {
+	if err := p.Manifest.parseJSON(data); err != nil {
 		return nil, err
 	}
 	lines, err := p.readMember(eventsName, maxEvents)
@@ -155,8 +155,8 @@ func OpenPack(r io.Reader) (*Reader, error) {
 	return p, err
 }
 
-// parse reads a manifest and refuses values that no export writes.
-func (m *Manifest) parse(data []byte) error {
+// parseJSON reads a manifest and refuses values that no export writes.
+func (m *RunPackManifest) parseJSON(data []byte) error {
 	if err := json.Unmarshal(data, m); err != nil {
 		return invalidFileError("its manifest is not JSON")
 	}
@@ -182,8 +182,8 @@ func (m *Manifest) parse(data []byte) error {
 	return nil
 }
 
-func parseEvents(lines []byte) ([]journal.PortableEvent, error) {
-	var all []journal.PortableEvent
+func parseEvents(lines []byte) ([]journal.ImportableEvent, error) {
+	var all []journal.ImportableEvent
 	s := bufio.NewScanner(bytes.NewReader(lines))
 	s.Buffer(nil, max(len(lines), 1)+1)
 	for s.Scan() {
@@ -194,13 +194,13 @@ func parseEvents(lines []byte) ([]journal.PortableEvent, error) {
 		if n := len(all); n > 0 && e.Seq <= all[n-1].Seq || e.Seq < 1 {
 			return nil, invalidFileError("event %d is out of order", len(all)+1)
 		}
-		all = append(all, journal.PortableEvent{Seq: e.Seq, At: e.At, Kind: e.Kind, Data: e.Data})
+		all = append(all, journal.ImportableEvent{Seq: e.Seq, At: e.At, Kind: e.Kind, Data: e.Data})
 	}
 	return all, s.Err()
 }
 
 // ReadBlobs calls take for each blob, after checking its hash.
-func (p *Reader) ReadBlobs(take func(hash string, data []byte) error) error {
+func (p *RunPackReader) ReadBlobs(take func(hash string, data []byte) error) error {
 	for p.next != nil && strings.HasPrefix(p.next.Name, blobPrefix) {
 		hash := strings.TrimPrefix(p.next.Name, blobPrefix)
 		if !hashPattern.MatchString(hash) {
@@ -221,7 +221,7 @@ func (p *Reader) ReadBlobs(take func(hash string, data []byte) error) error {
 }
 
 // ReadBundle calls take with the commits, if there are any, and checks that nothing follows.
-func (p *Reader) ReadBundle(take func(io.Reader) error) error {
+func (p *RunPackReader) ReadBundle(take func(io.Reader) error) error {
 	if p.Manifest.Bundle {
 		if p.next == nil || p.next.Name != bundleName {
 			return invalidFileError("its commits are missing")
@@ -259,7 +259,7 @@ func (c *countingReader) Read(b []byte) (int, error) {
 }
 
 // readMember reads the member that must be next, and advances.
-func (p *Reader) readMember(name string, most int64) ([]byte, error) {
+func (p *RunPackReader) readMember(name string, most int64) ([]byte, error) {
 	switch {
 	case p.next == nil || p.next.Name != name:
 		return nil, invalidFileError("%s is missing", name)
@@ -274,7 +274,7 @@ func (p *Reader) readMember(name string, most int64) ([]byte, error) {
 }
 
 // nextMember reads the next member's header, which must be that of a regular file.
-func (p *Reader) nextMember() error {
+func (p *RunPackReader) nextMember() error {
 	h, err := p.tar.Next()
 	switch {
 	case errors.Is(err, io.EOF):

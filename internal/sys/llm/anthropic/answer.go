@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
 )
 
-// anthropicEvent has the used fields of all events of a stream.
-type anthropicEvent struct {
+// anthropicStreamEvent has the used fields of all events of a stream.
+type anthropicStreamEvent struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`
 	Message struct {
@@ -33,35 +33,35 @@ type anthropicEvent struct {
 
 // anthropicUsage counts whole messages; a missing count is unchanged.
 type anthropicUsage struct {
-	Input      *wire.TokenCount `json:"input_tokens"` // without tokens read from or written to the cache
-	CacheRead  *wire.TokenCount `json:"cache_read_input_tokens"`
-	CacheWrite *wire.TokenCount `json:"cache_creation_input_tokens"`
+	Input      *providerhttp.TokenCount `json:"input_tokens"` // without tokens read from or written to the cache
+	CacheRead  *providerhttp.TokenCount `json:"cache_read_input_tokens"`
+	CacheWrite *providerhttp.TokenCount `json:"cache_creation_input_tokens"`
 	Created    struct {
-		Hour *wire.TokenCount `json:"ephemeral_1h_input_tokens"` // part of CacheWrite
+		Hour *providerhttp.TokenCount `json:"ephemeral_1h_input_tokens"` // part of CacheWrite
 	} `json:"cache_creation"`
-	Output *wire.TokenCount `json:"output_tokens"`
-	usageTerms
+	Output *providerhttp.TokenCount `json:"output_tokens"`
+	anthropicBillingTerms
 }
 
-// usageTerms are the conditions of the price besides the tokens.
-type usageTerms struct {
+// anthropicBillingTerms are the conditions of the price besides the tokens.
+type anthropicBillingTerms struct {
 	Service string `json:"service_tier"`
 	Region  string `json:"inference_geo"`
 	Server  struct {
-		Searches wire.TokenCount `json:"web_search_requests"`
+		Searches providerhttp.TokenCount `json:"web_search_requests"`
 	} `json:"server_tool_use"`
 }
 
-func (t usageTerms) applyTo(n *llm.BillingTerms) {
+func (t anthropicBillingTerms) applyTo(n *llm.BillingTerms) {
 	n.Service, n.Region = cmp.Or(t.Service, n.Service), cmp.Or(t.Region, n.Region)
 	n.Searches = max(n.Searches, int64(t.Server.Searches))
 }
 
 func (u anthropicUsage) applyTo(r *llm.Response) {
-	u.usageTerms.applyTo(&r.Terms)
+	u.anthropicBillingTerms.applyTo(&r.Terms)
 	n := &r.Usage
 	for _, c := range []struct {
-		from *wire.TokenCount
+		from *providerhttp.TokenCount
 		to   *int64
 	}{{u.Input, &n.Input}, {u.CacheRead, &n.CacheRead}, {u.CacheWrite, &n.CacheWrite}, {u.Created.Hour, &n.CacheHour}, {u.Output, &n.Output}} {
 		if c.from != nil {
@@ -70,19 +70,19 @@ func (u anthropicUsage) applyTo(r *llm.Response) {
 	}
 }
 
-// anthropicDraft is an incomplete answer.
-type anthropicDraft struct {
+// anthropicAnswerDraft is an incomplete answer.
+type anthropicAnswerDraft struct {
 	r      llm.Response
-	blocks []*blockDraft
+	blocks []*contentBlockDraft
 	reason string
-	over   bool            // the message is complete
-	bytes  int             // of the answer so far
-	step   int             // number of earlier answers
-	hear   func(llm.Delta) // called with non-empty pieces
+	over   bool                  // the message is complete
+	bytes  int                   // of the answer so far
+	step   int                   // number of earlier answers
+	hear   func(llm.AnswerDelta) // called with non-empty pieces
 }
 
-// blockDraft is an incomplete content block.
-type blockDraft struct {
+// contentBlockDraft is an incomplete content block.
+type contentBlockDraft struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -97,16 +97,16 @@ type blockDraft struct {
 }
 
 // addEvent adds one event. It ignores unknown ones, as the provider asks its clients to.
-func (d *anthropicDraft) addEvent(name string, data []byte, key string) error {
+func (d *anthropicAnswerDraft) addEvent(name string, data []byte, key string) error {
 	if name == "error" {
-		return wire.ResponseError(0, nil, data, key)
+		return providerhttp.NewResponseError(0, nil, data, key)
 	}
 	if len(data) <= 1 {
 		return nil
 	}
-	var v anthropicEvent
+	var v anthropicStreamEvent
 	if err := json.Unmarshal(data, &v); err != nil {
-		return wire.NewMalformedError(err)
+		return providerhttp.NewMalformedError(err)
 	}
 	switch v.Type {
 	case "message_start":
@@ -118,7 +118,7 @@ func (d *anthropicDraft) addEvent(name string, data []byte, key string) error {
 		return d.addDelta(v)
 	case "content_block_stop":
 		if v.Index < 0 || v.Index >= len(d.blocks) {
-			return wire.NewMalformedError(errors.New("the end of a block that never started"))
+			return providerhttp.NewMalformedError(errors.New("the end of a block that never started"))
 		}
 		d.blocks[v.Index].closed = true
 	case "message_delta":
@@ -127,65 +127,65 @@ func (d *anthropicDraft) addEvent(name string, data []byte, key string) error {
 	case "message_stop":
 		d.over = true
 	case "error":
-		return wire.ResponseError(0, nil, data, key)
+		return providerhttp.NewResponseError(0, nil, data, key)
 	}
 	return nil
 }
 
-func (d *anthropicDraft) startBlock(v anthropicEvent) error {
+func (d *anthropicAnswerDraft) startBlock(v anthropicStreamEvent) error {
 	if v.Index != len(d.blocks) {
-		return wire.NewMalformedError(errors.New("a block out of order"))
+		return providerhttp.NewMalformedError(errors.New("a block out of order"))
 	}
-	p := &blockDraft{raw: v.Block}
+	p := &contentBlockDraft{raw: v.Block}
 	if err := json.Unmarshal(v.Block, p); err != nil {
-		return wire.NewMalformedError(err)
+		return providerhttp.NewMalformedError(err)
 	}
 	p.signed.WriteString(p.Signature)
 	d.blocks = append(d.blocks, p)
 	switch p.Type {
 	case "tool_use":
-		d.hear(llm.Delta{Tool: p.Name})
+		d.hear(llm.AnswerDelta{Tool: p.Name})
 		if in := string(p.Input); in != "" && in != "{}" && in != "null" {
 			p.grown.WriteString(in)
-			d.hear(llm.Delta{Input: len(in)})
+			d.hear(llm.AnswerDelta{Input: len(in)})
 		}
 	case "text":
 		p.grown.WriteString(p.Text)
-		d.hear(llm.Delta{Text: p.Text})
+		d.hear(llm.AnswerDelta{Text: p.Text})
 	case "thinking":
 		p.grown.WriteString(p.Thinking)
-		d.hear(llm.Delta{Thought: p.Thinking})
+		d.hear(llm.AnswerDelta{Thought: p.Thinking})
 	default: // sealed thinking, among others
-		d.hear(llm.Delta{Input: len(v.Block)})
+		d.hear(llm.AnswerDelta{Input: len(v.Block)})
 	}
 	return nil
 }
 
-func (d *anthropicDraft) addDelta(v anthropicEvent) error {
+func (d *anthropicAnswerDraft) addDelta(v anthropicStreamEvent) error {
 	if v.Index < 0 || v.Index >= len(d.blocks) {
-		return wire.NewMalformedError(errors.New("a piece of a block that never started"))
+		return providerhttp.NewMalformedError(errors.New("a piece of a block that never started"))
 	}
 	p := d.blocks[v.Index]
 	d.bytes += len(v.Delta.Text) + len(v.Delta.Thinking) + len(v.Delta.JSON)
 	switch v.Delta.Type {
 	case "text_delta":
 		p.grown.WriteString(v.Delta.Text)
-		d.hear(llm.Delta{Text: v.Delta.Text})
+		d.hear(llm.AnswerDelta{Text: v.Delta.Text})
 	case "thinking_delta":
 		p.grown.WriteString(v.Delta.Thinking)
-		d.hear(llm.Delta{Thought: v.Delta.Thinking})
+		d.hear(llm.AnswerDelta{Thought: v.Delta.Thinking})
 	case "input_json_delta":
 		p.grown.WriteString(v.Delta.JSON)
-		d.hear(llm.Delta{Input: len(v.Delta.JSON)})
+		d.hear(llm.AnswerDelta{Input: len(v.Delta.JSON)})
 	case "signature_delta":
 		p.signed.WriteString(v.Delta.Signature)
-		d.hear(llm.Delta{Input: len(v.Delta.Signature)})
+		d.hear(llm.AnswerDelta{Input: len(v.Delta.Signature)})
 	}
 	return nil
 }
 
 // finishAnswer builds the answer after the last event.
-func (d *anthropicDraft) finishAnswer() (llm.Response, error) {
+func (d *anthropicAnswerDraft) finishAnswer() (llm.Response, error) {
 	r := d.r
 	switch d.reason {
 	case "max_tokens":
@@ -193,26 +193,26 @@ func (d *anthropicDraft) finishAnswer() (llm.Response, error) {
 	case "refusal":
 		r.Stop = llm.StopRefuse
 	case "model_context_window_exceeded":
-		return r, &llm.Error{Class: llm.Context, Code: d.reason, Cause: errors.New("the answer did not fit the context window")}
+		return r, &llm.ModelCallError{Class: llm.Context, Code: d.reason, Cause: errors.New("the answer did not fit the context window")}
 	case "":
-		return r, wire.NewCutError()
+		return r, providerhttp.NewCutError()
 	default:
 		r.Stop = llm.StopDone // or StopTools: the calls decide
 	}
 	r.Message.From = llm.Assistant
 	for _, p := range d.blocks {
 		if !p.closed && r.Stop == llm.StopDone {
-			return r, wire.NewCutError()
+			return r, providerhttp.NewCutError()
 		}
 		if part, ok := p.toPart(); ok {
 			r.Message.Parts = append(r.Message.Parts, part)
 		}
 	}
-	return wire.FinishResponse(r, d.step), nil
+	return providerhttp.FinishResponse(r, d.step), nil
 }
 
 // toPart returns the block as a part, and false for an empty text.
-func (p *blockDraft) toPart() (llm.MessagePart, bool) {
+func (p *contentBlockDraft) toPart() (llm.MessagePart, bool) {
 	switch p.Type {
 	case "text":
 		return llm.MessagePart{Text: p.grown.String()}, p.grown.Len() > 0
@@ -223,7 +223,7 @@ func (p *blockDraft) toPart() (llm.MessagePart, bool) {
 		}
 		return llm.MessagePart{Call: &llm.ToolCall{ID: p.ID, Tool: p.Name, Input: json.RawMessage(input)}}, true
 	case "thinking":
-		raw, err := wire.EncodeJSON(struct {
+		raw, err := providerhttp.EncodeJSON(struct {
 			Type      string `json:"type"`
 			Thinking  string `json:"thinking"`
 			Signature string `json:"signature"`

@@ -10,7 +10,7 @@ import (
 	"net/url"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
 )
 
 // Config configures the access to the models.
@@ -32,11 +32,11 @@ const defaultBaseURL = "https://api.anthropic.com/"
 // apiVersion is the API version that every request names.
 const apiVersion = "2023-06-01"
 
-// New returns the models. It makes no request.
-func New(c Config) llm.Provider {
+// NewProvider returns the models. It makes no request.
+func NewProvider(c Config) llm.Provider {
 	return &anthropicModel{
 		limits: c.Limits, effort: c.Effort, thinking: c.Thinking,
-		at: wire.NewEndpoint(cmp.Or(c.BaseURL, defaultBaseURL), c.HTTP, func(h http.Header) {
+		at: providerhttp.NewEndpoint(cmp.Or(c.BaseURL, defaultBaseURL), c.HTTP, func(h http.Header) {
 			h.Set("Anthropic-Version", apiVersion)
 			if c.Key != "" {
 				h.Set("X-Api-Key", c.Key)
@@ -51,17 +51,17 @@ func New(c Config) llm.Provider {
 type anthropicModel struct {
 	limits           llm.CallLimits
 	effort, thinking string
-	at               *wire.Endpoint
+	at               *providerhttp.ProviderEndpoint
 	key              func() string
 }
 
 // Stream sends the request and reads the answer. Only the needed fields of events are decoded.
-func (m *anthropicModel) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+func (m *anthropicModel) Stream(ctx context.Context, r llm.Request, heard func(llm.AnswerDelta)) (llm.Response, error) {
 	body, err := m.encodeRequest(r)
 	if err != nil {
 		return llm.Response{}, err
 	}
-	ctx, watch := wire.StartWatch(ctx, m.limits)
+	ctx, watch := providerhttp.StartCallLimitWatch(ctx, m.limits)
 	defer watch.Stop()
 	resp, err := m.at.PostStream(ctx, "v1/messages", m.key(), nil, body)
 	if err != nil {
@@ -69,8 +69,8 @@ func (m *anthropicModel) Stream(ctx context.Context, r llm.Request, heard func(l
 	}
 	defer func() { _ = resp.Body.Close() }()
 	stream := watch.WatchBody(resp.Body)
-	d := anthropicDraft{hear: watch.WatchDeltas(heard), step: wire.AnswerNumber(r)}
-	events := wire.NewEvents(stream)
+	d := anthropicAnswerDraft{hear: watch.WatchDeltas(heard), step: providerhttp.AnswerNumber(r)}
+	events := providerhttp.NewServerEventReader(stream)
 	for !d.over && err == nil && events.Next() {
 		err = d.addEvent(events.Name(), events.Data(), m.key())
 	}
@@ -79,7 +79,7 @@ func (m *anthropicModel) Stream(ctx context.Context, r llm.Request, heard func(l
 		err = events.Err()
 	}
 	if err == nil && !d.over {
-		err = wire.NewCutError()
+		err = providerhttp.NewCutError()
 	}
 	if err == nil {
 		var answer llm.Response
@@ -89,26 +89,26 @@ func (m *anthropicModel) Stream(ctx context.Context, r llm.Request, heard func(l
 			return answer, nil
 		}
 	}
-	return wire.PartialResponse(r, d.r, d.over, d.bytes), wire.CallError(ctx, err, nil, m.key())
+	return providerhttp.PartialResponse(r, d.r, d.over, d.bytes), providerhttp.NewCallError(ctx, err, nil, m.key())
 }
 
 // Models implements [llm.Provider].
 func (m *anthropicModel) Models(ctx context.Context) ([]llm.ModelInfo, error) {
-	ctx, watch := wire.StartWatch(ctx, m.limits)
+	ctx, watch := providerhttp.StartCallLimitWatch(ctx, m.limits)
 	defer watch.Stop()
 	var all []llm.ModelInfo
 	err := m.at.ListPages(ctx, "v1/models", m.key(), func(data []byte) (url.Values, error) {
 		var page struct {
 			Data []struct {
-				ID      string          `json:"id"`
-				Context wire.TokenCount `json:"max_input_tokens"`
-				Output  wire.TokenCount `json:"max_tokens"`
+				ID      string                  `json:"id"`
+				Context providerhttp.TokenCount `json:"max_input_tokens"`
+				Output  providerhttp.TokenCount `json:"max_tokens"`
 			} `json:"data"`
 			More *bool  `json:"has_more"`
 			Last string `json:"last_id"`
 		}
 		if err := json.Unmarshal(data, &page); err != nil {
-			return nil, wire.NewMalformedError(err)
+			return nil, providerhttp.NewMalformedError(err)
 		}
 		for _, x := range page.Data {
 			all = append(all, llm.ModelInfo{Name: x.ID, Context: int64(x.Context), Output: int64(x.Output)})

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
 )
 
 // lookback is the number of blocks before a breakpoint in which the provider searches for an
@@ -22,7 +22,7 @@ type anthropicRequest struct {
 	Cache     *cacheControl      `json:"cache_control,omitempty"` // moves to the last block automatically
 	Output    *outputConfig      `json:"output_config,omitempty"`
 	Thinking  *thinkingOption    `json:"thinking,omitempty"`
-	Choice    *toolChoice        `json:"tool_choice,omitempty"`
+	Choice    *toolChoiceOption  `json:"tool_choice,omitempty"`
 	Tools     []anthropicTool    `json:"tools,omitempty"`
 	System    []anthropicBlock   `json:"system,omitempty"`
 	Messages  []anthropicMessage `json:"messages"`
@@ -42,7 +42,7 @@ type answerFormat struct {
 	Schema json.RawMessage `json:"schema"`
 }
 
-type toolChoice struct {
+type toolChoiceOption struct {
 	Type string `json:"type"`
 	Name string `json:"name,omitempty"`
 }
@@ -82,7 +82,7 @@ type anthropicBlock struct {
 // that a message's bytes stay the same from request to request.
 func (m *anthropicModel) encodeRequest(r llm.Request) ([]byte, error) {
 	if r.MaxTokens <= 0 {
-		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
+		return nil, &llm.ModelCallError{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
 	}
 	ephemeral := &cacheControl{Type: "ephemeral"}
 	q := anthropicRequest{Model: r.Model, MaxTokens: r.MaxTokens, Stream: true, Cache: ephemeral, Messages: []anthropicMessage{}}
@@ -98,9 +98,9 @@ func (m *anthropicModel) encodeRequest(r llm.Request) ([]byte, error) {
 	switch r.Force {
 	case "":
 	case llm.AnyTool:
-		q.Choice = &toolChoice{Type: "any"}
+		q.Choice = &toolChoiceOption{Type: "any"}
 	default:
-		q.Choice = &toolChoice{"tool", r.Force}
+		q.Choice = &toolChoiceOption{"tool", r.Force}
 	}
 	for _, t := range r.Tools {
 		q.Tools = append(q.Tools, anthropicTool{Name: t.Name, Description: t.Description, Schema: t.Schema})
@@ -116,7 +116,7 @@ func (m *anthropicModel) encodeRequest(r llm.Request) ([]byte, error) {
 		}
 	}
 	addCacheBreakpoint(q.Messages, ephemeral)
-	return wire.EncodeJSON(q)
+	return providerhttp.EncodeJSON(q)
 }
 
 // encodeParts returns the blocks of a message: results first, as the provider requires, and no

@@ -65,7 +65,7 @@ func stopped(reason string) string {
 func ask(t *testing.T, s *server, c anthropic.Config, r llm.Request) (llm.Response, error) {
 	t.Helper()
 	c.BaseURL = s.URL
-	return anthropic.New(c).Stream(t.Context(), r, nil)
+	return anthropic.NewProvider(c).Stream(t.Context(), r, nil)
 }
 
 func TestRequest(t *testing.T) {
@@ -84,7 +84,7 @@ func TestRequest(t *testing.T) {
 			{Call: &llm.ToolCall{ID: "2", Tool: "read_file"}},
 		}},
 		llm.Message{From: llm.User, Parts: []llm.MessagePart{
-			{Text: "go on"}, {Result: &llm.Result{ID: "1"}}, {Result: &llm.Result{ID: "2", Text: "no such file", Failed: true}},
+			{Text: "go on"}, {Result: &llm.ToolResult{ID: "1"}}, {Result: &llm.ToolResult{ID: "2", Text: "no such file", Failed: true}},
 		}},
 		llm.Message{From: llm.Assistant},
 	)
@@ -120,7 +120,7 @@ func TestBridge(t *testing.T) {
 		for i := range calls {
 			id := fmt.Sprint(i)
 			said.Parts = append(said.Parts, llm.MessagePart{Call: &llm.ToolCall{ID: id, Tool: "read_file"}})
-			got.Parts = append(got.Parts, llm.MessagePart{Result: &llm.Result{ID: id, Text: "x"}})
+			got.Parts = append(got.Parts, llm.MessagePart{Result: &llm.ToolResult{ID: id, Text: "x"}})
 		}
 		r.Messages = append(r.Messages, said, got)
 		if _, err := ask(t, s, anthropic.Config{}, r); err != nil {
@@ -147,7 +147,7 @@ func TestAnswer(t *testing.T) {
 		events []string
 		stop   llm.StopReason
 		parts  []llm.MessagePart
-		class  llm.FailureClass
+		class  llm.CallFailureClass
 	}{
 		"tools":       {events: append(whole[:7:7], stopped("tool_use"), end), stop: llm.StopTools, parts: []llm.MessagePart{ab, called}},
 		"end":         {events: append(whole[:4:4], stopped("end_turn"), end), stop: llm.StopDone, parts: []llm.MessagePart{ab}},
@@ -192,7 +192,7 @@ func TestAnswer(t *testing.T) {
 			got, err := ask(t, serve(t, 200, "text/event-stream", stream(c.events...)), anthropic.Config{}, conform.NewRequest("c"))
 			usage := nexus.Usage{Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40}
 			if c.class != "" {
-				e, ok := errors.AsType[*llm.Error](err)
+				e, ok := errors.AsType[*llm.ModelCallError](err)
 				if !ok || e.Class != c.class || len(got.Message.Parts) > 0 {
 					t.Fatalf("%+v %v", got, err)
 				}
@@ -215,7 +215,7 @@ func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		status       int
 		kind, answer string
-		want         llm.FailureClass
+		want         llm.CallFailureClass
 	}{
 		"redirect":      {307, "text/plain", "", llm.Invalid},
 		"no stream":     {200, "application/json", `{"type":"error","error":{"type":"overloaded_error","message":"x"}}`, llm.Overload},
@@ -225,12 +225,12 @@ func TestRefusals(t *testing.T) {
 		"error in JSON": {500, "application/json", "{", llm.Transient},
 	} {
 		_, err := ask(t, serve(t, c.status, c.kind, c.answer), anthropic.Config{Key: "k"}, conform.NewRequest("c"))
-		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.want {
+		if e, ok := errors.AsType[*llm.ModelCallError](err); !ok || e.Class != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
 	}
-	_, err := anthropic.New(anthropic.Config{BaseURL: "ftp://x"}).Stream(t.Context(), conform.NewRequest("c"), nil)
-	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != llm.Invalid {
+	_, err := anthropic.NewProvider(anthropic.Config{BaseURL: "ftp://x"}).Stream(t.Context(), conform.NewRequest("c"), nil)
+	if e, ok := errors.AsType[*llm.ModelCallError](err); !ok || e.Class != llm.Invalid {
 		t.Error(err)
 	}
 }
@@ -241,7 +241,7 @@ func TestTerms(t *testing.T) {
 		`{"type":"message_start","message":{"id":"m","model":"c","usage":{"input_tokens":1,"service_tier":"standard","inference_geo":"us","server_tool_use":{"web_search_requests":1}}}}`,
 		`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"x"}}`, `{"type":"content_block_stop","index":0}`,
 		`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1,"server_tool_use":{"web_search_requests":3}}}`, end))
-	got, err := anthropic.New(anthropic.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), conform.NewRequest("c"), nil)
+	got, err := anthropic.NewProvider(anthropic.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), conform.NewRequest("c"), nil)
 	if want := (llm.BillingTerms{Service: "standard", Region: "us", Searches: 3}); err != nil || got.Terms != want {
 		t.Errorf("%+v %v", got.Terms, err)
 	}
@@ -273,7 +273,7 @@ func TestModels(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, c.pages[r.URL.Query().Get("after_id")])
 		}))
-		all, err := anthropic.New(anthropic.Config{Key: "k", BaseURL: s.URL}).Models(t.Context())
+		all, err := anthropic.NewProvider(anthropic.Config{Key: "k", BaseURL: s.URL}).Models(t.Context())
 		s.Close()
 		var names []string
 		for _, m := range all {

@@ -14,12 +14,12 @@ import (
 
 // BenchmarkLoad reads a kept list of 5,000 models.
 func BenchmarkLoad(b *testing.B) {
-	k := catalog.SavedCatalog{Version: 1, From: "https://models.dev/api.json", Models: map[string]llm.ListedModel{}}
+	k := catalog.StoredModelCatalog{Version: 1, From: "https://models.dev/api.json", Models: map[string]llm.ModelTableEntry{}}
 	for i := range 5000 {
 		in := nexus.Dollar * nexus.Money(1+i%300) / 100
-		k.Models[fmt.Sprintf("provider-%d/model-of-some-length-%d", i/50, i)] = llm.ListedModel{
+		k.Models[fmt.Sprintf("provider-%d/model-of-some-length-%d", i/50, i)] = llm.ModelTableEntry{
 			Context: 200_000, Output: 64_000, Dated: "2026-11-21",
-			Rates: []llm.TokenRate{{Input: in, Output: 5 * in, CacheRead: in / 10, CacheWrite: in * 5 / 4}},
+			Rates: []llm.TokenPriceRate{{Input: in, Output: 5 * in, CacheRead: in / 10, CacheWrite: in * 5 / 4}},
 		}
 	}
 	data, err := json.Marshal(k)
@@ -32,7 +32,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if k, err := catalog.LoadSaved(path); err != nil || len(k.Models) != 5000 {
+		if k, err := catalog.LoadStoredCatalog(path); err != nil || len(k.Models) != 5000 {
 			b.Fatal(err)
 		}
 	}

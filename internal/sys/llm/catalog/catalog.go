@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
+	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
@@ -28,18 +28,18 @@ const MaxListSize = 64 << 20
 // version is the version of the stored file.
 const version = 1
 
-// SavedCatalog is the stored list.
-type SavedCatalog struct {
-	Version int                        `json:"version"`
-	From    string                     `json:"from"` // URL
-	ETag    string                     `json:"etag,omitzero"`
-	Fetched time.Time                  `json:"fetched"` // time of the last fetch, even if unchanged
-	Models  map[string]llm.ListedModel `json:"models"`
+// StoredModelCatalog is the stored list.
+type StoredModelCatalog struct {
+	Version int                            `json:"version"`
+	From    string                         `json:"from"` // URL
+	ETag    string                         `json:"etag,omitzero"`
+	Fetched time.Time                      `json:"fetched"` // time of the last fetch, even if unchanged
+	Models  map[string]llm.ModelTableEntry `json:"models"`
 }
 
-// LoadSaved reads the stored list. If it was never fetched, that is an fs.ErrNotExist.
-func LoadSaved(path string) (SavedCatalog, error) {
-	var k SavedCatalog
+// LoadStoredCatalog reads the stored list. If it was never fetched, that is an fs.ErrNotExist.
+func LoadStoredCatalog(path string) (StoredModelCatalog, error) {
+	var k StoredModelCatalog
 	f, err := os.Open(path)
 	if err != nil {
 		return k, err
@@ -53,16 +53,16 @@ func LoadSaved(path string) (SavedCatalog, error) {
 		return k, errors.New("the kept list of models is too long")
 	}
 	if err := json.Unmarshal(data, &k); err != nil {
-		return SavedCatalog{}, fmt.Errorf("the kept list of models: %w", err)
+		return StoredModelCatalog{}, fmt.Errorf("the kept list of models: %w", err)
 	}
 	if k.Version != version {
-		return SavedCatalog{}, fmt.Errorf("the kept list of models has version %d, not %d", k.Version, version)
+		return StoredModelCatalog{}, fmt.Errorf("the kept list of models has version %d, not %d", k.Version, version)
 	}
 	return k, nil
 }
 
-// CatalogSource has the URL and the file of the list.
-type CatalogSource struct {
+// ModelCatalogSource has the URL and the file of the list.
+type ModelCatalogSource struct {
 	URL  string // https, or http on this machine
 	Path string
 	HTTP http.RoundTripper // nil: the default
@@ -72,21 +72,21 @@ type CatalogSource struct {
 
 // FetchResult is the result of a fetch.
 type FetchResult struct {
-	SavedCatalog
+	StoredModelCatalog
 	Skipped int  // unreadable entries
 	Same    bool // unchanged since the last fetch
 }
 
-// FetchList fetches and stores the list. If it fails, the stored list is unchanged.
-func FetchList(ctx context.Context, s CatalogSource) (FetchResult, error) {
-	was, err := LoadSaved(s.Path)
+// FetchCatalog fetches and stores the list. If it fails, the stored list is unchanged.
+func FetchCatalog(ctx context.Context, s ModelCatalogSource) (FetchResult, error) {
+	was, err := LoadStoredCatalog(s.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it will be replaced
-		was = SavedCatalog{}
+		was = StoredModelCatalog{}
 	}
 	if was.From != s.URL {
-		was = SavedCatalog{}
+		was = StoredModelCatalog{}
 	}
-	f, err := s.requestList(ctx, was)
+	f, err := s.requestModelList(ctx, was)
 	if err != nil {
 		if e, ok := errors.AsType[*nexus.Error](err); ok {
 			return f, e
@@ -94,14 +94,14 @@ func FetchList(ctx context.Context, s CatalogSource) (FetchResult, error) {
 		hint := "Runs continue without it, with the built-in table and what was fetched before. Try again later, or set models.list to an address that answers."
 		return f, &nexus.Error{Code: nexus.CodeProvider, Message: "fetch the list of models from " + s.URL, Cause: err, Hint: hint}
 	}
-	data, err := json.Marshal(f.SavedCatalog)
+	data, err := json.Marshal(f.StoredModelCatalog)
 	if err != nil {
 		return f, err
 	}
-	return f, disk.ReplaceFile(s.Path, data)
+	return f, filewrite.ReplaceFile(s.Path, data)
 }
 
-func (s CatalogSource) requestList(ctx context.Context, was SavedCatalog) (FetchResult, error) {
+func (s ModelCatalogSource) requestModelList(ctx context.Context, was StoredModelCatalog) (FetchResult, error) {
 	limit := s.Time
 	if limit == 0 {
 		limit = time.Minute
@@ -134,7 +134,7 @@ func (s CatalogSource) requestList(ctx context.Context, was SavedCatalog) (Fetch
 	switch {
 	case a.StatusCode == http.StatusNotModified && was.ETag != "":
 		was.Fetched = s.Now().UTC()
-		return FetchResult{SavedCatalog: was, Same: true}, nil
+		return FetchResult{StoredModelCatalog: was, Same: true}, nil
 	case a.StatusCode != http.StatusOK:
 		return FetchResult{}, fmt.Errorf("it answers %d", a.StatusCode)
 	}
@@ -145,13 +145,13 @@ func (s CatalogSource) requestList(ctx context.Context, was SavedCatalog) (Fetch
 	if len(data) > MaxListSize {
 		return FetchResult{}, fmt.Errorf("it is longer than %d MB", MaxListSize>>20)
 	}
-	models, skipped, err := ParseList(data)
+	models, skipped, err := ParseCatalog(data)
 	if err != nil {
 		return FetchResult{}, err
 	}
 	return FetchResult{
-		SavedCatalog: SavedCatalog{Version: version, From: s.URL, ETag: a.Header.Get("ETag"), Fetched: s.Now().UTC(), Models: models},
-		Skipped:      skipped,
+		StoredModelCatalog: StoredModelCatalog{Version: version, From: s.URL, ETag: a.Header.Get("ETag"), Fetched: s.Now().UTC(), Models: models},
+		Skipped:            skipped,
 	}, nil
 }
 

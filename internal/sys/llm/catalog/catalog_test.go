@@ -42,21 +42,21 @@ const sample = `{
 
 func TestParse(t *testing.T) {
 	const d = nexus.Dollar
-	got, skipped, err := catalog.ParseList([]byte(sample))
+	got, skipped, err := catalog.ParseCatalog([]byte(sample))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]llm.ListedModel{
-		"gemini/gemini-9": {Context: 1_000_000, Output: 65536, Dated: "2026-11-30", Rates: []llm.TokenRate{
+	want := map[string]llm.ModelTableEntry{
+		"gemini/gemini-9": {Context: 1_000_000, Output: 65536, Dated: "2026-11-30", Rates: []llm.TokenPriceRate{
 			{Input: 2 * d, Output: 12 * d, CacheRead: d / 5, CacheWrite: 2 * d},
 			{Above: 200_000, Input: 4 * d, Output: 18 * d, CacheRead: 2 * d / 5, CacheWrite: 4 * d},
 			{Above: 500_000, Input: 8 * d, Output: 36 * d, CacheRead: 4 * d / 5, CacheWrite: 8 * d},
 		}},
-		"acme/over": {Note: "deprecated", Rates: []llm.TokenRate{
+		"acme/over": {Note: "deprecated", Rates: []llm.TokenPriceRate{
 			{Input: d, Output: 3 * d, CacheRead: d / 10, CacheWrite: 5 * d / 4},
 			{Above: 200_000, Input: 2 * d, Output: 4 * d, CacheRead: 2 * d, CacheWrite: 2 * d},
 		}},
-		"acme/vendor/deep": {Rates: []llm.TokenRate{{Input: 1, Output: 1, CacheRead: 1, CacheWrite: 1}}},
+		"acme/vendor/deep": {Rates: []llm.TokenPriceRate{{Input: 1, Output: 1, CacheRead: 1, CacheWrite: 1}}},
 		"acme/free":        {}, "acme/half": {}, "acme/silent": {Context: 8192}, "acme/odd": {}, "acme/dear": {}, "acme/below": {},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -66,7 +66,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("%d skipped", skipped)
 	}
 	for _, bad := range []string{"", "[]", "null", "{}", `{"a": {}}`, `{"a": 5}`, "<html>"} {
-		if _, _, err := catalog.ParseList([]byte(bad)); err == nil {
+		if _, _, err := catalog.ParseCatalog([]byte(bad)); err == nil {
 			t.Errorf("%q is a list", bad)
 		}
 	}
@@ -77,7 +77,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(sample))
 	f.Add([]byte(`{"a": {"models": {"b": {"cost": {"input": 1e-300, "output": 1e300}}}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		models, _, err := catalog.ParseList(data)
+		models, _, err := catalog.ParseCatalog(data)
 		if err == nil && len(models) == 0 {
 			t.Fatal("an empty list")
 		}
@@ -119,11 +119,11 @@ func TestFetch(t *testing.T) {
 	server := httptest.NewServer(s)
 	defer server.Close()
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	from := catalog.CatalogSource{URL: server.URL + "/api.json", Path: filepath.Join(t.TempDir(), "new", "models.json"), Now: func() time.Time { return at }}
-	if _, err := catalog.LoadSaved(from.Path); !errors.Is(err, fs.ErrNotExist) {
+	from := catalog.ModelCatalogSource{URL: server.URL + "/api.json", Path: filepath.Join(t.TempDir(), "new", "models.json"), Now: func() time.Time { return at }}
+	if _, err := catalog.LoadStoredCatalog(from.Path); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	first, err := catalog.FetchList(t.Context(), from)
+	first, err := catalog.FetchCatalog(t.Context(), from)
 	if err != nil || first.Same || first.Skipped != 6 || len(first.Models) != 9 {
 		t.Fatalf("%+v %v", first, err)
 	}
@@ -131,17 +131,17 @@ func TestFetch(t *testing.T) {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
 	at = at.Add(time.Hour)
-	second, err := catalog.FetchList(t.Context(), from)
+	second, err := catalog.FetchCatalog(t.Context(), from)
 	if err != nil || !second.Same || !second.Fetched.Equal(at) || len(second.Models) != 9 || s.asked[1] != `"1"` {
 		t.Errorf("%+v %v", second, err)
 	}
-	kept, err := catalog.LoadSaved(from.Path)
-	if diff := cmp.Diff(second.SavedCatalog, kept); err != nil || diff != "" {
+	kept, err := catalog.LoadStoredCatalog(from.Path)
+	if diff := cmp.Diff(second.StoredModelCatalog, kept); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	elsewhere := from
 	elsewhere.URL += "?other" // whose ETag says nothing here
-	if third, err := catalog.FetchList(t.Context(), elsewhere); err != nil || third.Same || s.asked[2] != "" {
+	if third, err := catalog.FetchCatalog(t.Context(), elsewhere); err != nil || third.Same || s.asked[2] != "" {
 		t.Errorf("%+v %v", third, err)
 	}
 	for name, c := range map[string]shelf{
@@ -150,14 +150,14 @@ func TestFetch(t *testing.T) {
 		other := httptest.NewServer(&c)
 		failing := from
 		failing.URL = other.URL
-		_, err := catalog.FetchList(t.Context(), failing)
+		_, err := catalog.FetchCatalog(t.Context(), failing)
 		other.Close()
 		refused(t, name, err)
 	}
 	server.Close()
-	_, err = catalog.FetchList(t.Context(), from)
+	_, err = catalog.FetchCatalog(t.Context(), from)
 	refused(t, "down", err)
-	if after, err := catalog.LoadSaved(from.Path); err != nil || len(after.Models) != 9 {
+	if after, err := catalog.LoadStoredCatalog(from.Path); err != nil || len(after.Models) != 9 {
 		t.Errorf("a call that failed took away what was kept: %+v %v", after, err)
 	}
 }
@@ -173,7 +173,7 @@ func refused(t *testing.T, name string, err error) {
 func TestFetchWaitsNotForEver(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer silent.Close()
-	_, err := catalog.FetchList(t.Context(), catalog.CatalogSource{URL: silent.URL, Path: filepath.Join(t.TempDir(), "x"), Now: time.Now, Time: 20 * time.Millisecond})
+	_, err := catalog.FetchCatalog(t.Context(), catalog.ModelCatalogSource{URL: silent.URL, Path: filepath.Join(t.TempDir(), "x"), Now: time.Now, Time: 20 * time.Millisecond})
 	refused(t, "silence", err)
 	if !strings.Contains(err.Error(), "no answer within 20ms") {
 		t.Error(err)
@@ -183,14 +183,14 @@ func TestFetchWaitsNotForEver(t *testing.T) {
 // TestFetchSafely holds that nobody on the way can change prices.
 func TestFetchSafely(t *testing.T) {
 	for _, url := range []string{"http://models.dev/api.json", "ftp://models.dev/api.json", "models.dev"} {
-		_, err := catalog.FetchList(t.Context(), catalog.CatalogSource{URL: url, Path: filepath.Join(t.TempDir(), "x")})
+		_, err := catalog.FetchCatalog(t.Context(), catalog.ModelCatalogSource{URL: url, Path: filepath.Join(t.TempDir(), "x")})
 		if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != nexus.CodeInvalidConfig {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
 	away := httptest.NewServer(http.RedirectHandler("http://models.dev/api.json", http.StatusFound))
 	defer away.Close()
-	_, err := catalog.FetchList(t.Context(), catalog.CatalogSource{URL: away.URL, Path: filepath.Join(t.TempDir(), "x")})
+	_, err := catalog.FetchCatalog(t.Context(), catalog.ModelCatalogSource{URL: away.URL, Path: filepath.Join(t.TempDir(), "x")})
 	if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != nexus.CodeInvalidConfig {
 		t.Errorf("led away: %v", err)
 	}
@@ -203,7 +203,7 @@ func TestLoad(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if k, err := catalog.LoadSaved(path); err == nil || errors.Is(err, fs.ErrNotExist) || len(k.Models) > 0 {
+		if k, err := catalog.LoadStoredCatalog(path); err == nil || errors.Is(err, fs.ErrNotExist) || len(k.Models) > 0 {
 			t.Errorf("%q: %+v %v", text, k, err)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
 )
 
-// geminiChunk has the used fields of a piece of an answer.
-type geminiChunk struct {
+// geminiStreamChunk has the used fields of a piece of an answer.
+type geminiStreamChunk struct {
 	Candidates []struct {
 		Index   int `json:"index"`
 		Content struct {
@@ -33,55 +33,55 @@ type geminiChunk struct {
 
 // geminiUsage counts the whole answer so far.
 type geminiUsage struct {
-	Prompt   wire.TokenCount `json:"promptTokenCount"` // with the cached tokens
-	Cached   wire.TokenCount `json:"cachedContentTokenCount"`
-	Said     wire.TokenCount `json:"candidatesTokenCount"`
-	Thoughts wire.TokenCount `json:"thoughtsTokenCount"` // not part of Said
-	Tools    wire.TokenCount `json:"toolUsePromptTokenCount"`
+	Prompt   providerhttp.TokenCount `json:"promptTokenCount"` // with the cached tokens
+	Cached   providerhttp.TokenCount `json:"cachedContentTokenCount"`
+	Said     providerhttp.TokenCount `json:"candidatesTokenCount"`
+	Thoughts providerhttp.TokenCount `json:"thoughtsTokenCount"` // not part of Said
+	Tools    providerhttp.TokenCount `json:"toolUsePromptTokenCount"`
 
 	Service string `json:"serviceTier"`
 	Traffic string `json:"trafficType"` // Vertex's name of the same
 }
 
-// answerPart has the used fields of a part; unknown kinds are stored raw.
-type answerPart struct {
+// geminiAnswerPart has the used fields of a part; unknown kinds are stored raw.
+type geminiAnswerPart struct {
 	Text      *string     `json:"text"`
 	Thought   bool        `json:"thought"`
 	Signature string      `json:"thoughtSignature"`
 	Call      *geminiCall `json:"functionCall"`
 }
 
-// geminiDraft is an incomplete answer.
-type geminiDraft struct {
+// geminiAnswerDraft is an incomplete answer.
+type geminiAnswerDraft struct {
 	r       llm.Response
 	parts   []llm.MessagePart
 	text    strings.Builder // text of the current part
 	thought strings.Builder
-	block   *llm.Error // the prompt was blocked
+	block   *llm.ModelCallError // the prompt was blocked
 	reason  string
 	message string
 	flaw    string // why an event with a call could not be parsed
 	step    int
 	calls   int
-	counted bool            // the usage of the whole answer is known
-	bytes   int             // of the answer so far
-	hear    func(llm.Delta) // called with non-empty pieces
+	counted bool                  // the usage of the whole answer is known
+	bytes   int                   // of the answer so far
+	hear    func(llm.AnswerDelta) // called with non-empty pieces
 }
 
-func (d *geminiDraft) isEnded() bool { return d.reason != "" || d.block != nil || d.flaw != "" }
+func (d *geminiAnswerDraft) isEnded() bool { return d.reason != "" || d.block != nil || d.flaw != "" }
 
 // addChunk adds one chunk. It ignores unknown fields.
-func (d *geminiDraft) addChunk(data []byte, key string) error {
+func (d *geminiAnswerDraft) addChunk(data []byte, key string) error {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || bytes.HasPrefix(data, []byte("[DONE]")) {
 		return nil
 	}
-	var v geminiChunk
+	var v geminiStreamChunk
 	if err := json.Unmarshal(data, &v); err != nil {
-		return d.recordFlaw(data, err)
+		return d.recordInvalidEvent(data, err)
 	}
 	if len(v.Error) > 0 && string(v.Error) != "null" {
-		return wire.ResponseError(0, nil, data, key)
+		return providerhttp.NewResponseError(0, nil, data, key)
 	}
 	if v.ID != "" {
 		d.r.ID = v.ID
@@ -97,7 +97,7 @@ func (d *geminiDraft) addChunk(data []byte, key string) error {
 		if text == "" {
 			text = "the prompt was blocked"
 		}
-		d.block = &llm.Error{Class: llm.Safety, Code: strings.ToLower(v.Feedback.Block), Cause: errors.New(text)}
+		d.block = &llm.ModelCallError{Class: llm.Safety, Code: strings.ToLower(v.Feedback.Block), Cause: errors.New(text)}
 	}
 	for _, c := range v.Candidates {
 		if c.Index != 0 {
@@ -116,20 +116,20 @@ func (d *geminiDraft) addChunk(data []byte, key string) error {
 	return nil
 }
 
-// recordFlaw records an event with invalid JSON if the cause is a call that the model wrote wrongly (in
+// recordInvalidEvent records an event with invalid JSON if the cause is a call that the model wrote wrongly (in
 // other APIs, a call is inside of a string). An event that was cut off, or has no call, is an
 // error.
-func (d *geminiDraft) recordFlaw(data []byte, err error) error {
+func (d *geminiAnswerDraft) recordInvalidEvent(data []byte, err error) error {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok || syntax.Offset >= int64(len(data)) || !bytes.Contains(data, []byte(`"functionCall"`)) {
-		return wire.NewMalformedError(err)
+		return providerhttp.NewMalformedError(err)
 	}
 	d.flaw = "its call is not JSON: " + err.Error()
 	return nil
 }
 
 // addUsage splits the usage into classes that do not overlap.
-func (d *geminiDraft) addUsage(u geminiUsage) {
+func (d *geminiAnswerDraft) addUsage(u geminiUsage) {
 	n := &d.r.Usage
 	if service := cmp.Or(u.Service, u.Traffic); service != "" {
 		d.r.Terms.Service = strings.ToLower(service)
@@ -144,11 +144,11 @@ func (d *geminiDraft) addUsage(u geminiUsage) {
 	}
 }
 
-func (d *geminiDraft) addPart(raw json.RawMessage) error {
-	var p answerPart
+func (d *geminiAnswerDraft) addPart(raw json.RawMessage) error {
+	var p geminiAnswerPart
 	if err := json.Unmarshal(raw, &p); err != nil {
 		if !bytes.Contains(raw, []byte(`"functionCall"`)) {
-			return wire.NewMalformedError(err)
+			return providerhttp.NewMalformedError(err)
 		}
 		d.flaw = "its call cannot be read: " + err.Error()
 		return nil
@@ -160,12 +160,12 @@ func (d *geminiDraft) addPart(raw json.RawMessage) error {
 	case p.Text == nil:
 		d.flushText()
 		d.bytes += len(raw)
-		d.hear(llm.Delta{Input: len(raw)})
-		d.keepPrivate(keptPart{Part: bytes.Clone(raw)})
+		d.hear(llm.AnswerDelta{Input: len(raw)})
+		d.addProviderData(storedGeminiPart{Part: bytes.Clone(raw)})
 	case p.Thought:
 		d.bytes += len(*p.Text)
 		d.thought.WriteString(*p.Text)
-		d.hear(llm.Delta{Thought: *p.Text})
+		d.hear(llm.AnswerDelta{Thought: *p.Text})
 		if p.Signature != "" {
 			d.flushThought(p.Signature)
 		}
@@ -175,18 +175,18 @@ func (d *geminiDraft) addPart(raw json.RawMessage) error {
 		}
 		d.bytes += len(*p.Text)
 		d.text.WriteString(*p.Text)
-		d.hear(llm.Delta{Text: *p.Text})
+		d.hear(llm.AnswerDelta{Text: *p.Text})
 		if p.Signature != "" { // it belongs to the text before it
 			text := d.text.String()
 			d.text.Reset()
-			d.keepPrivate(keptPart{Sign: p.Signature})
+			d.addProviderData(storedGeminiPart{Sign: p.Signature})
 			d.addText(text)
 		}
 	}
 	return nil
 }
 
-func (d *geminiDraft) addCall(p answerPart) error {
+func (d *geminiAnswerDraft) addCall(p geminiAnswerPart) error {
 	c := llm.ToolCall{ID: p.Call.ID, Tool: p.Call.Name, Input: bytes.Clone(p.Call.Args)}
 	if len(c.Input) == 0 || string(c.Input) == "null" {
 		c.Input = json.RawMessage("{}")
@@ -196,48 +196,48 @@ func (d *geminiDraft) addCall(p answerPart) error {
 	}
 	d.calls++
 	d.bytes += len(c.Tool) + len(c.Input)
-	d.hear(llm.Delta{Tool: c.Tool, Input: len(c.Input)})
+	d.hear(llm.AnswerDelta{Tool: c.Tool, Input: len(c.Input)})
 	if p.Signature != "" {
-		d.keepPrivate(keptPart{Sign: p.Signature, Call: c.ID})
+		d.addProviderData(storedGeminiPart{Sign: p.Signature, Call: c.ID})
 	}
 	d.parts = append(d.parts, llm.MessagePart{Call: &c})
 	return nil
 }
 
-// keepPrivate stores data that the provider wants back.
-func (d *geminiDraft) keepPrivate(k keptPart) {
-	raw, err := wire.EncodeJSON(providerPart{&k})
+// addProviderData stores data that the provider wants back.
+func (d *geminiAnswerDraft) addProviderData(k storedGeminiPart) {
+	raw, err := providerhttp.EncodeJSON(storedProviderPart{&k})
 	if err == nil { // strings and decoded values can always be encoded
 		d.parts = append(d.parts, llm.MessagePart{Raw: raw})
 	}
 }
 
-func (d *geminiDraft) addText(text string) {
+func (d *geminiAnswerDraft) addText(text string) {
 	if text != "" {
 		d.parts = append(d.parts, llm.MessagePart{Text: text})
 	}
 }
 
 // flushText ends the current thought and text.
-func (d *geminiDraft) flushText() {
+func (d *geminiAnswerDraft) flushText() {
 	d.flushThought("")
 	text := d.text.String()
 	d.text.Reset()
 	d.addText(text)
 }
 
-func (d *geminiDraft) flushThought(signature string) {
+func (d *geminiAnswerDraft) flushThought(signature string) {
 	if d.thought.Len() == 0 && signature == "" {
 		return
 	}
-	raw, err := wire.EncodeJSON(struct {
+	raw, err := providerhttp.EncodeJSON(struct {
 		Text      string `json:"text"`
 		Thought   bool   `json:"thought"`
 		Signature string `json:"thoughtSignature,omitempty"`
 	}{d.thought.String(), true, signature})
 	d.thought.Reset()
 	if err == nil {
-		d.keepPrivate(keptPart{Part: raw})
+		d.addProviderData(storedGeminiPart{Part: raw})
 	}
 }
 
@@ -245,7 +245,7 @@ func (d *geminiDraft) flushThought(signature string) {
 const malformedCall = "MALFORMED_FUNCTION_CALL"
 
 // finishAnswer builds the answer after the finish reason arrived.
-func (d *geminiDraft) finishAnswer() (llm.Response, error) {
+func (d *geminiAnswerDraft) finishAnswer() (llm.Response, error) {
 	d.flushText()
 	r := d.r
 	if d.block != nil {
@@ -267,12 +267,12 @@ func (d *geminiDraft) finishAnswer() (llm.Response, error) {
 	default: // SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, LANGUAGE and future ones
 		r.Stop = llm.StopRefuse
 	}
-	return wire.FinishResponse(r, d.step), nil
+	return providerhttp.FinishResponse(r, d.step), nil
 }
 
-func (d *geminiDraft) transientError(code, text string) error {
+func (d *geminiAnswerDraft) transientError(code, text string) error {
 	if d.message != "" {
 		text += ": " + d.message
 	}
-	return &llm.Error{Class: llm.Transient, Code: code, Cause: errors.New(text)}
+	return &llm.ModelCallError{Class: llm.Transient, Code: code, Cause: errors.New(text)}
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
 )
 
 // Config configures the access to the models.
@@ -32,11 +32,11 @@ const defaultBaseURL = "https://generativelanguage.googleapis.com/"
 // apiVersion is the API version at the beginning of every path.
 const apiVersion = "v1beta/"
 
-// New returns the models. It makes no request.
-func New(c Config) llm.Provider {
+// NewProvider returns the models. It makes no request.
+func NewProvider(c Config) llm.Provider {
 	return &geminiModel{
 		limits: c.Limits, effort: c.Effort,
-		at: wire.NewEndpoint(cmp.Or(c.BaseURL, defaultBaseURL), c.HTTP, func(h http.Header) {
+		at: providerhttp.NewEndpoint(cmp.Or(c.BaseURL, defaultBaseURL), c.HTTP, func(h http.Header) {
 			if c.Key != "" {
 				h.Set("X-Goog-Api-Key", c.Key)
 			}
@@ -50,7 +50,7 @@ func New(c Config) llm.Provider {
 type geminiModel struct {
 	limits llm.CallLimits
 	effort string
-	at     *wire.Endpoint
+	at     *providerhttp.ProviderEndpoint
 	key    func() string
 }
 
@@ -58,7 +58,7 @@ type geminiModel struct {
 // model is one of Google's own.
 func modelPath(name string) (string, error) {
 	if name == "" || strings.Contains(name, "..") {
-		return "", &llm.Error{Class: llm.Invalid, Code: "model", Cause: fmt.Errorf("%q is not a valid name of a model", name)}
+		return "", &llm.ModelCallError{Class: llm.Invalid, Code: "model", Cause: fmt.Errorf("%q is not a valid name of a model", name)}
 	}
 	if !strings.HasPrefix(name, "models/") && !strings.HasPrefix(name, "tunedModels/") {
 		name = "models/" + name
@@ -67,7 +67,7 @@ func modelPath(name string) (string, error) {
 }
 
 // Stream sends the request and reads the answer.
-func (m *geminiModel) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+func (m *geminiModel) Stream(ctx context.Context, r llm.Request, heard func(llm.AnswerDelta)) (llm.Response, error) {
 	path, err := modelPath(r.Model)
 	if err != nil {
 		return llm.Response{}, err
@@ -76,27 +76,27 @@ func (m *geminiModel) Stream(ctx context.Context, r llm.Request, heard func(llm.
 	if err != nil {
 		return llm.Response{}, err
 	}
-	ctx, watch := wire.StartWatch(ctx, m.limits)
+	ctx, watch := providerhttp.StartCallLimitWatch(ctx, m.limits)
 	defer watch.Stop()
 	resp, err := m.at.PostStream(ctx, path, m.key(), url.Values{"alt": {"sse"}}, body)
 	if err != nil {
 		return llm.Response{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	d := geminiDraft{hear: watch.WatchDeltas(heard), step: wire.AnswerNumber(r)}
+	d := geminiAnswerDraft{hear: watch.WatchDeltas(heard), step: providerhttp.AnswerNumber(r)}
 	stream := watch.WatchBody(resp.Body)
-	events := wire.NewEvents(stream)
+	events := providerhttp.NewServerEventReader(stream)
 	for err == nil && events.Next() {
 		if d.isEnded() && ctx.Err() != nil { // an aborted read after the end is no event
 			break
 		}
 		if err = d.addChunk(events.Data(), m.key()); d.isEnded() {
-			watch.MarkMessageComplete(wire.LingerTime)
+			watch.MarkMessageComplete(providerhttp.LingerTime)
 		}
 	}
 	if err == nil && !d.isEnded() { // a finished message needs no formal end
 		if err = events.Err(); err == nil {
-			err = wire.NewCutError()
+			err = providerhttp.NewCutError()
 		}
 	}
 	if err == nil {
@@ -110,25 +110,25 @@ func (m *geminiModel) Stream(ctx context.Context, r llm.Request, heard func(llm.
 			return answer, nil
 		}
 	}
-	return wire.PartialResponse(r, d.r, d.counted, d.bytes), wire.CallError(ctx, err, nil, m.key())
+	return providerhttp.PartialResponse(r, d.r, d.counted, d.bytes), providerhttp.NewCallError(ctx, err, nil, m.key())
 }
 
 // Models implements [llm.Provider].
 func (m *geminiModel) Models(ctx context.Context) ([]llm.ModelInfo, error) {
-	ctx, watch := wire.StartWatch(ctx, m.limits)
+	ctx, watch := providerhttp.StartCallLimitWatch(ctx, m.limits)
 	defer watch.Stop()
 	var all []llm.ModelInfo
 	err := m.at.ListPages(ctx, apiVersion+"models", m.key(), func(data []byte) (url.Values, error) {
 		var page struct {
 			Models []struct {
-				Name    string          `json:"name"`
-				Context wire.TokenCount `json:"inputTokenLimit"`
-				Output  wire.TokenCount `json:"outputTokenLimit"`
+				Name    string                  `json:"name"`
+				Context providerhttp.TokenCount `json:"inputTokenLimit"`
+				Output  providerhttp.TokenCount `json:"outputTokenLimit"`
 			} `json:"models"`
 			Next string `json:"nextPageToken"`
 		}
 		if err := json.Unmarshal(data, &page); err != nil {
-			return nil, wire.NewMalformedError(err)
+			return nil, providerhttp.NewMalformedError(err)
 		}
 		for _, x := range page.Models {
 			all = append(all, llm.ModelInfo{Name: strings.TrimPrefix(x.Name, "models/"), Context: int64(x.Context), Output: int64(x.Output)})

@@ -8,23 +8,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/gemini"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/conform"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/wireformat"
 )
 
 func geminiModel(url string, l llm.CallLimits, h *http.Client) llm.Provider {
-	return gemini.New(gemini.Config{Key: conform.Key, BaseURL: url, Limits: l, HTTP: h})
+	return gemini.NewProvider(gemini.Config{Key: conform.Key, BaseURL: url, Limits: l, HTTP: h})
 }
 
-func TestConformance(t *testing.T) { conform.RunSuite(t, dialect.Gemini, geminiModel) }
+func TestConformance(t *testing.T) { conform.RunSuite(t, wireformat.Gemini, geminiModel) }
 
 func FuzzStream(f *testing.F) { conform.FuzzStream(f, geminiModel) }
 
 // TestStorm has its share of a thousand faulty conversations.
 func TestStorm(t *testing.T) {
-	sum := conform.RunStorm(t, geminiModel, 1, 250)
+	sum := conform.RunFaultStorm(t, geminiModel, 1, 250)
 	t.Logf("%d conversations, %d calls, %d failed, longest %s, charged %+v, accounted %+v, ends %v",
 		sum.Conversations, sum.Calls, sum.Failed, sum.Longest, sum.Charged, sum.Accounted, sum.Ends)
-	if sum.Conversations != 250 || sum.Accounted.Output < sum.Charged.Output || sum.Accounted.Prompt() < sum.Charged.Prompt() {
+	if sum.Conversations != 250 || sum.Accounted.Output < sum.Charged.Output || sum.Accounted.PromptTokens() < sum.Charged.PromptTokens() {
 		t.Errorf("the account lacks something: %+v", sum)
 	}
 }

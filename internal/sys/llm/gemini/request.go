@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
 )
 
 // unsignedSignature replaces the signature of a call by another provider's model: Gemini 3 refuses calls
@@ -56,13 +56,13 @@ type functionDeclaration struct {
 	Schema      json.RawMessage `json:"parametersJsonSchema,omitempty"`
 }
 
-// providerPart is data of the provider in a message, stored as a raw part before the part that it
+// storedProviderPart is data of the provider in a message, stored as a raw part before the part that it
 // belongs to.
-type providerPart struct {
-	Gemini *keptPart `json:"gemini"` // marks the part as ours
+type storedProviderPart struct {
+	Gemini *storedGeminiPart `json:"gemini"` // marks the part as ours
 }
 
-type keptPart struct {
+type storedGeminiPart struct {
 	Part json.RawMessage `json:"part,omitempty"` // sent back unchanged
 	Sign string          `json:"sign,omitempty"` // signature of the next part
 	Call string          `json:"call,omitempty"` // ID of the signed call; empty for a text
@@ -71,10 +71,10 @@ type keptPart struct {
 // encodeRequest returns the body of the call.
 func (m *geminiModel) encodeRequest(r llm.Request) ([]byte, error) {
 	if r.MaxTokens <= 0 {
-		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
+		return nil, &llm.ModelCallError{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
 	}
 	g := generationConfig{MaxTokens: r.MaxTokens}
-	if effort := strings.ToUpper(effortOf(r, m.effort)); effort != "" {
+	if effort := strings.ToUpper(effortOfRequest(r, m.effort)); effort != "" {
 		g.Thinking = &thinkingConfig{Level: effort, Show: true}
 	}
 	if r.Schema != nil {
@@ -99,19 +99,19 @@ func (m *geminiModel) encodeRequest(r llm.Request) ([]byte, error) {
 	for _, said := range r.Messages {
 		c := geminiContent{Role: "user"}
 		if said.From == llm.Assistant {
-			c.Role, c.Parts = "model", encodeAnswer(said.Parts, names)
+			c.Role, c.Parts = "model", encodeModelMessage(said.Parts, names)
 		} else {
-			c.Parts = encodeOurs(said.Parts, names)
+			c.Parts = encodeUserMessage(said.Parts, names)
 		}
 		if len(c.Parts) > 0 {
 			contents = append(contents, c)
 		}
 	}
 	body["contents"] = contents
-	return wire.EncodeJSON(body)
+	return providerhttp.EncodeJSON(body)
 }
 
-func effortOf(r llm.Request, usual string) string {
+func effortOfRequest(r llm.Request, usual string) string {
 	if r.Effort != "" {
 		return r.Effort
 	}
@@ -129,8 +129,8 @@ func forcedTool(tool string) any {
 	return mode
 }
 
-// encodeOurs returns the results, then the text.
-func encodeOurs(parts []llm.MessagePart, names map[string]string) []any {
+// encodeUserMessage returns the results, then the text.
+func encodeUserMessage(parts []llm.MessagePart, names map[string]string) []any {
 	var results, rest []any
 	for _, p := range parts {
 		switch {
@@ -149,15 +149,15 @@ func encodeOurs(parts []llm.MessagePart, names map[string]string) []any {
 	return append(results, rest...)
 }
 
-// encodeAnswer returns the model's parts unchanged.
-func encodeAnswer(parts []llm.MessagePart, names map[string]string) []any {
+// encodeModelMessage returns the model's parts unchanged.
+func encodeModelMessage(parts []llm.MessagePart, names map[string]string) []any {
 	var out []any
-	var sign keptPart
+	var sign storedGeminiPart
 	own, calls := false, 0
 	for _, p := range parts {
 		switch {
 		case p.Raw != nil:
-			var q providerPart
+			var q storedProviderPart
 			if json.Unmarshal(p.Raw, &q) != nil || q.Gemini == nil { // it belongs to another provider
 				continue
 			}
@@ -176,13 +176,13 @@ func encodeAnswer(parts []llm.MessagePart, names map[string]string) []any {
 			case !own && calls == 0:
 				c.Signature = unsignedSignature
 			}
-			out, sign, calls = append(out, c), keptPart{}, calls+1
+			out, sign, calls = append(out, c), storedGeminiPart{}, calls+1
 		case strings.TrimSpace(p.Text) != "":
 			t := geminiPart{Text: p.Text}
 			if sign.Call == "" {
 				t.Signature = sign.Sign
 			}
-			out, sign = append(out, t), keptPart{}
+			out, sign = append(out, t), storedGeminiPart{}
 		}
 	}
 	return out

@@ -79,13 +79,13 @@ func TestRequest(t *testing.T) {
 			{Call: &llm.ToolCall{ID: "theirs", Tool: "list_files", Input: json.RawMessage(`{}`)}},
 		}},
 		llm.Message{From: llm.User, Parts: []llm.MessagePart{
-			{Text: "go on"}, {Result: &llm.Result{ID: "gemini-call-0-0", Text: "a"}}, {Result: &llm.Result{ID: "theirs", Text: "b", Failed: true}},
+			{Text: "go on"}, {Result: &llm.ToolResult{ID: "gemini-call-0-0", Text: "a"}}, {Result: &llm.ToolResult{ID: "theirs", Text: "b", Failed: true}},
 		}},
 		llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{ // another provider's
 			{Call: &llm.ToolCall{ID: "1", Tool: "read_file", Input: json.RawMessage(`{}`)}}, {Call: &llm.ToolCall{ID: "2", Tool: "read_file", Input: json.RawMessage(`{}`)}},
 		}},
 	)
-	if _, err := gemini.New(gemini.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), r, nil); err != nil {
+	if _, err := gemini.NewProvider(gemini.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), r, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"contents":[{"role":"user","parts":[{"text":"Conversation: c\nDo the task."}]},` +
@@ -120,7 +120,7 @@ func TestAnswer(t *testing.T) {
 		events []string
 		stop   llm.StopReason
 		parts  []llm.MessagePart
-		class  llm.FailureClass
+		class  llm.CallFailureClass
 		code   string
 		flaw   string
 		free   bool // the server does not tell the usage
@@ -168,9 +168,9 @@ func TestAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := conform.NewRequest("c")
 			s := serve(t, 200, "text/event-stream", stream(c.events...))
-			got, err := gemini.New(gemini.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), r, nil)
+			got, err := gemini.NewProvider(gemini.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), r, nil)
 			if c.class != "" {
-				if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.class || e.Code != c.code || len(got.Message.Parts) > 0 {
+				if e, ok := errors.AsType[*llm.ModelCallError](err); !ok || e.Class != c.class || e.Code != c.code || len(got.Message.Parts) > 0 {
 					t.Fatalf("%+v %v", got, err)
 				}
 				return
@@ -197,8 +197,8 @@ func TestModelNames(t *testing.T) {
 		s.path = ""
 		r := conform.NewRequest("c")
 		r.Model = name
-		_, err := gemini.New(gemini.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), r, nil)
-		e, refused := errors.AsType[*llm.Error](err)
+		_, err := gemini.NewProvider(gemini.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), r, nil)
+		e, refused := errors.AsType[*llm.ModelCallError](err)
 		if s.path != want || (want == "") != refused || refused && (e.Class != llm.Invalid || e.Code != "model") {
 			t.Errorf("%q: asked %q, %v", name, s.path, err)
 		}
@@ -225,7 +225,7 @@ func TestCutBehindTheEnd(t *testing.T) {
 	for _, more := range []string{"", `data: {"usageMeta`, "data: {}\n\ndata: {"} {
 		synctest.Test(t, func(t *testing.T) {
 			h := &http.Client{Transport: over(stream(`{"text":"x"}|STOP`, geminiUsage) + more)}
-			got, err := gemini.New(gemini.Config{Key: "k", BaseURL: "http://h.invalid", HTTP: h}).Stream(t.Context(), conform.NewRequest("c"), nil)
+			got, err := gemini.NewProvider(gemini.Config{Key: "k", BaseURL: "http://h.invalid", HTTP: h}).Stream(t.Context(), conform.NewRequest("c"), nil)
 			if err != nil || got.Message.Text() != "x" || got.Stop != llm.StopDone || got.Estimated {
 				t.Errorf("%q behind the end: %+v, %v", more, got, err)
 			}
@@ -246,7 +246,7 @@ func TestModels(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	got, err := gemini.New(gemini.Config{Key: "k", BaseURL: s.URL}).Models(t.Context())
+	got, err := gemini.NewProvider(gemini.Config{Key: "k", BaseURL: s.URL}).Models(t.Context())
 	if diff := cmp.Diff([]llm.ModelInfo{{Name: "a", Context: 1000, Output: 10}, {Name: "b"}}, got); diff != "" || err != nil {
 		t.Error(err, diff)
 	}

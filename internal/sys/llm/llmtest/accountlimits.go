@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/wireformat"
 )
 
 // AccountLimits sets the limits of an account, for each model. Zero means no limit. Each API reports and
@@ -34,36 +34,36 @@ func (a *AccountLimits) check() error {
 	return nil
 }
 
-// accountCounter counts the usage of an account. The zero counter has no limit.
-type accountCounter struct {
+// accountUsageCounter counts the usage of an account. The zero counter has no limit.
+type accountUsageCounter struct {
 	now func() time.Time
 
 	mu     sync.Mutex // guards the fields below
-	used   map[string]*limitUsage
+	used   map[string]*simulatedLimitUsage
 	active int
 }
 
-// limitUsage is the used part of a limit.
-type limitUsage struct {
+// simulatedLimitUsage is the used part of a limit.
+type simulatedLimitUsage struct {
 	limit int64
 	used  float64
 	at    time.Time // time of used, or the start of a fixed window
 }
 
-// limitCharge is one limit that applies to a call.
-type limitCharge struct {
+// accountLimitCharge is one limit that applies to a call.
+type accountLimitCharge struct {
 	name string // name in the headers
-	*limitUsage
+	*simulatedLimitUsage
 	takes int64
 }
 
 // admitCall counts a call, or returns the limit that refuses it, "" for none. It sets the headers
 // about the remaining limits.
-func (c *accountCounter) admitCall(s *AccountLimits, said dialect.TurnContent, h http.Header) (over string, wait time.Duration, leave func()) {
+func (c *accountUsageCounter) admitCall(s *AccountLimits, said wireformat.ScriptedTurnContent, h http.Header) (over string, wait time.Duration, leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	all := c.callCharges(s, said, now)
+	all := c.limitsForCall(s, said, now)
 	for _, x := range all {
 		if after := x.waitTime(s, now); after > wait || after > 0 && over == "" {
 			over, wait = x.name, after
@@ -90,41 +90,41 @@ func (c *accountCounter) admitCall(s *AccountLimits, said dialect.TurnContent, h
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.active--
-		if said.Wire == dialect.Anthropic && s.Output > 0 {
-			c.usageOf(said.Model+" output-tokens", s.Output, s, c.now()).used += float64(said.Usage.Output)
+		if said.Wire == wireformat.Anthropic && s.Output > 0 {
+			c.currentLimitUsage(said.Model+" output-tokens", s.Output, s, c.now()).used += float64(said.Usage.Output)
 		}
 	})
 }
 
-// callCharges returns the limits that apply to a call now.
-func (c *accountCounter) callCharges(s *AccountLimits, said dialect.TurnContent, now time.Time) []limitCharge {
-	var all []limitCharge
+// limitsForCall returns the limits that apply to a call now.
+func (c *accountUsageCounter) limitsForCall(s *AccountLimits, said wireformat.ScriptedTurnContent, now time.Time) []accountLimitCharge {
+	var all []accountLimitCharge
 	add := func(name string, limit, takes int64) {
 		if limit > 0 {
-			all = append(all, limitCharge{name, c.usageOf(said.Model+" "+name, limit, s, now), takes})
+			all = append(all, accountLimitCharge{name, c.currentLimitUsage(said.Model+" "+name, limit, s, now), takes})
 		}
 	}
 	add("requests", s.Requests, 1)
 	switch u := said.Usage; said.Wire {
-	case dialect.Anthropic:
+	case wireformat.Anthropic:
 		add("input-tokens", s.Tokens, u.Input+u.CacheWrite)
 		add("output-tokens", s.Output, 1)
-	case dialect.Gemini:
-		add("tokens", s.Tokens, u.Prompt())
+	case wireformat.Gemini:
+		add("tokens", s.Tokens, u.PromptTokens())
 	default:
-		add("tokens", s.Tokens, u.Prompt()+said.Max)
+		add("tokens", s.Tokens, u.PromptTokens()+said.Max)
 	}
 	return all
 }
 
-// usageOf returns the used part of a limit now.
-func (c *accountCounter) usageOf(name string, limit int64, s *AccountLimits, now time.Time) *limitUsage {
+// currentLimitUsage returns the used part of a limit now.
+func (c *accountUsageCounter) currentLimitUsage(name string, limit int64, s *AccountLimits, now time.Time) *simulatedLimitUsage {
 	if c.used == nil {
-		c.used = map[string]*limitUsage{}
+		c.used = map[string]*simulatedLimitUsage{}
 	}
 	l := c.used[name]
 	if l == nil {
-		l = &limitUsage{limit: limit, at: now}
+		l = &simulatedLimitUsage{limit: limit, at: now}
 		c.used[name] = l
 	}
 	every := cmp.Or(s.Every, time.Minute)
@@ -138,7 +138,7 @@ func (c *accountCounter) usageOf(name string, limit int64, s *AccountLimits, now
 }
 
 // waitTime returns the time that a call has to wait, or 0. A call above the limit uses all of it.
-func (x limitCharge) waitTime(s *AccountLimits, now time.Time) time.Duration {
+func (x accountLimitCharge) waitTime(s *AccountLimits, now time.Time) time.Duration {
 	excess := x.used + float64(min(x.takes, x.limit)) - float64(x.limit)
 	if excess <= 1e-6 {
 		return 0
@@ -150,7 +150,7 @@ func (x limitCharge) waitTime(s *AccountLimits, now time.Time) time.Duration {
 }
 
 // refillTime returns the time until the limit is full again.
-func (x limitCharge) refillTime(s *AccountLimits, now time.Time) time.Duration {
+func (x accountLimitCharge) refillTime(s *AccountLimits, now time.Time) time.Duration {
 	every := cmp.Or(s.Every, time.Minute)
 	if s.Fixed {
 		return x.at.Add(every).Sub(now)
@@ -159,14 +159,14 @@ func (x limitCharge) refillTime(s *AccountLimits, now time.Time) time.Duration {
 }
 
 // writeHeaders writes the headers of the API's provider.
-func (x limitCharge) writeHeaders(s *AccountLimits, w dialect.WireFormat, now time.Time, h http.Header) {
+func (x accountLimitCharge) writeHeaders(s *AccountLimits, w wireformat.WireFormat, now time.Time, h http.Header) {
 	limit, left := strconv.FormatInt(x.limit, 10), strconv.FormatInt(max(0, int64(math.Floor(float64(x.limit)-x.used+1e-6))), 10)
 	switch w {
-	case dialect.Anthropic:
+	case wireformat.Anthropic:
 		h.Set("Anthropic-Ratelimit-"+x.name+"-Limit", limit)
 		h.Set("Anthropic-Ratelimit-"+x.name+"-Remaining", left)
 		h.Set("Anthropic-Ratelimit-"+x.name+"-Reset", now.Add(x.refillTime(s, now)+time.Second-1).UTC().Format(time.RFC3339))
-	case dialect.Gemini:
+	case wireformat.Gemini:
 	default:
 		h.Set("X-Ratelimit-Limit-"+x.name, limit)
 		h.Set("X-Ratelimit-Remaining-"+x.name, left)
@@ -176,14 +176,14 @@ func (x limitCharge) writeHeaders(s *AccountLimits, w dialect.WireFormat, now ti
 
 // writeRateLimit refuses a call in the way of the API's provider, with the time to wait if a window is
 // used up.
-func writeRateLimit(w http.ResponseWriter, way dialect.WireFormat, over string, wait time.Duration) {
+func writeRateLimit(w http.ResponseWriter, way wireformat.WireFormat, over string, wait time.Duration) {
 	t, _ := RateLimit.errorReply(way, "")
 	t.Text, t.Delay = "the account's limit of "+strings.ReplaceAll(over, "-", " ")+" is reached", ""
 	if wait > 0 {
 		seconds := strconv.FormatFloat(math.Ceil(wait.Seconds()), 'f', 0, 64)
-		if t.Delay = seconds + "s"; way != dialect.Gemini { // in Gemini, the body has it
+		if t.Delay = seconds + "s"; way != wireformat.Gemini { // in Gemini, the body has it
 			w.Header().Set("Retry-After", seconds)
 		}
 	}
-	writeJSON(w, t.Status, dialect.ErrorBody(way, t))
+	writeJSON(w, t.Status, wireformat.ErrorBody(way, t))
 }

@@ -8,15 +8,15 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/wireformat"
 )
 
-// composeTurn fills in IDs and usage, and applies the fault to the content.
-func composeTurn(a dialect.ModelRequest, t ScriptTurn, seen LoggedRequest) dialect.TurnContent {
+// composeScriptedTurn fills in IDs and usage, and applies the fault to the content.
+func composeScriptedTurn(a wireformat.ReceivedModelRequest, t ScriptTurn, seen LoggedRequest) wireformat.ScriptedTurnContent {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(a.Conversation)) // never fails
-	s := dialect.TurnContent{
-		ModelRequest: a, ID: fmt.Sprintf("msg_%08x_%d", h.Sum32(), a.Step),
+	s := wireformat.ScriptedTurnContent{
+		ReceivedModelRequest: a, ID: fmt.Sprintf("msg_%08x_%d", h.Sum32(), a.Step),
 		Think: t.Think, Text: t.Say, Stop: t.stopReason(), Service: t.Service,
 	}
 	for i, c := range t.Calls {
@@ -24,9 +24,9 @@ func composeTurn(a dialect.ModelRequest, t ScriptTurn, seen LoggedRequest) diale
 		if len(c.Input) > 0 {
 			input, _ = json.Marshal(c.Input) // the script was validated
 		}
-		s.Calls = append(s.Calls, dialect.RawCall{ID: fmt.Sprintf("call_%08x_%d_%d", h.Sum32(), a.Step, i), Tool: c.Tool, Input: string(input)})
+		s.Calls = append(s.Calls, wireformat.RawToolCall{ID: fmt.Sprintf("call_%08x_%d_%d", h.Sum32(), a.Step, i), Tool: c.Tool, Input: string(input)})
 	}
-	spoilContent(&s, t.Fault)
+	applyFaultToContent(&s, t.Fault)
 	s.Usage = countUsage(s, t, seen)
 	return s
 }
@@ -34,7 +34,7 @@ func composeTurn(a dialect.ModelRequest, t ScriptTurn, seen LoggedRequest) diale
 // hugeInput is the additional size of the input of a huge call, in bytes.
 const hugeInput = 5 << 20
 
-func spoilContent(s *dialect.TurnContent, f ProviderFault) {
+func applyFaultToContent(s *wireformat.ScriptedTurnContent, f ProviderFault) {
 	last := len(s.Calls) - 1
 	switch f {
 	case BadJSON:
@@ -73,7 +73,7 @@ func spoilContent(s *dialect.TurnContent, f ProviderFault) {
 
 // countUsage returns the usage: a token is four bytes, and the beginning that an earlier request had
 // counts as cached.
-func countUsage(s dialect.TurnContent, t ScriptTurn, seen LoggedRequest) nexus.Usage {
+func countUsage(s wireformat.ScriptedTurnContent, t ScriptTurn, seen LoggedRequest) nexus.Usage {
 	if u := t.Usage; u != nil {
 		return nexus.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheHour: u.CacheHour}
 	}
@@ -81,12 +81,12 @@ func countUsage(s dialect.TurnContent, t ScriptTurn, seen LoggedRequest) nexus.U
 	for _, c := range s.Calls {
 		out += len(c.Tool) + len(c.Input)
 	}
-	u := nexus.Usage{Input: dialect.CountTokens(seen.Prompt), Output: max(dialect.CountTokens(out), 1)}
+	u := nexus.Usage{Input: wireformat.CountTokens(seen.Prompt), Output: max(wireformat.CountTokens(out), 1)}
 	if s.Cached {
 		u.CacheRead = int64(seen.Kept / 4)
 		u.Input -= u.CacheRead
 	}
-	if s.Wire == dialect.Anthropic && s.Cached { // unread tokens are written to the cache, up to the breakpoint at the end
+	if s.Wire == wireformat.Anthropic && s.Cached { // unread tokens are written to the cache, up to the breakpoint at the end
 		u.Input, u.CacheWrite = 0, u.Input
 	}
 	return u

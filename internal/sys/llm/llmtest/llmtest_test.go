@@ -44,7 +44,7 @@ default: {say: nothing to add}
 `
 
 func TestParse(t *testing.T) {
-	got, err := llmtest.Parse([]byte(script))
+	got, err := llmtest.ParseScript([]byte(script))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestParseRefuses(t *testing.T) {
 		"conversations: [{match: a, turns: [{calls: [{tool: t, input: [1]}]}]}]":         "",
 		"conversations: [{match: a, turns: [{calls: [{tool: t, input: {1: {2: 3}}}]}]}]": "",
 	} {
-		if _, err := llmtest.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := llmtest.ParseScript([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
 		}
 	}
@@ -94,11 +94,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("default: {calls: [{tool: t, input: {a: [1, {b: null}], c: 1e3}}], fault: length}"))
 	f.Add([]byte("conversations: [{match: '*/*', turns: [{say: x, fault: split}]}]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := llmtest.Parse(data)
+		s, err := llmtest.ParseScript(data)
 		if err != nil {
 			return
 		}
-		srv, err := llmtest.New(s, llmtest.Options{})
+		srv, err := llmtest.NewServer(s, llmtest.Options{})
 		if err != nil {
 			t.Fatalf("what is parsed does not play: %v", err)
 		}
@@ -123,7 +123,7 @@ func play(t *testing.T, text string, o llmtest.Options) *llmtest.Server {
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
 	})
-	s, err := llmtest.Parse([]byte(text))
+	s, err := llmtest.ParseScript([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestWhole(t *testing.T) {
 func request(conversation string) llm.Request {
 	return llm.Request{
 		Model: "m", System: strings.Repeat("You write code. ", 50), MaxTokens: 100,
-		Tools:    []llm.Tool{{Name: "read_file", Description: "reads", Schema: json.RawMessage(`{"type":"object"}`)}},
+		Tools:    []llm.ToolDescription{{Name: "read_file", Description: "reads", Schema: json.RawMessage(`{"type":"object"}`)}},
 		Messages: []llm.Message{llm.UserMessage("Conversation: " + conversation + "\nDo it.")},
 	}
 }
@@ -230,7 +230,7 @@ func TestFaultsAreCounted(t *testing.T) {
 	var log bytes.Buffer
 	s := play(t, `conversations: [{match: "*", turns: [{say: x, fault: overloaded, times: 2}, {say: y, fault: cut, times: -1}]}]`,
 		llmtest.Options{Log: &log})
-	m := anthropic.New(anthropic.Config{BaseURL: s.URL()})
+	m := anthropic.NewProvider(anthropic.Config{BaseURL: s.URL()})
 	for _, conversation := range []string{"a", "b"} {
 		for i, fails := range []bool{true, true, false, false} {
 			if _, err := m.Stream(t.Context(), request(conversation), nil); (err != nil) != fails {
@@ -288,8 +288,8 @@ func get(t *testing.T, url string) string {
 // earlier request to the same model began with, and no more.
 func TestCache(t *testing.T) {
 	for name, wire := range map[string]func(url string) llm.Model{
-		"anthropic": func(url string) llm.Model { return anthropic.New(anthropic.Config{BaseURL: url}) },
-		"openai":    func(url string) llm.Model { return openai.New(openai.Config{BaseURL: url}) },
+		"anthropic": func(url string) llm.Model { return anthropic.NewProvider(anthropic.Config{BaseURL: url}) },
+		"openai":    func(url string) llm.Model { return openai.NewProvider(openai.Config{BaseURL: url}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := play(t, "default: {say: fine}", llmtest.Options{})
@@ -313,14 +313,14 @@ func TestCache(t *testing.T) {
 			if second.Kept != first.Prompt || got.Usage.CacheRead != int64(first.Prompt/4) {
 				t.Errorf("kept %d of %d, usage %+v", second.Kept, first.Prompt, got.Usage)
 			}
-			if total := int64((second.Prompt + 3) / 4); got.Usage.Prompt() != total {
-				t.Errorf("%d tokens of %d", got.Usage.Prompt(), total)
+			if total := int64((second.Prompt + 3) / 4); got.Usage.PromptTokens() != total {
+				t.Errorf("%d tokens of %d", got.Usage.PromptTokens(), total)
 			}
 			long := r
 			for range 30 {
 				p := llm.MessagePart{Call: &llm.ToolCall{ID: fmt.Sprint(len(long.Messages)), Tool: "read_file", Input: json.RawMessage("{}")}}
 				long.Messages = append(long.Messages, llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{p}},
-					llm.Message{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.Result{ID: p.Call.ID, Text: "x"}}}})
+					llm.Message{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.ToolResult{ID: p.Call.ID, Text: "x"}}}})
 				if _, seen := ask(long); seen.Kept < second.Prompt {
 					t.Fatalf("kept %d of %d", seen.Kept, second.Prompt)
 				}
@@ -347,7 +347,7 @@ func TestSameAnswers(t *testing.T) {
 	answers := make([]llm.Response, 20)
 	var wg sync.WaitGroup
 	for _, s := range []*llmtest.Server{play(t, text, llmtest.Options{}), play(t, text, llmtest.Options{})} {
-		m := openai.New(openai.Config{BaseURL: s.URL()})
+		m := openai.NewProvider(openai.Config{BaseURL: s.URL()})
 		for i := range answers {
 			wg.Go(func() {
 				got, err := m.Stream(t.Context(), request(fmt.Sprint("c", i)), nil)
@@ -377,7 +377,7 @@ func TestStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := &http.Client{Transport: &http.Transport{}}
-	_, err = anthropic.New(anthropic.Config{BaseURL: s.URL(), HTTP: h}).Stream(t.Context(), request("a"), func(llm.Delta) { stop() })
+	_, err = anthropic.NewProvider(anthropic.Config{BaseURL: s.URL(), HTTP: h}).Stream(t.Context(), request("a"), func(llm.AnswerDelta) { stop() })
 	if err == nil {
 		t.Error("a stalled answer came to its end")
 	}
@@ -418,7 +418,7 @@ func BenchmarkServer(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer stop()
-			m := anthropic.New(anthropic.Config{BaseURL: s.URL()})
+			m := anthropic.NewProvider(anthropic.Config{BaseURL: s.URL()})
 			r := request("a")
 			for len(r.Messages[0].Parts) < prompt/1024 {
 				r.Messages[0].Parts = append(r.Messages[0].Parts, llm.MessagePart{Text: strings.Repeat("some code\n", 102)})

@@ -9,22 +9,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/wireformat"
 )
 
-// answerHooks are callbacks for the progress of an answer: that it begins, and whether it counts as
+// answerProgressCallbacks are callbacks for the progress of an answer: that it begins, and whether it counts as
 // paid.
-type answerHooks struct {
+type answerProgressCallbacks struct {
 	begin  func()
 	settle func(paid bool)
 }
 
-// playTurn sends the turn.
-func (s *Server) playTurn(w http.ResponseWriter, r *http.Request, t ScriptTurn, said dialect.TurnContent, seen LoggedRequest, at answerHooks) {
+// sendTurn sends the turn.
+func (s *Server) sendTurn(w http.ResponseWriter, r *http.Request, t ScriptTurn, said wireformat.ScriptedTurnContent, seen LoggedRequest, at answerProgressCallbacks) {
 	settle := at.settle
 	if t.Fault == Silent {
 		settle(false)
-		waitEither(r.Context().Done(), s.stalled)
+		waitForEitherEnd(r.Context().Done(), s.stalled)
 	}
 	if seen.Status == 0 {
 		settle(false)
@@ -43,7 +43,7 @@ func (s *Server) playTurn(w http.ResponseWriter, r *http.Request, t ScriptTurn, 
 			t.After = cmp.Or(t.After, "1")
 			trouble.Delay = t.After + "s"
 		}
-		if t.After != "" && (said.Wire != dialect.Gemini || t.Fault != RateLimit) && t.Fault != Throttled { // Google has it only in the body
+		if t.After != "" && (said.Wire != wireformat.Gemini || t.Fault != RateLimit) && t.Fault != Throttled { // Google has it only in the body
 			w.Header().Set("Retry-After", t.After)
 		}
 		if t.Window {
@@ -51,10 +51,10 @@ func (s *Server) playTurn(w http.ResponseWriter, r *http.Request, t ScriptTurn, 
 			w.Header().Set("X-Ratelimit-Remaining-Requests", "0")
 		}
 		settle(false)
-		writeJSON(w, seen.Status, dialect.ErrorBody(said.Wire, trouble))
+		writeJSON(w, seen.Status, wireformat.ErrorBody(said.Wire, trouble))
 		return
 	}
-	answer := dialect.EncodeTurn(said)
+	answer := wireformat.EncodeTurn(said)
 	if !said.Stream {
 		at.begin()
 		settle(true)
@@ -64,15 +64,15 @@ func (s *Server) playTurn(w http.ResponseWriter, r *http.Request, t ScriptTurn, 
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
-	p := answerSender{
+	p := scriptedAnswerSender{
 		w: w, gone: r.Context().Done(), end: s.stalled, pause: max(s.options.Pace, t.Delay), linger: s.options.Linger,
 		begin: at.begin, settle: settle,
 	}
 	if t.Fault == Slow && p.pause == 0 {
 		p.pause = 20 * time.Millisecond
 	}
-	p.sendSpoilt(answer.StreamEvents(), said.Wire, t.Fault)
-	p.lingerOpen()
+	p.sendWithFault(answer.StreamEvents(), said.Wire, t.Fault)
+	p.keepConnectionOpen()
 }
 
 // requestKey returns the key of the request, for the fault that repeats it.
@@ -80,8 +80,8 @@ func requestKey(r *http.Request) string {
 	return cmp.Or(r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 }
 
-// waitEither waits for the first of the two ends.
-func waitEither(gone, end <-chan struct{}) {
+// waitForEitherEnd waits for the first of the two ends.
+func waitForEitherEnd(gone, end <-chan struct{}) {
 	select {
 	case <-gone:
 	case <-end:
@@ -95,8 +95,8 @@ func dropConnection(w http.ResponseWriter) {
 	}
 }
 
-// answerSender sends the events of one answer.
-type answerSender struct {
+// scriptedAnswerSender sends the events of one answer.
+type scriptedAnswerSender struct {
 	w         http.ResponseWriter
 	gone, end <-chan struct{} // the client's end, and ours
 	pause     time.Duration   // before each event
@@ -105,8 +105,8 @@ type answerSender struct {
 	settle    func(paid bool)
 }
 
-// sendSpoilt sends the events with the fault.
-func (p answerSender) sendSpoilt(events [][]byte, way dialect.WireFormat, f ProviderFault) {
+// sendWithFault sends the events with the fault.
+func (p scriptedAnswerSender) sendWithFault(events [][]byte, way wireformat.WireFormat, f ProviderFault) {
 	half := events[:(len(events)+1)/2]
 	switch f {
 	case Cut:
@@ -121,7 +121,7 @@ func (p answerSender) sendSpoilt(events [][]byte, way dialect.WireFormat, f Prov
 		}
 	case Pings, Comments, Hollow, Endless:
 		if p.sendEvents(half, false) {
-			p.repeatEvent(dialect.RepeatedEvent(way, string(f)))
+			p.repeatEvent(wireformat.RepeatedEvent(way, string(f)))
 		}
 	case Stays:
 		if p.sendEvents(events, true) {
@@ -129,9 +129,9 @@ func (p answerSender) sendSpoilt(events [][]byte, way dialect.WireFormat, f Prov
 		}
 	case ErrorEvent:
 		t, _ := f.errorReply(way, "")
-		p.sendEvents(append(half[:len(half):len(half)], dialect.FailureEvent(way, t)), false)
+		p.sendEvents(append(half[:len(half):len(half)], wireformat.FailureEvent(way, t)), false)
 	case Noise:
-		p.sendEvents(insertNoise(events, way), true)
+		p.sendEvents(insertIgnorableEvents(events, way), true)
 	case CRLF:
 		p.sendEvents([][]byte{bytes.ReplaceAll(bytes.Join(events, nil), []byte("\n"), []byte("\r\n"))}, true)
 	case Floats:
@@ -149,7 +149,7 @@ func (p answerSender) sendSpoilt(events [][]byte, way dialect.WireFormat, f Prov
 
 // sendEvents sends the events one by one, and records the request before the last one. It reports
 // whether the client was connected to the end.
-func (p answerSender) sendEvents(events [][]byte, paid bool) bool {
+func (p scriptedAnswerSender) sendEvents(events [][]byte, paid bool) bool {
 	flush := http.NewResponseController(p.w)
 	for i, e := range events {
 		if !p.pauseBetween() {
@@ -171,7 +171,7 @@ func (p answerSender) sendEvents(events [][]byte, paid bool) bool {
 	return true
 }
 
-func (p answerSender) pauseBetween() bool {
+func (p scriptedAnswerSender) pauseBetween() bool {
 	if p.pause == 0 {
 		return true
 	}
@@ -186,20 +186,20 @@ func (p answerSender) pauseBetween() bool {
 	return false
 }
 
-func (p answerSender) stallAnswer() {
+func (p scriptedAnswerSender) stallAnswer() {
 	_ = http.NewResponseController(p.w).Flush() // the sent part must arrive
-	waitEither(p.gone, p.end)
+	waitForEitherEnd(p.gone, p.end)
 }
 
 // repeatEvent sends the same event repeatedly until the client disconnects.
-func (p answerSender) repeatEvent(event []byte) {
+func (p scriptedAnswerSender) repeatEvent(event []byte) {
 	p.pause = max(p.pause, 100*time.Millisecond)
 	for p.sendEvents([][]byte{event, {}}, false) {
 	}
 }
 
-// lingerOpen leaves the connection open after the end of the answer.
-func (p answerSender) lingerOpen() {
+// keepConnectionOpen leaves the connection open after the end of the answer.
+func (p scriptedAnswerSender) keepConnectionOpen() {
 	if p.linger == 0 {
 		return
 	}
@@ -217,9 +217,9 @@ func (p answerSender) lingerOpen() {
 	}
 }
 
-// insertNoise inserts events that a client must ignore.
-func insertNoise(events [][]byte, way dialect.WireFormat) [][]byte {
-	noise := dialect.HarmlessEvents(way)
+// insertIgnorableEvents inserts events that a client must ignore.
+func insertIgnorableEvents(events [][]byte, way wireformat.WireFormat) [][]byte {
+	noise := wireformat.HarmlessEvents(way)
 	var out [][]byte
 	for i, e := range events {
 		out = append(out, noise[i%len(noise)], e)

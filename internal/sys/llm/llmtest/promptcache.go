@@ -4,25 +4,25 @@ import (
 	"hash/maphash"
 	"sync"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/wireformat"
 )
 
 // cacheLookback is the number of blocks before a breakpoint in which a cache is searched.
 const cacheLookback = 20
 
-// promptCache simulates a provider's cache of earlier prompts: a part counts only if all parts before
+// simulatedPromptCache simulates a provider's cache of earlier prompts: a part counts only if all parts before
 // it were the same, byte by byte, and only once the answer to the earlier prompt had begun. With
 // breakpoints, a beginning is stored at each breakpoint, and found from a breakpoint at most
 // twenty blocks later.
-type promptCache struct {
+type simulatedPromptCache struct {
 	mu   sync.Mutex // guards seen
 	seed maphash.Seed
 	seen map[uint64]struct{}
 }
 
-// measurePrompt returns the bytes of the prompt, the bytes at its beginning that an earlier prompt to the
+// measureKeptPrefix returns the bytes of the prompt, the bytes at its beginning that an earlier prompt to the
 // same model had, and a function to call when the answer begins.
-func (m *promptCache) measurePrompt(a dialect.ModelRequest) (total, kept int, begin func()) {
+func (m *simulatedPromptCache) measureKeptPrefix(a wireformat.ReceivedModelRequest) (total, kept int, begin func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var h maphash.Hash
@@ -50,7 +50,7 @@ func (m *promptCache) measurePrompt(a dialect.ModelRequest) (total, kept int, be
 }
 
 // isLookedUp reports whether the cache is searched for a beginning that ends with part i.
-func isLookedUp(a dialect.ModelRequest, i int) bool {
+func isLookedUp(a wireformat.ReceivedModelRequest, i int) bool {
 	blocks := 0
 	for j := i; j < len(a.Marks) && blocks <= cacheLookback; j++ {
 		if j > i {

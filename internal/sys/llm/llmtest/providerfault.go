@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/wireformat"
 )
 
 // ProviderFault is a kind of failure of a turn.
@@ -144,7 +144,7 @@ func (f ProviderFault) isWholeAnswer() bool {
 
 // httpStatus returns the HTTP status of the response to a, 0 for no response. Without a stream, faults
 // in the middle of a stream change the status.
-func (f ProviderFault) httpStatus(a dialect.ModelRequest) int {
+func (f ProviderFault) httpStatus(a wireformat.ReceivedModelRequest) int {
 	if _, ok := f.htmlPage(); ok {
 		return map[ProviderFault]int{Gateway: http.StatusBadGateway, WrongPath: http.StatusNotFound, Page: http.StatusOK}[f]
 	}
@@ -170,7 +170,7 @@ func (f ProviderFault) htmlPage() (string, bool) {
 }
 
 // errorReply returns the error that replaces the answer or interrupts it, and false if there is none.
-func (f ProviderFault) errorReply(w dialect.WireFormat, key string) (dialect.WireError, bool) {
+func (f ProviderFault) errorReply(w wireformat.WireFormat, key string) (wireformat.WireError, bool) {
 	const openai, google = "invalid_request_error", "INVALID_ARGUMENT"
 	const bad = http.StatusBadRequest
 	type row struct {
@@ -193,10 +193,10 @@ func (f ProviderFault) errorReply(w dialect.WireFormat, key string) (dialect.Wir
 		NoModel:     {http.StatusNotFound, "not_found_error", openai, "model_not_found", "", "", "there is no such model", ""},
 		ErrorEvent:  {http.StatusServiceUnavailable, "overloaded_error", "server_error", "overloaded", "", "", "overloaded in the middle", ""},
 	}[f]
-	t := dialect.WireError{
+	t := wireformat.WireError{
 		Status: k.status, Anthropic: k.anthropic, Kind: k.kind, Code: k.code, Google: k.google, Reason: k.reason, Text: k.text, Delay: k.delay,
 	}
-	if w == dialect.Gemini {
+	if w == wireformat.Gemini {
 		if f == BadKey || f == Expired {
 			t.Status = bad
 		}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/wireformat"
 )
 
 // Script defines the answers of the server.
@@ -76,8 +76,8 @@ type ScriptUsage struct {
 // maxScript limits the size of a script, in bytes.
 const maxScript = 8 << 20
 
-// Parse parses a script in YAML. Unknown keys are errors.
-func Parse(data []byte) (Script, error) {
+// ParseScript parses a script in YAML. Unknown keys are errors.
+func ParseScript(data []byte) (Script, error) {
 	if len(data) > maxScript {
 		return Script{}, fmt.Errorf("script of %d bytes is too long", len(data))
 	}
@@ -152,7 +152,7 @@ func (t ScriptTurn) check() error {
 }
 
 // findTurn returns the turn at the step of the conversation.
-func (s Script) findTurn(a dialect.ModelRequest) (ScriptTurn, error) {
+func (s Script) findTurn(a wireformat.ReceivedModelRequest) (ScriptTurn, error) {
 	conversation, step := a.Conversation, a.Step
 	why := fmt.Errorf("no conversation of the script fits %q (step %d)", conversation, step)
 	for _, c := range s.Conversations {

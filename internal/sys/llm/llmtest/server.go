@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/wireformat"
 )
 
 // Options configure a server. The zero value is right for tests.
@@ -34,17 +34,17 @@ type Server struct {
 	script  Script
 	options Options
 	url     string
-	memory  promptCache
-	account accountCounter
+	memory  simulatedPromptCache
+	account accountUsageCounter
 	stalled chan struct{} // closed to end stalled answers
 
 	mu     sync.Mutex // guards the fields below
 	seen   []LoggedRequest
-	faults map[turnKey]int
+	faults map[scriptTurnKey]int
 	calls  map[string]int
 }
 
-type turnKey struct {
+type scriptTurnKey struct {
 	conversation string
 	step         int
 }
@@ -68,8 +68,8 @@ type LoggedRequest struct {
 	Usage nexus.Usage `json:"usage,omitzero"` // usage that is charged for the complete answer
 }
 
-// New returns a server without a listener; it is used as a handler.
-func New(s Script, o Options) (*Server, error) {
+// NewServer returns a server without a listener; it is used as a handler.
+func NewServer(s Script, o Options) (*Server, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -77,16 +77,16 @@ func New(s Script, o Options) (*Server, error) {
 		return nil, errors.New("an account needs a clock")
 	}
 	return &Server{
-		account: accountCounter{now: o.Now},
+		account: accountUsageCounter{now: o.Now},
 		script:  s, options: o, stalled: make(chan struct{}),
-		memory: promptCache{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}},
-		faults: map[turnKey]int{}, calls: map[string]int{},
+		memory: simulatedPromptCache{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}},
+		faults: map[scriptTurnKey]int{}, calls: map[string]int{},
 	}, nil
 }
 
 // StartServer starts a server, and returns a function that ends it and waits until it has ended.
 func StartServer(ctx context.Context, script Script, o Options) (*Server, func(), error) {
-	s, err := New(script, o)
+	s, err := NewServer(script, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,13 +131,13 @@ func (s *Server) PaidAnswers(conversation string) int {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := strings.TrimPrefix(r.URL.Path, "/v1"); {
 	case r.Method == http.MethodPost && path == "/messages":
-		s.serveTurn(w, r, dialect.Anthropic)
+		s.serveTurn(w, r, wireformat.Anthropic)
 	case r.Method == http.MethodPost && path == "/chat/completions":
-		s.serveTurn(w, r, dialect.Chat)
+		s.serveTurn(w, r, wireformat.Chat)
 	case r.Method == http.MethodPost && path == "/responses":
-		s.serveTurn(w, r, dialect.Responses)
+		s.serveTurn(w, r, wireformat.Responses)
 	case r.Method == http.MethodPost && strings.HasPrefix(path, "beta/models/"):
-		s.serveTurn(w, r, dialect.Gemini)
+		s.serveTurn(w, r, wireformat.Gemini)
 	case r.Method == http.MethodGet && (path == "/models" || path == "beta/models"):
 		s.listModels(w, path == "beta/models")
 	case r.Method == http.MethodGet && path == "/log":
@@ -147,21 +147,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, way dialect.WireFormat) {
+func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, way wireformat.WireFormat) {
 	var b bytes.Buffer
 	b.Grow(int(min(max(r.ContentLength, 0), 1<<20)) + bytes.MinRead)
 	if _, err := b.ReadFrom(r.Body); err != nil {
 		return // the client has disconnected
 	}
 	body := b.Bytes()
-	a, err := dialect.ReadRequest(way, r.URL.Path, body)
+	a, err := wireformat.ParseReceivedRequest(way, r.URL.Path, body)
 	if err != nil {
 		writeJSON(w, http.StatusBadRequest, scriptError(way, err.Error()))
 		return
 	}
 	seen := LoggedRequest{Wire: string(way), Model: a.Model, Conversation: a.Conversation, Step: a.Step, Bytes: len(body)}
 	var begin func()
-	seen.Prompt, seen.Kept, begin = s.memory.measurePrompt(a)
+	seen.Prompt, seen.Kept, begin = s.memory.measureKeptPrefix(a)
 	if s.options.Bodies {
 		seen.Body = body
 	}
@@ -182,7 +182,7 @@ func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, way dialect.W
 	if s.script.Account != nil {
 		var over string
 		var wait time.Duration
-		if over, wait, leave = s.account.admitCall(s.script.Account, composeTurn(a, turn, seen), w.Header()); over != "" {
+		if over, wait, leave = s.account.admitCall(s.script.Account, composeScriptedTurn(a, turn, seen), w.Header()); over != "" {
 			seen.Over, seen.Status = over, http.StatusTooManyRequests
 			s.recordRequest(&seen)(false)
 			writeRateLimit(w, way, over, wait)
@@ -191,7 +191,7 @@ func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, way dialect.W
 	}
 	turn.Fault = s.dueFault(a, turn)
 	seen.Fault, seen.Status = turn.Fault, turn.Fault.httpStatus(a)
-	said := composeTurn(a, turn, seen)
+	said := composeScriptedTurn(a, turn, seen)
 	if turn.Fault.isWholeAnswer() {
 		seen.Usage = said.Usage
 	}
@@ -201,7 +201,7 @@ func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, way dialect.W
 		arrived(paid)
 	}
 	defer settle(false)
-	s.playTurn(w, r, turn, said, seen, answerHooks{begin, settle})
+	s.sendTurn(w, r, turn, said, seen, answerProgressCallbacks{begin, settle})
 }
 
 // checkExpected returns an error if a text that the script expects is missing.
@@ -215,18 +215,18 @@ func (t ScriptTurn) checkExpected(heard string) error {
 }
 
 // scriptError returns the error body for an unsupported request.
-func scriptError(way dialect.WireFormat, text string) any {
-	return dialect.ErrorBody(way, dialect.WireError{
+func scriptError(way wireformat.WireFormat, text string) any {
+	return wireformat.ErrorBody(way, wireformat.WireError{
 		Status: http.StatusBadRequest, Anthropic: "invalid_request_error", Kind: "invalid_request_error", Code: "script", Text: text,
 	})
 }
 
 // dueFault returns the fault of the turn, if it is still due.
-func (s *Server) dueFault(a dialect.ModelRequest, t ScriptTurn) ProviderFault {
+func (s *Server) dueFault(a wireformat.ReceivedModelRequest, t ScriptTurn) ProviderFault {
 	if t.Fault == "" || t.Times < 0 {
 		return t.Fault
 	}
-	k := turnKey{a.Conversation, a.Step}
+	k := scriptTurnKey{a.Conversation, a.Step}
 	if a.Summary {
 		k.step = -1
 	}

@@ -38,11 +38,11 @@ func TestSteered(t *testing.T) {
 		{"a script that says nothing of it", steeredScript, []string{brief, finished, comment}, 400, "has 1 turns in the script", "c7\\\""},
 		{"its comments", steeredScript, []string{brief, comment}, 200, `\"summary\":\"done\"`, "answers"},
 	} {
-		script, err := llmtest.Parse([]byte(c.script))
+		script, err := llmtest.ParseScript([]byte(c.script))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := llmtest.New(script, llmtest.Options{})
+		s, err := llmtest.NewServer(script, llmtest.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
 )
 
 // chatChunk has the used fields of a piece of an answer.
@@ -26,16 +26,16 @@ type chatChoice struct {
 	Index  int    `json:"index"`
 	Reason string `json:"finish_reason"`
 	Delta  struct {
-		Content string          `json:"content"`
-		Refusal string          `json:"refusal"`
-		Thought string          `json:"reasoning_content"` // DeepSeek, vLLM, llama.cpp
-		Also    string          `json:"reasoning"`         // OpenRouter, newer vLLM
-		Details json.RawMessage `json:"reasoning_details"` // OpenRouter; must be sent back
-		Calls   []callDelta     `json:"tool_calls"`
+		Content string              `json:"content"`
+		Refusal string              `json:"refusal"`
+		Thought string              `json:"reasoning_content"` // DeepSeek, vLLM, llama.cpp
+		Also    string              `json:"reasoning"`         // OpenRouter, newer vLLM
+		Details json.RawMessage     `json:"reasoning_details"` // OpenRouter; must be sent back
+		Calls   []chatToolCallDelta `json:"tool_calls"`
 	} `json:"delta"`
 }
 
-type callDelta struct {
+type chatToolCallDelta struct {
 	Index    int    `json:"index"`
 	ID       string `json:"id"`
 	Function struct {
@@ -46,35 +46,35 @@ type callDelta struct {
 }
 
 type chatUsage struct {
-	Prompt     wire.TokenCount `json:"prompt_tokens"` // with tokens read from and written to the cache
-	Completion wire.TokenCount `json:"completion_tokens"`
+	Prompt     providerhttp.TokenCount `json:"prompt_tokens"` // with tokens read from and written to the cache
+	Completion providerhttp.TokenCount `json:"completion_tokens"`
 	Details    struct {
-		Cached  wire.TokenCount `json:"cached_tokens"`
-		Written wire.TokenCount `json:"cache_write_tokens"`
+		Cached  providerhttp.TokenCount `json:"cached_tokens"`
+		Written providerhttp.TokenCount `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	Cost json.RawMessage `json:"cost"` // dollars, from OpenRouter
 }
 
-// chatDraft is an incomplete answer.
-type chatDraft struct {
+// chatAnswerDraft is an incomplete answer.
+type chatAnswerDraft struct {
 	r       llm.Response
 	text    strings.Builder
 	refusal strings.Builder
 	thought strings.Builder
 	details []json.RawMessage
-	calls   []*callDraft
+	calls   []*chatToolCallDraft
 	reason  string
 	counted bool // the server reported the usage
 	bytes   int  // of the answer so far
 	over    bool
-	table   quirksTable
-	makes   bool            // generates an ID for a call without one
-	step    int             // number of earlier answers
-	hear    func(llm.Delta) // called with non-empty pieces
+	table   serverQuirksTable
+	makes   bool                  // generates an ID for a call without one
+	step    int                   // number of earlier answers
+	hear    func(llm.AnswerDelta) // called with non-empty pieces
 }
 
-// callDraft is an incomplete call.
-type callDraft struct {
+// chatToolCallDraft is an incomplete call.
+type chatToolCallDraft struct {
 	index    int
 	id, name string
 	input    strings.Builder
@@ -82,7 +82,7 @@ type callDraft struct {
 }
 
 // addChunk adds one chunk.
-func (d *chatDraft) addChunk(data []byte, key string) error {
+func (d *chatAnswerDraft) addChunk(data []byte, key string) error {
 	data = bytes.TrimSpace(data)
 	if bytes.HasPrefix(data, []byte("[DONE]")) {
 		d.over = true
@@ -90,10 +90,10 @@ func (d *chatDraft) addChunk(data []byte, key string) error {
 	}
 	var v chatChunk
 	if err := json.Unmarshal(data, &v); err != nil {
-		return wire.NewMalformedError(err)
+		return providerhttp.NewMalformedError(err)
 	}
 	if len(v.Error) > 0 && string(v.Error) != "null" {
-		return wire.ResponseError(0, nil, data, key)
+		return providerhttp.NewResponseError(0, nil, data, key)
 	}
 	if v.ID != "" {
 		d.r.ID = v.ID
@@ -118,7 +118,7 @@ func (d *chatDraft) addChunk(data []byte, key string) error {
 }
 
 // addUsage splits the usage into classes that do not overlap.
-func (d *chatDraft) addUsage(u chatUsage) {
+func (d *chatAnswerDraft) addUsage(u chatUsage) {
 	d.counted = u.Prompt > 0 || u.Completion > 0
 	n := &d.r.Usage
 	n.CacheRead, n.CacheWrite = int64(u.Details.Cached), int64(u.Details.Written)
@@ -130,7 +130,7 @@ func (d *chatDraft) addUsage(u chatUsage) {
 	}
 }
 
-func (d *chatDraft) applyChoice(c chatChoice) error {
+func (d *chatAnswerDraft) applyChoice(c chatChoice) error {
 	if c.Reason != "" {
 		d.reason = c.Reason
 	}
@@ -143,15 +143,15 @@ func (d *chatDraft) applyChoice(c chatChoice) error {
 	d.refusal.WriteString(x.Refusal)
 	d.thought.WriteString(x.Thought)
 	d.bytes += len(x.Content) + len(x.Refusal) + len(thought)
-	d.hear(llm.Delta{Text: x.Content + x.Refusal, Thought: thought})
+	d.hear(llm.AnswerDelta{Text: x.Content + x.Refusal, Thought: thought})
 	if len(x.Details) > 0 && string(x.Details) != "null" {
 		var more []json.RawMessage
 		if err := json.Unmarshal(x.Details, &more); err != nil {
-			return wire.NewMalformedError(err)
+			return providerhttp.NewMalformedError(err)
 		}
 		d.details = append(d.details, more...)
 		if len(more) > 0 {
-			d.hear(llm.Delta{Input: len(x.Details)})
+			d.hear(llm.AnswerDelta{Input: len(x.Details)})
 		}
 	}
 	for _, t := range x.Calls {
@@ -164,7 +164,7 @@ func (d *chatDraft) applyChoice(c chatChoice) error {
 
 // isNewCall reports whether t begins another call than p, at the same index: it has its own ID, or
 // names another tool, or has no other ID than p and comes when p's input is complete.
-func (p *callDraft) isNewCall(t callDelta) bool {
+func (p *chatToolCallDraft) isNewCall(t chatToolCallDelta) bool {
 	if t.Function.Name == "" {
 		return false
 	}
@@ -180,19 +180,19 @@ func (p *callDraft) isNewCall(t callDelta) bool {
 
 // addCallDelta adds a piece of a call. Calls are distinguished by their index, and by a new ID if a server
 // gives all of them the same index.
-func (d *chatDraft) addCallDelta(t callDelta) error {
-	var p *callDraft
+func (d *chatAnswerDraft) addCallDelta(t chatToolCallDelta) error {
+	var p *chatToolCallDraft
 	for _, q := range d.calls {
 		if q.index == t.Index {
 			p = q
 		}
 	}
 	if p == nil || p.isNewCall(t) {
-		p = &callDraft{index: t.Index}
+		p = &chatToolCallDraft{index: t.Index}
 		d.calls = append(d.calls, p)
 	}
 	if p.name == "" && t.Function.Name != "" {
-		d.hear(llm.Delta{Tool: t.Function.Name})
+		d.hear(llm.AnswerDelta{Tool: t.Function.Name})
 	}
 	if t.ID != "" {
 		p.id = t.ID
@@ -210,27 +210,27 @@ func (d *chatDraft) addCallDelta(t callDelta) error {
 	piece := string(arguments)
 	if arguments[0] == '"' {
 		if err := json.Unmarshal(arguments, &piece); err != nil {
-			return wire.NewMalformedError(fmt.Errorf("arguments: %w", err))
+			return providerhttp.NewMalformedError(fmt.Errorf("arguments: %w", err))
 		}
 	}
 	p.input.WriteString(piece)
 	d.bytes += len(piece)
-	d.hear(llm.Delta{Input: len(piece)})
+	d.hear(llm.AnswerDelta{Input: len(piece)})
 	return nil
 }
 
 // finishAnswer builds the answer after the finish reason arrived.
-func (d *chatDraft) finishAnswer() (llm.Response, error) {
+func (d *chatAnswerDraft) finishAnswer() (llm.Response, error) {
 	r := d.r
 	var ok bool
-	if r.Stop, ok = d.table.stopOf(d.reason); !ok {
-		return r, &llm.Error{Class: llm.Transient, Code: d.reason, Cause: errors.New("the server ended the answer with an error")}
+	if r.Stop, ok = d.table.stopReason(d.reason); !ok {
+		return r, &llm.ModelCallError{Class: llm.Transient, Code: d.reason, Cause: errors.New("the server ended the answer with an error")}
 	}
 	if d.refusal.Len() > 0 && r.Stop != llm.StopLength {
 		r.Stop = llm.StopRefuse
 	}
 	r.Message.From = llm.Assistant
-	own := keptFields{Extra: map[string]json.RawMessage{}}
+	own := storedServerFields{Extra: map[string]json.RawMessage{}}
 	var calls []llm.MessagePart
 	for i, p := range d.calls {
 		if p.id == "" && d.makes {
@@ -252,20 +252,20 @@ func (d *chatDraft) finishAnswer() (llm.Response, error) {
 		r.Message.Parts = append(r.Message.Parts, llm.MessagePart{Text: text})
 	}
 	r.Message.Parts = append(r.Message.Parts, calls...)
-	return wire.FinishResponse(r, d.step), nil
+	return providerhttp.FinishResponse(r, d.step), nil
 }
 
 // privatePart returns the server's data that must be sent back with the message.
-func (d *chatDraft) privatePart(own keptFields) (json.RawMessage, bool) {
+func (d *chatAnswerDraft) privatePart(own storedServerFields) (json.RawMessage, bool) {
 	if d.thought.Len() > 0 {
-		own.Thought, _ = wire.EncodeJSON(d.thought.String()) // a string always encodes
+		own.Thought, _ = providerhttp.EncodeJSON(d.thought.String()) // a string always encodes
 	}
 	if len(d.details) > 0 {
-		own.Details, _ = wire.EncodeJSON(d.details) // decoded values always encode
+		own.Details, _ = providerhttp.EncodeJSON(d.details) // decoded values always encode
 	}
 	if own.Thought == nil && own.Details == nil && len(own.Extra) == 0 {
 		return nil, false
 	}
-	raw, err := wire.EncodeJSON(serverPart{&own})
+	raw, err := providerhttp.EncodeJSON(storedServerPart{&own})
 	return raw, err == nil
 }

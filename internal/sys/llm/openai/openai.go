@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
 )
 
 // Config configures the access to the models.
@@ -22,7 +22,7 @@ type Config struct {
 	HTTP    *http.Client
 	Limits  llm.CallLimits
 	Effort  string // of requests without one; empty: the model decides
-	Server  string // server with quirks, as in [KnownServers]; empty: detected by URL
+	Server  string // server with quirks, as in [ServersWithQuirks]; empty: detected by URL
 }
 
 // Format hides the key from all printing of a Config.
@@ -31,11 +31,11 @@ func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "openai(%s)"
 // defaultBaseURL is the provider's own URL.
 const defaultBaseURL = "https://api.openai.com/v1/"
 
-// New returns the models. It makes no request.
-func New(c Config) llm.Provider {
+// NewProvider returns the models. It makes no request.
+func NewProvider(c Config) llm.Provider {
 	t := loadQuirks()
 	return &chatModel{
-		limits: c.Limits, effort: c.Effort, table: t, server: t.serverAt(c.BaseURL, c.Server),
+		limits: c.Limits, effort: c.Effort, table: t, server: t.findServer(c.BaseURL, c.Server),
 		at:  NewEndpoint(c.Key, c.BaseURL, c.HTTP),
 		key: func() string { return c.Key },
 	}
@@ -46,16 +46,16 @@ func New(c Config) llm.Provider {
 type chatModel struct {
 	limits llm.CallLimits
 	effort string
-	table  quirksTable
-	server Server
-	at     *wire.Endpoint
+	table  serverQuirksTable
+	server ServerQuirks
+	at     *providerhttp.ProviderEndpoint
 	key    func() string
 }
 
 // NewEndpoint returns the endpoint at the URL, which is OpenAI's own if empty. An empty key is not
 // sent.
-func NewEndpoint(key, base string, over *http.Client) *wire.Endpoint {
-	return wire.NewEndpoint(cmp.Or(base, defaultBaseURL), over, func(h http.Header) {
+func NewEndpoint(key, base string, over *http.Client) *providerhttp.ProviderEndpoint {
+	return providerhttp.NewEndpoint(cmp.Or(base, defaultBaseURL), over, func(h http.Header) {
 		if key != "" {
 			h.Set("Authorization", "Bearer "+key)
 		}
@@ -64,12 +64,12 @@ func NewEndpoint(key, base string, over *http.Client) *wire.Endpoint {
 
 // Stream sends the request and reads the answer. Only the needed fields of chunks are decoded,
 // including some that only compatible servers send.
-func (m *chatModel) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+func (m *chatModel) Stream(ctx context.Context, r llm.Request, heard func(llm.AnswerDelta)) (llm.Response, error) {
 	body, err := m.encodeRequest(r)
 	if err != nil {
 		return llm.Response{}, err
 	}
-	ctx, watch := wire.StartWatch(ctx, m.limits)
+	ctx, watch := providerhttp.StartCallLimitWatch(ctx, m.limits)
 	defer watch.Stop()
 	resp, err := m.at.PostStream(ctx, "chat/completions", m.key(), nil, body)
 	if err != nil {
@@ -77,8 +77,8 @@ func (m *chatModel) Stream(ctx context.Context, r llm.Request, heard func(llm.De
 	}
 	defer func() { _ = resp.Body.Close() }()
 	stream := watch.WatchBody(resp.Body)
-	d := chatDraft{hear: watch.WatchDeltas(heard), table: m.table, makes: !m.server.StrictIDs, step: wire.AnswerNumber(r)}
-	events := wire.NewEvents(stream)
+	d := chatAnswerDraft{hear: watch.WatchDeltas(heard), table: m.table, makes: !m.server.StrictIDs, step: providerhttp.AnswerNumber(r)}
+	events := providerhttp.NewServerEventReader(stream)
 	for !d.over && err == nil && events.Next() {
 		if d.reason != "" && ctx.Err() != nil { // an aborted read after the end is no event
 			break
@@ -90,7 +90,7 @@ func (m *chatModel) Stream(ctx context.Context, r llm.Request, heard func(llm.De
 	d.r.ID = cmp.Or(resp.Header.Get("X-Request-Id"), d.r.ID)
 	if err == nil && d.reason == "" { // a finished message needs no formal end
 		if err = events.Err(); err == nil {
-			err = wire.NewCutError()
+			err = providerhttp.NewCutError()
 		}
 	}
 	if err == nil {
@@ -104,21 +104,21 @@ func (m *chatModel) Stream(ctx context.Context, r llm.Request, heard func(llm.De
 			return answer, nil
 		}
 	}
-	return wire.PartialResponse(r, d.r, d.counted, d.bytes), wire.CallError(ctx, err, nil, m.key())
+	return providerhttp.PartialResponse(r, d.r, d.counted, d.bytes), providerhttp.NewCallError(ctx, err, nil, m.key())
 }
 
 // lingerTime returns the wait for further data after a finished message: for the usage, if it is
 // missing, and for the formal end, which some servers omit.
 func (m *chatModel) lingerTime(counted bool) time.Duration {
 	if counted || m.server.NoOptions {
-		return wire.LingerTime
+		return providerhttp.LingerTime
 	}
-	return 10 * wire.LingerTime
+	return 10 * providerhttp.LingerTime
 }
 
 // Models implements [llm.Provider].
 func (m *chatModel) Models(ctx context.Context) ([]llm.ModelInfo, error) {
-	ctx, watch := wire.StartWatch(ctx, m.limits)
+	ctx, watch := providerhttp.StartCallLimitWatch(ctx, m.limits)
 	defer watch.Stop()
 	var all []llm.ModelInfo
 	err := m.at.ListPages(ctx, "models", m.key(), func(data []byte) (url.Values, error) {
@@ -126,7 +126,7 @@ func (m *chatModel) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 			Data []map[string]json.RawMessage `json:"data"`
 		}
 		if err := json.Unmarshal(data, &page); err != nil {
-			return nil, wire.NewMalformedError(err)
+			return nil, providerhttp.NewMalformedError(err)
 		}
 		for _, x := range page.Data {
 			var about llm.ModelInfo

@@ -7,24 +7,24 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/conform"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/wireformat"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
 )
 
 func chatModel(url string, l llm.CallLimits, h *http.Client) llm.Provider {
-	return openai.New(openai.Config{Key: conform.Key, BaseURL: url + "/v1", Limits: l, HTTP: h})
+	return openai.NewProvider(openai.Config{Key: conform.Key, BaseURL: url + "/v1", Limits: l, HTTP: h})
 }
 
-func TestConformance(t *testing.T) { conform.RunSuite(t, dialect.Chat, chatModel) }
+func TestConformance(t *testing.T) { conform.RunSuite(t, wireformat.Chat, chatModel) }
 
 func FuzzStream(f *testing.F) { conform.FuzzStream(f, chatModel) }
 
 // TestStorm has its share of a thousand faulty conversations.
 func TestStorm(t *testing.T) {
-	sum := conform.RunStorm(t, chatModel, 1, 250)
+	sum := conform.RunFaultStorm(t, chatModel, 1, 250)
 	t.Logf("%d conversations, %d calls, %d failed, longest %s, charged %+v, accounted %+v, ends %v",
 		sum.Conversations, sum.Calls, sum.Failed, sum.Longest, sum.Charged, sum.Accounted, sum.Ends)
-	if sum.Conversations != 250 || sum.Accounted.Output < sum.Charged.Output || sum.Accounted.Prompt() < sum.Charged.Prompt() {
+	if sum.Conversations != 250 || sum.Accounted.Output < sum.Charged.Output || sum.Accounted.PromptTokens() < sum.Charged.PromptTokens() {
 		t.Errorf("the account lacks something: %+v", sum)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
 )
 
 // chatRequest is the body of a call. The growing fields are last.
@@ -65,10 +65,10 @@ type chatMessage struct {
 	Content *string         `json:"content"`
 	Thought json.RawMessage `json:"reasoning_content,omitempty"`
 	Details json.RawMessage `json:"reasoning_details,omitempty"`
-	Calls   []chatCall      `json:"tool_calls,omitempty"`
+	Calls   []chatToolCall  `json:"tool_calls,omitempty"`
 }
 
-type chatCall struct {
+type chatToolCall struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
 	Function struct {
@@ -78,12 +78,12 @@ type chatCall struct {
 	Extra json.RawMessage `json:"extra_content,omitempty"` // Google's signatures
 }
 
-// serverPart is a server's own data in a message, stored as a raw part.
-type serverPart struct {
-	Chat *keptFields `json:"chat"` // marks the part as ours
+// storedServerPart is a server's own data in a message, stored as a raw part.
+type storedServerPart struct {
+	Chat *storedServerFields `json:"chat"` // marks the part as ours
 }
 
-type keptFields struct {
+type storedServerFields struct {
 	Thought json.RawMessage            `json:"reasoning_content,omitempty"`
 	Details json.RawMessage            `json:"reasoning_details,omitempty"`
 	Extra   map[string]json.RawMessage `json:"extra_content,omitempty"` // by call id
@@ -91,14 +91,14 @@ type keptFields struct {
 
 func (m *chatModel) encodeRequest(r llm.Request) ([]byte, error) {
 	if r.MaxTokens <= 0 {
-		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
+		return nil, &llm.ModelCallError{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
 	}
 	q := chatRequest{Model: r.Model, Stream: true, Messages: []chatMessage{}}
 	m.adaptRequest(&q, r)
 	if r.Schema != nil {
 		q.Format = &responseFormat{Type: "json_schema"}
 		q.Format.Schema.Name, q.Format.Schema.Schema = "answer", r.Schema
-		q.Format.Schema.Strict = wire.IsStrictSchema(r.Schema)
+		q.Format.Schema.Strict = providerhttp.IsStrictSchema(r.Schema)
 	}
 	for _, t := range r.Tools {
 		q.Tools = append(q.Tools, chatTool{Type: "function", Function: toolFunction{Name: t.Name, Description: t.Description, Parameters: t.Schema}})
@@ -108,12 +108,12 @@ func (m *chatModel) encodeRequest(r llm.Request) ([]byte, error) {
 	}
 	for _, said := range r.Messages {
 		if said.From == llm.Assistant {
-			q.Messages = append(q.Messages, encodeAnswer(said)...)
+			q.Messages = append(q.Messages, encodeModelMessage(said)...)
 		} else {
-			q.Messages = append(q.Messages, encodeOurs(said)...)
+			q.Messages = append(q.Messages, encodeUserMessage(said)...)
 		}
 	}
-	return wire.EncodeJSON(q)
+	return providerhttp.EncodeJSON(q)
 }
 
 // adaptRequest sets the fields that differ between servers.
@@ -127,7 +127,7 @@ func (m *chatModel) adaptRequest(q *chatRequest, r llm.Request) {
 		q.StreamOptions = &streamOptions{Usage: true}
 	}
 	if m.server.CacheKey {
-		q.Family = wire.CacheKey(r.Family)
+		q.Family = providerhttp.CacheKey(r.Family)
 	}
 	if m.server.Cost {
 		q.Usage = &usageOption{true}
@@ -148,8 +148,8 @@ func (m *chatModel) adaptRequest(q *chatRequest, r llm.Request) {
 	}
 }
 
-// encodeOurs returns a message for each result, then one for the text.
-func encodeOurs(m llm.Message) []chatMessage {
+// encodeUserMessage returns a message for each result, then one for the text.
+func encodeUserMessage(m llm.Message) []chatMessage {
 	var out []chatMessage
 	for _, p := range m.Parts {
 		if p.Result != nil {
@@ -163,18 +163,18 @@ func encodeOurs(m llm.Message) []chatMessage {
 	return out
 }
 
-// encodeAnswer returns the model's message unchanged, or none if it has no part that can be sent.
-func encodeAnswer(m llm.Message) []chatMessage {
+// encodeModelMessage returns the model's message unchanged, or none if it has no part that can be sent.
+func encodeModelMessage(m llm.Message) []chatMessage {
 	out := chatMessage{Role: "assistant"}
-	var own keptFields
+	var own storedServerFields
 	for _, p := range m.Parts {
 		switch {
 		case p.Call != nil:
-			c := chatCall{ID: p.Call.ID, Type: "function"}
+			c := chatToolCall{ID: p.Call.ID, Type: "function"}
 			c.Function.Name, c.Function.Arguments = p.Call.Tool, string(p.Call.Input)
 			out.Calls = append(out.Calls, c)
 		case p.Raw != nil:
-			var q serverPart
+			var q storedServerPart
 			if json.Unmarshal(p.Raw, &q) == nil && q.Chat != nil { // else it belongs to another provider
 				own = *q.Chat
 			}

@@ -16,8 +16,8 @@ import (
 //go:embed quirks.json
 var quirksJSON []byte
 
-// Server describes the differences of one kind of server.
-type Server struct {
+// ServerQuirks describes the differences of one kind of server.
+type ServerQuirks struct {
 	Name      string   `json:"name"`
 	Hosts     []string `json:"hosts"`             // hosts in its URL, including subdomains
 	Ports     []string `json:"ports"`             // usual local ports
@@ -31,32 +31,32 @@ type Server struct {
 	Note      string   `json:"note"`
 }
 
-type quirksTable struct {
-	Servers []Server          `json:"servers"`
+type serverQuirksTable struct {
+	Servers []ServerQuirks    `json:"servers"`
 	Stops   map[string]string `json:"stops"` // meanings of finish_reason other than the end of an answer
 }
 
 // loadQuirks parses the table, which its test has validated.
-func loadQuirks() quirksTable {
-	var t quirksTable
+func loadQuirks() serverQuirksTable {
+	var t serverQuirksTable
 	if err := json.Unmarshal(quirksJSON, &t); err != nil || len(t.Servers) == 0 {
-		return quirksTable{Servers: []Server{{Name: "compatible", Limit: "max_tokens"}}}
+		return serverQuirksTable{Servers: []ServerQuirks{{Name: "compatible", Limit: "max_tokens"}}}
 	}
 	return t
 }
 
-// KnownServers returns the servers with known quirks.
-func KnownServers() []Server { return loadQuirks().Servers }
+// ServersWithQuirks returns the servers with known quirks.
+func ServersWithQuirks() []ServerQuirks { return loadQuirks().Servers }
 
-// IsOfficial reports whether the URL is OpenAI's own. The Responses API is used only there, and Chat
+// IsOpenAIServer reports whether the URL is OpenAI's own. The Responses API is used only there, and Chat
 // Completions elsewhere.
-func IsOfficial(base string) bool {
-	return base == "" || loadQuirks().serverAt(base, "").Name == "openai"
+func IsOpenAIServer(base string) bool {
+	return base == "" || loadQuirks().findServer(base, "").Name == "openai"
 }
 
-// serverAt returns the server with the name, else the one that matches the URL.
-func (t quirksTable) serverAt(base, name string) Server {
-	if i := slices.IndexFunc(t.Servers, func(s Server) bool { return s.Name == name }); i >= 0 {
+// findServer returns the server with the name, else the one that matches the URL.
+func (t serverQuirksTable) findServer(base, name string) ServerQuirks {
+	if i := slices.IndexFunc(t.Servers, func(s ServerQuirks) bool { return s.Name == name }); i >= 0 {
 		return t.Servers[i]
 	}
 	u, err := url.Parse(base)
@@ -72,8 +72,8 @@ func (t quirksTable) serverAt(base, name string) Server {
 	return t.Servers[len(t.Servers)-1]
 }
 
-// stopOf returns the meaning of a finish_reason, and false if it means that the server failed.
-func (t quirksTable) stopOf(reason string) (llm.StopReason, bool) {
+// stopReason returns the meaning of a finish_reason, and false if it means that the server failed.
+func (t serverQuirksTable) stopReason(reason string) (llm.StopReason, bool) {
 	switch t.Stops[reason] {
 	case "length":
 		return llm.StopLength, true

@@ -26,7 +26,7 @@ func TestQuirks(t *testing.T) {
 		r := conform.NewRequest("c")
 		r.Effort = "low"
 		got, err := ask(t, s, openai.Config{Server: name}, r)
-		if err != nil || !got.Estimated || got.Usage.Prompt() == 0 || got.Usage.Output == 0 {
+		if err != nil || !got.Estimated || got.Usage.PromptTokens() == 0 || got.Usage.Output == 0 {
 			t.Errorf("%s: %+v %v", name, got, err)
 		}
 		for has := range strings.FieldsSeq(c.has) {
@@ -42,7 +42,7 @@ func TestQuirks(t *testing.T) {
 
 func TestServers(t *testing.T) {
 	names := map[string]bool{}
-	for _, s := range openai.KnownServers() {
+	for _, s := range openai.ServersWithQuirks() {
 		if s.Limit == "" || names[s.Name] {
 			t.Errorf("%+v", s)
 		}
@@ -55,7 +55,7 @@ func TestServers(t *testing.T) {
 		"": true, "https://api.openai.com/v1": true, "https://eu.api.openai.com/v1": true, "https://openrouter.ai/api/v1": false,
 		"http://localhost:11434/v1": false, "http://127.0.0.1:8080": false, "https://api.openai.com.example.org/v1": false, "::": false,
 	} {
-		if openai.IsOfficial(base) != official {
+		if openai.IsOpenAIServer(base) != official {
 			t.Errorf("%q: official is %t", base, !official)
 		}
 	}
@@ -69,7 +69,7 @@ func TestHabits(t *testing.T) {
 	for name, c := range map[string]struct {
 		events []string
 		ids    string
-		class  llm.FailureClass
+		class  llm.CallFailureClass
 		stop   llm.StopReason
 	}{
 		"no id, no index": {events: []string{call("t", `{"a":1}`), call("t", `{"a":2}`) + "|stop", done}, ids: "chat-call-0-0 chat-call-0-1", stop: llm.StopTools},
@@ -82,7 +82,7 @@ func TestHabits(t *testing.T) {
 	} {
 		got, err := ask(t, serve(t, 200, "text/event-stream", stream(c.events...)), openai.Config{}, conform.NewRequest("c"))
 		if c.class != "" {
-			if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.class {
+			if e, ok := errors.AsType[*llm.ModelCallError](err); !ok || e.Class != c.class {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue

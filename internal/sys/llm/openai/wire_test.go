@@ -46,7 +46,7 @@ func serve(t *testing.T, status int, kind, answer string) *server {
 func ask(t *testing.T, s *server, c openai.Config, r llm.Request) (llm.Response, error) {
 	t.Helper()
 	c.BaseURL = s.URL + "/v1"
-	return openai.New(c).Stream(t.Context(), r, nil)
+	return openai.NewProvider(c).Stream(t.Context(), r, nil)
 }
 
 // stream makes chunks of deltas, each with the reason behind a "|".
@@ -92,7 +92,7 @@ func TestRequest(t *testing.T) {
 			{Call: &llm.ToolCall{ID: "2", Tool: "read_file", Input: json.RawMessage(`{}`)}},
 		}},
 		llm.Message{From: llm.User, Parts: []llm.MessagePart{
-			{Text: "go on"}, {Result: &llm.Result{ID: "1"}}, {Result: &llm.Result{ID: "2", Text: "b", Failed: true}},
+			{Text: "go on"}, {Result: &llm.ToolResult{ID: "1"}}, {Result: &llm.ToolResult{ID: "2", Text: "b", Failed: true}},
 		}},
 		llm.Message{From: llm.Assistant},
 	)
@@ -134,7 +134,7 @@ func TestAnswer(t *testing.T) {
 		events []string
 		stop   llm.StopReason
 		parts  []llm.MessagePart
-		class  llm.FailureClass
+		class  llm.CallFailureClass
 		free   bool // the server does not tell the usage
 	}{
 		"text": {events: []string{`{"role":"assistant","content":""}`, `{"content":"a"}`, `{"content":"b"}|stop`, chatUsage, done}, stop: llm.StopDone, parts: []llm.MessagePart{{Text: "ab"}}},
@@ -209,7 +209,7 @@ func TestAnswer(t *testing.T) {
 			r := conform.NewRequest("c")
 			got, err := ask(t, serve(t, 200, "text/event-stream", stream(c.events...)), openai.Config{}, r)
 			if c.class != "" {
-				if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.class || len(got.Message.Parts) > 0 {
+				if e, ok := errors.AsType[*llm.ModelCallError](err); !ok || e.Class != c.class || len(got.Message.Parts) > 0 {
 					t.Fatalf("%+v %v", got, err)
 				}
 				return
@@ -229,7 +229,7 @@ func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		status       int
 		kind, answer string
-		want         llm.FailureClass
+		want         llm.CallFailureClass
 	}{
 		"redirect":     {307, "text/plain", "", llm.Invalid},
 		"no stream":    {200, "application/json", `{"error":{"code":503,"message":"loading"}}`, llm.Overload},
@@ -239,7 +239,7 @@ func TestRefusals(t *testing.T) {
 		"nothing":      {200, "text/event-stream", "", llm.Transient},
 	} {
 		_, err := ask(t, serve(t, c.status, c.kind, c.answer), openai.Config{Key: "k"}, conform.NewRequest("c"))
-		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.want {
+		if e, ok := errors.AsType[*llm.ModelCallError](err); !ok || e.Class != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
 	}
@@ -268,7 +268,7 @@ func TestHalfOpen(t *testing.T) {
 				}))
 				defer wait()
 				start := time.Now()
-				m := openai.New(openai.Config{BaseURL: "http://inside.invalid/v1", HTTP: client, Limits: llm.CallLimits{Idle: 5 * time.Minute}})
+				m := openai.NewProvider(openai.Config{BaseURL: "http://inside.invalid/v1", HTTP: client, Limits: llm.CallLimits{Idle: 5 * time.Minute}})
 				got, err := m.Stream(t.Context(), conform.NewRequest("c"), nil)
 				if err != nil || got.Message.Text() != "Hi" || got.Stop != llm.StopDone || time.Since(start) != c.after {
 					t.Errorf("%+v after %s: %v", got, time.Since(start), err)

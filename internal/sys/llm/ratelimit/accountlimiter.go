@@ -14,12 +14,12 @@ import (
 // AccountLimiter is the known state of one account's limits.
 type AccountLimiter struct {
 	now   func() time.Time
-	rules CountingRules
+	rules CallCountingRules
 
 	mu    sync.Mutex // guards the fields below; never held while waiting
-	crowd concurrencyLimit
-	pools map[string]*windowPool // by model
-	line  []*CallPermit          // waiting calls, in the order of arrival
+	crowd concurrencyLimiter
+	pools map[string]*limitWindowPool // by model
+	line  []*CallPermit               // waiting calls, in the order of arrival
 	round int64
 	timer *time.Timer // for the next end of a window that the line waits for
 }
@@ -27,26 +27,26 @@ type AccountLimiter struct {
 // CallPermit is the permission for one call.
 type CallPermit struct {
 	account *AccountLimiter
-	pool    *windowPool
+	pool    *limitWindowPool
 	bytes   int64 // of the request
 	further int   // 1 if it continues a conversation, else 0
-	need    callNeed
+	need    callLimitUse
 	begun   time.Time
 
 	// The fields below are guarded by the account's mutex.
-	state permitState
-	hold  waitReason
+	state callPermitState
+	hold  callWaitReason
 	ready chan struct{} // closed when it need not wait any longer
 	err   error         // why it must not wait
 }
 
-// permitState is the progress of a call.
-type permitState int
+// callPermitState is the progress of a call.
+type callPermitState int
 
 const (
-	stateWaiting permitState = iota
-	stateEntered             // it counts as running
-	stateCounted             // and the provider has counted it
+	stateWaiting callPermitState = iota
+	stateEntered                 // it counts as running
+	stateCounted                 // and the provider has counted it
 	stateOver
 )
 
@@ -99,7 +99,7 @@ func (a *AccountLimiter) admitWaiting(now time.Time) {
 		h := p.pool.waitReasonFor(p.need, now)
 		switch wait := h.until.Sub(now); {
 		case h.why == "" && a.crowd.isFull():
-			p.hold = waitReason{why: fmt.Sprintf("%d calls are in progress", a.crowd.in)}
+			p.hold = callWaitReason{why: fmt.Sprintf("%d calls are in progress", a.crowd.in)}
 		case h.why == "":
 			a.admitCall(p, now)
 			close(p.ready)
@@ -119,31 +119,31 @@ func (a *AccountLimiter) admitWaiting(now time.Time) {
 	}
 	clear(a.line[len(kept):])
 	a.line = kept
-	a.scheduleServe(next, now)
+	a.scheduleQueueCheck(next, now)
 }
 
 // waitTooLongError returns the error of a call that would have to wait too long.
-func waitTooLongError(h waitReason, wait time.Duration) error {
-	return &llm.Error{
+func waitTooLongError(h callWaitReason, wait time.Duration) error {
+	return &llm.ModelCallError{
 		Class: llm.Quota, Code: "limit", Empty: true, After: strconv.FormatFloat(wait.Seconds(), 'f', 3, 64),
 		Cause: errors.New("not asked: " + h.why),
 	}
 }
 
-// scheduleServe schedules the next check of the line; zero for none.
-func (a *AccountLimiter) scheduleServe(at, now time.Time) {
+// scheduleQueueCheck schedules the next check of the line; zero for none.
+func (a *AccountLimiter) scheduleQueueCheck(at, now time.Time) {
 	switch wait := at.Sub(now); {
 	case at.IsZero() && a.timer != nil:
 		a.timer.Stop()
 	case at.IsZero():
 	case a.timer == nil:
-		a.timer = time.AfterFunc(wait, a.serveNow)
+		a.timer = time.AfterFunc(wait, a.checkQueueNow)
 	default:
 		a.timer.Reset(wait)
 	}
 }
 
-func (a *AccountLimiter) serveNow() {
+func (a *AccountLimiter) checkQueueNow() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.admitWaiting(a.now())
@@ -156,7 +156,7 @@ func (a *AccountLimiter) waitForPermit(ctx context.Context, model string, r llm.
 	if p.ready == nil {
 		return p, nil
 	}
-	if err := p.waitInLine(ctx, held); err != nil {
+	if err := p.waitInQueue(ctx, held); err != nil {
 		p.Release()
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (a *AccountLimiter) enqueueCall(model string, r llm.Request, queue bool) *C
 	}
 	l := a.pools[model]
 	if l == nil {
-		l = newPool()
+		l = newLimitWindowPool()
 		a.pools[model] = l
 	}
 	p := &CallPermit{account: a, pool: l, bytes: bytes, further: further, need: l.estimateNeed(bytes, further, r.MaxTokens, a.rules)}
@@ -186,11 +186,11 @@ func (a *AccountLimiter) enqueueCall(model string, r llm.Request, queue bool) *C
 	return p
 }
 
-// waitInLine waits in the line.
-func (p *CallPermit) waitInLine(ctx context.Context, held func(CallWait) error) error {
+// waitInQueue waits in the line.
+func (p *CallPermit) waitInQueue(ctx context.Context, held func(CallWait) error) error {
 	var tell <-chan time.Time
 	if held != nil {
-		if h := p.currentHold(); h.Wait >= noticeAfter {
+		if h := p.currentWaitReason(); h.Wait >= noticeAfter {
 			if err := held(h); err != nil {
 				return err
 			}
@@ -205,23 +205,23 @@ func (p *CallPermit) waitInLine(ctx context.Context, held func(CallWait) error) 
 		case <-p.ready:
 			return p.err // it was set before
 		case <-tell:
-			if err := held(p.currentHold()); err != nil {
+			if err := held(p.currentWaitReason()); err != nil {
 				return err
 			}
 		case <-ctx.Done():
-			return &llm.Error{Class: llm.Fatal, Cause: context.Cause(ctx)}
+			return &llm.ModelCallError{Class: llm.Fatal, Cause: context.Cause(ctx)}
 		}
 	}
 }
 
-// currentHold returns the reason why the call waits now.
-func (p *CallPermit) currentHold() CallWait {
+// currentWaitReason returns the reason why the call waits now.
+func (p *CallPermit) currentWaitReason() CallWait {
 	a := p.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	h := p.hold
 	if h.why == "" { // it waits behind others
-		h = a.waitOfFirst(p)
+		h = a.waitReasonOfFirst(p)
 	}
 	if h.until.IsZero() || p.state != stateWaiting {
 		return CallWait{Why: h.why}
@@ -229,14 +229,14 @@ func (p *CallPermit) currentHold() CallWait {
 	return CallWait{max(h.until.Sub(a.now()), 0), h.why}
 }
 
-// waitOfFirst returns the hold of the first waiting call that uses the same windows.
-func (a *AccountLimiter) waitOfFirst(p *CallPermit) waitReason {
+// waitReasonOfFirst returns the hold of the first waiting call that uses the same windows.
+func (a *AccountLimiter) waitReasonOfFirst(p *CallPermit) callWaitReason {
 	for _, q := range a.line {
 		if q.pool == p.pool && q.hold.why != "" {
 			return q.hold
 		}
 	}
-	return waitReason{why: "others wait, too"}
+	return callWaitReason{why: "others wait, too"}
 }
 
 // Release returns an unused permit. After the call it does nothing.
@@ -244,11 +244,11 @@ func (p *CallPermit) Release() {
 	a := p.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p.release()
+	p.releasePermit()
 	a.admitWaiting(a.now())
 }
 
-func (p *CallPermit) release() {
+func (p *CallPermit) releasePermit() {
 	a := p.account
 	switch p.state {
 	case stateWaiting:
@@ -269,7 +269,7 @@ func (p *CallPermit) release() {
 }
 
 // observeHeaders updates the account from the headers of a response.
-func (p *CallPermit) observeHeaders(status int, all []llm.LimitWindow) {
+func (p *CallPermit) observeHeaders(status int, all []llm.AccountLimitWindow) {
 	a := p.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -296,14 +296,14 @@ func (p *CallPermit) observeResult(resp llm.Response, err error) {
 	if err == nil && p.state == stateEntered { // its headers were not observed
 		a.crowd.raiseLimit()
 	}
-	switch e, ok := errors.AsType[*llm.Error](err); {
+	switch e, ok := errors.AsType[*llm.ModelCallError](err); {
 	case err == nil && !resp.Estimated:
 		p.pool.learnUsage(p.bytes, p.further, resp.Usage, a.rules)
 	case ok && (e.Class == llm.Quota || e.Class == llm.Overload):
 		a.crowd.lowerLimit(p.begun, now)
-		p.pool.closeUntil(e, now)
+		p.pool.blockCallsUntil(e, now)
 	}
-	p.release()
+	p.releasePermit()
 	if len(a.line) > 0 {
 		a.admitWaiting(now)
 	}

@@ -10,8 +10,8 @@ const (
 	slowGrowthRounds = 16  // rounds for growing by one from there, then half as many, and so on down to one
 )
 
-// concurrencyLimit has the number of running calls and its limit.
-type concurrencyLimit struct {
+// concurrencyLimiter has the number of running calls and its limit.
+type concurrencyLimiter struct {
 	limit float64
 	wall  float64   // growth is fast below this limit
 	slow  float64   // rounds for growing by one now
@@ -19,15 +19,15 @@ type concurrencyLimit struct {
 	cut   time.Time // when the limit was last lowered
 }
 
-func newConcurrency() concurrencyLimit {
-	return concurrencyLimit{limit: initialLimit, wall: maxLimit, slow: 1}
+func newConcurrencyLimiter() concurrencyLimiter {
+	return concurrencyLimiter{limit: initialLimit, wall: maxLimit, slow: 1}
 }
 
 // isFull reports whether no further call may start.
-func (c *concurrencyLimit) isFull() bool { return c.in >= int(c.limit) }
+func (c *concurrencyLimiter) isFull() bool { return c.in >= int(c.limit) }
 
 // raiseLimit raises the limit after an answer has started, if the current limit was fully used.
-func (c *concurrencyLimit) raiseLimit() {
+func (c *concurrencyLimiter) raiseLimit() {
 	if c.in < int(c.limit) {
 		return
 	}
@@ -44,7 +44,7 @@ func (c *concurrencyLimit) raiseLimit() {
 
 // lowerLimit halves the limit after a call failed because of overload. Failures of calls that began
 // before the last reduction are ignored.
-func (c *concurrencyLimit) lowerLimit(begun, now time.Time) {
+func (c *concurrencyLimiter) lowerLimit(begun, now time.Time) {
 	if begun.Before(c.cut) {
 		return
 	}
@@ -55,7 +55,7 @@ func (c *concurrencyLimit) lowerLimit(begun, now time.Time) {
 }
 
 // resetLimit sets the limit to one, because the capacity is unknown.
-func (c *concurrencyLimit) resetLimit() {
+func (c *concurrencyLimiter) resetLimit() {
 	c.wall = max(min(c.wall, c.limit), 2)
 	c.limit = 1
 }

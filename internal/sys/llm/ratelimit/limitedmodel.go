@@ -6,22 +6,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// LimitedModel is a model whose calls stay within the limits of its account. It must be the outermost
+// AccountLimitedModel is a model whose calls stay within the limits of its account. It must be the outermost
 // wrapper of the model.
-type LimitedModel struct {
+type AccountLimitedModel struct {
 	llm.Model
 	account *AccountLimiter
 }
 
-type permitKey struct{}
+type permitContextKey struct{}
 
 // WithPermit returns a context in which the model's next call uses the permit.
 func (p *CallPermit) WithPermit(ctx context.Context) context.Context {
-	return context.WithValue(ctx, permitKey{}, p)
+	return context.WithValue(ctx, permitContextKey{}, p)
 }
 
 // TryPermit returns a permit for a call if it may be made at once, otherwise nil.
-func (m *LimitedModel) TryPermit(r llm.Request) *CallPermit {
+func (m *AccountLimitedModel) TryPermit(r llm.Request) *CallPermit {
 	if p := m.account.enqueueCall(r.Model, r, false); p.state == stateEntered {
 		return p
 	}
@@ -31,13 +31,13 @@ func (m *LimitedModel) TryPermit(r llm.Request) *CallPermit {
 // WaitPermit waits for a permit for a call, before any budget is reserved for it. A long wait is
 // reported to held once, if it is not nil. Enter fails as out of quota if a window ends only after
 // more than a minute and a half. The permit must be used, see [CallPermit.WithPermit], or released.
-func (m *LimitedModel) WaitPermit(ctx context.Context, r llm.Request, held func(CallWait) error) (*CallPermit, error) {
+func (m *AccountLimitedModel) WaitPermit(ctx context.Context, r llm.Request, held func(CallWait) error) (*CallPermit, error) {
 	return m.account.waitForPermit(ctx, r.Model, r, held)
 }
 
-// Stream implements [llm.LimitedModel]. Without a permit in the context, the call waits for one here.
-func (m *LimitedModel) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
-	p, ok := ctx.Value(permitKey{}).(*CallPermit)
+// Stream implements [llm.AccountLimitedModel]. Without a permit in the context, the call waits for one here.
+func (m *AccountLimitedModel) Stream(ctx context.Context, r llm.Request, heard func(llm.AnswerDelta)) (llm.Response, error) {
+	p, ok := ctx.Value(permitContextKey{}).(*CallPermit)
 	if !ok || !p.isUsableBy(m.account) {
 		var err error
 		if p, err = m.WaitPermit(ctx, r, nil); err != nil {

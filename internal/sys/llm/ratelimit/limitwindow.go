@@ -9,58 +9,58 @@ import (
 // maxWindowLength is the maximum length of a window.
 const maxWindowLength = 31 * 24 * time.Hour
 
-// limitWindow is the known rest of one limit.
-type limitWindow struct {
+// trackedLimitWindow is the known rest of one limit.
+type trackedLimitWindow struct {
 	name        string
 	limit, left int64
 	at, end     time.Time // time of the report, and of the end, when it is full again
-	fill        fillMode
-	from        windowMark // first report since it was full, or had more left
+	fill        windowRefillMode
+	from        limitWindowReport // first report since it was full, or had more left
 }
 
-// windowMark is a report about a window.
-type windowMark struct {
+// limitWindowReport is a report about a window.
+type limitWindowReport struct {
 	left    int64
 	at, end time.Time
 }
 
-// fillMode is the way in which a window is refilled.
-type fillMode int
+// windowRefillMode is the way in which a window is refilled.
+type windowRefillMode int
 
 const (
-	fillUnknown fillMode = iota
-	fillSteady           // continuously
-	fillAtEnd            // completely at its end
+	fillUnknown windowRefillMode = iota
+	fillSteady                   // continuously
+	fillAtEnd                    // completely at its end
 )
 
 // waitReasonFor returns the hold of a call with this need, while running calls may not be counted yet. A
 // call that is larger than the window needs all of it.
-func (w *limitWindow) waitReasonFor(takes, out int64, now time.Time) waitReason {
+func (w *trackedLimitWindow) waitReasonFor(takes, out int64, now time.Time) callWaitReason {
 	if !now.Before(w.end) {
 		if w.limit < 0 { // the limit is unknown
-			return waitReason{}
+			return callWaitReason{}
 		}
 		w.left = w.limit
 	}
-	left := w.leftNow(now)
+	left := w.remainingNow(now)
 	whole := w.limit >= 0 && left >= w.limit
 	switch {
 	case takes <= left-out, out == 0 && whole:
-		return waitReason{}
+		return callWaitReason{}
 	case takes <= left || whole:
-		return waitReason{why: w.describeLeft(left)} // once the running calls are counted
+		return callWaitReason{why: w.describeLeft(left)} // once the running calls are counted
 	}
-	return waitReason{w.enoughAt(takes), w.describeLeft(left), true}
+	return callWaitReason{w.timeOfEnough(takes), w.describeLeft(left), true}
 }
 
 // fillsSteadily reports whether the window is assumed to refill continuously: this was observed, or it is
 // unknown and its end is too far away to wait for.
-func (w *limitWindow) fillsSteadily() bool {
+func (w *trackedLimitWindow) fillsSteadily() bool {
 	return w.limit > w.left && (w.fill == fillSteady || w.fill == fillUnknown && w.end.Sub(w.at) > maxPatience)
 }
 
-// leftNow returns the current rest.
-func (w *limitWindow) leftNow(now time.Time) int64 {
+// remainingNow returns the current rest.
+func (w *trackedLimitWindow) remainingNow(now time.Time) int64 {
 	if !w.fillsSteadily() {
 		return w.left
 	}
@@ -72,9 +72,9 @@ func (w *limitWindow) leftNow(now time.Time) int64 {
 // start one by one.
 const batchPart = 4
 
-// enoughAt returns the time when there is enough for a call: at the window's end, or earlier if it
+// timeOfEnough returns the time when there is enough for a call: at the window's end, or earlier if it
 // refills continuously.
-func (w *limitWindow) enoughAt(takes int64) time.Time {
+func (w *trackedLimitWindow) timeOfEnough(takes int64) time.Time {
 	if !w.fillsSteadily() {
 		return w.end
 	}
@@ -90,8 +90,8 @@ const sameEndTolerance = time.Second
 
 // mergeReport updates the window from a later report. Responses overtake each other: a later end, or a
 // smaller rest before the same end, is newer.
-func (w *limitWindow) mergeReport(next limitWindow, now time.Time) {
-	next.fill, next.from = w.fill, windowMark{next.left, next.at, next.end}
+func (w *trackedLimitWindow) mergeReport(next trackedLimitWindow, now time.Time) {
+	next.fill, next.from = w.fill, limitWindowReport{next.left, next.at, next.end}
 	if !now.Before(w.end) {
 		*w = next
 		return
@@ -118,7 +118,7 @@ func (w *limitWindow) mergeReport(next limitWindow, now time.Time) {
 	*w = next
 }
 
-func (w *limitWindow) describeLeft(left int64) string {
+func (w *trackedLimitWindow) describeLeft(left int64) string {
 	if w.limit < 0 {
 		return fmt.Sprintf("%d %s are left", left, spaceDashes(w.name))
 	}

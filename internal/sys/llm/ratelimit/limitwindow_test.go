@@ -20,10 +20,10 @@ func TestReportsOvertake(t *testing.T) {
 		"it was overtaken":                {0, 60, 50},
 		"it is of a later window":         {time.Minute, 90, 90},
 	} {
-		w := limitWindow{name: "requests", limit: 100, left: 50, at: now, end: now.Add(time.Minute)}
-		w.from = windowMark{w.left, w.at, w.end}
+		w := trackedLimitWindow{name: "requests", limit: 100, left: 50, at: now, end: now.Add(time.Minute)}
+		w.from = limitWindowReport{w.left, w.at, w.end}
 		at := now.Add(time.Second)
-		if w.mergeReport(limitWindow{name: "requests", limit: 100, left: c.left, at: at, end: w.end.Add(c.end)}, at); w.left != c.want {
+		if w.mergeReport(trackedLimitWindow{name: "requests", limit: 100, left: c.left, at: at, end: w.end.Add(c.end)}, at); w.left != c.want {
 			t.Errorf("%s: %d are left, want %d", name, w.left, c.want)
 		}
 	}

@@ -20,15 +20,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// AccountName identifies an account.
-type AccountName struct {
+// AccountKey identifies an account.
+type AccountKey struct {
 	Kind string // API of the provider
 	Base string // URL; empty for the provider's own
-	Key  string // result of [KeyIdentity], never the key itself
+	Key  string // result of [HashKey], never the key itself
 }
 
-// KeyIdentity returns a text that identifies a key without revealing it.
-func KeyIdentity(key string) string {
+// HashKey returns a text that identifies a key without revealing it.
+func HashKey(key string) string {
 	if key == "" {
 		return ""
 	}
@@ -36,53 +36,53 @@ func KeyIdentity(key string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// CountingRules define how a provider counts a call. The zero Rules count sent and answered tokens, in
+// CallCountingRules define how a provider counts a call. The zero Rules count sent and answered tokens, in
 // separate windows for each model.
-type CountingRules struct {
+type CallCountingRules struct {
 	Shared bool // all models share the windows
 	Cached bool // tokens from the provider's cache do not count
 	Ahead  bool // the maximum of the answer counts when the call begins
 }
 
-// ProviderRules returns the rules of a kind of provider. For a compatible server it is unknown which
+// CountingRulesOf returns the rules of a kind of provider. For a compatible server it is unknown which
 // models share a window.
-func ProviderRules(kind string, own bool) CountingRules {
+func CountingRulesOf(kind string, own bool) CallCountingRules {
 	switch kind {
 	case "anthropic":
-		return CountingRules{Cached: true}
+		return CallCountingRules{Cached: true}
 	case "gemini":
-		return CountingRules{}
+		return CallCountingRules{}
 	case "responses":
-		return CountingRules{Ahead: true}
+		return CallCountingRules{Ahead: true}
 	default:
-		return CountingRules{Ahead: true, Shared: !own}
+		return CallCountingRules{Ahead: true, Shared: !own}
 	}
 }
 
-// AccountLimiters are the accounts of this process. Create them with [New].
+// AccountLimiters are the accounts of this process. Create them with [NewAccountLimiters].
 type AccountLimiters struct {
 	now func() time.Time
 
 	mu  sync.Mutex // guards all
-	all map[AccountName]*AccountLimiter
+	all map[AccountKey]*AccountLimiter
 }
 
-// New returns accounts without any known state.
-func New(now func() time.Time) *AccountLimiters {
-	return &AccountLimiters{now: now, all: map[AccountName]*AccountLimiter{}}
+// NewAccountLimiters returns accounts without any known state.
+func NewAccountLimiters(now func() time.Time) *AccountLimiters {
+	return &AccountLimiters{now: now, all: map[AccountKey]*AccountLimiter{}}
 }
 
 // AccountFor returns the account of a name, always the same one, with the rules of the first caller.
-func (a *AccountLimiters) AccountFor(n AccountName, r CountingRules) *AccountLimiter {
+func (a *AccountLimiters) AccountFor(n AccountKey, r CallCountingRules) *AccountLimiter {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.all[n] == nil {
-		a.all[n] = &AccountLimiter{now: a.now, rules: r, crowd: newConcurrency(), pools: map[string]*windowPool{}}
+		a.all[n] = &AccountLimiter{now: a.now, rules: r, crowd: newConcurrencyLimiter(), pools: map[string]*limitWindowPool{}}
 	}
 	return a.all[n]
 }
 
 // LimitModel returns m with its calls kept within the account's limits.
-func (a *AccountLimiter) LimitModel(m llm.Model) *LimitedModel {
-	return &LimitedModel{Model: m, account: a}
+func (a *AccountLimiter) LimitModel(m llm.Model) *AccountLimitedModel {
+	return &AccountLimitedModel{Model: m, account: a}
 }

@@ -28,7 +28,7 @@ type provider struct {
 	peak  int
 }
 
-func (p *provider) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (p *provider) Stream(ctx context.Context, _ llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	p.mu.Lock()
 	p.calls = append(p.calls, time.Now())
 	n := len(p.calls)
@@ -65,8 +65,8 @@ func request() llm.Request {
 	return llm.Request{Model: "m", MaxTokens: 100, Messages: []llm.Message{llm.UserMessage("Do it.")}}
 }
 
-func keep(m llm.Model, kind string) *ratelimit.LimitedModel {
-	return ratelimit.New(time.Now).AccountFor(ratelimit.AccountName{Kind: kind}, ratelimit.ProviderRules(kind, true)).LimitModel(m)
+func keep(m llm.Model, kind string) *ratelimit.AccountLimitedModel {
+	return ratelimit.NewAccountLimiters(time.Now).AccountFor(ratelimit.AccountKey{Kind: kind}, ratelimit.CountingRulesOf(kind, true)).LimitModel(m)
 }
 
 // rush makes n calls at once and returns what became of them.
@@ -90,12 +90,12 @@ func TestSlowStart(t *testing.T) {
 			if time.Now().After(ends) {
 				return http.StatusOK, nil, nil
 			}
-			return http.StatusTooManyRequests, nil, &llm.Error{Class: llm.Quota, Empty: true, After: fmt.Sprint(time.Until(ends).Seconds()), Cause: errors.New("used up")}
+			return http.StatusTooManyRequests, nil, &llm.ModelCallError{Class: llm.Quota, Empty: true, After: fmt.Sprint(time.Until(ends).Seconds()), Cause: errors.New("used up")}
 		}}
 		m := keep(p, "anthropic")
 		late := 0
 		for _, err := range rush(t.Context(), m, 32) {
-			if e, ok := errors.AsType[*llm.Error](err); ok && e.Class == llm.Quota && e.Empty {
+			if e, ok := errors.AsType[*llm.ModelCallError](err); ok && e.Class == llm.Quota && e.Empty {
 				if wait, ok := e.RetryWait(time.Now()); ok && wait > 59*time.Minute {
 					late++
 				}
@@ -167,7 +167,7 @@ func TestPauseBeforeTheWall(t *testing.T) {
 				var told []ratelimit.CallWait
 				pass, err := m.WaitPermit(t.Context(), request(), func(h ratelimit.CallWait) error { told = append(told, h); return nil })
 				if c.late > 0 {
-					e, ok := errors.AsType[*llm.Error](err)
+					e, ok := errors.AsType[*llm.ModelCallError](err)
 					wait, _ := e.RetryWait(time.Now())
 					if !ok || e.Class != llm.Quota || !e.Empty || wait != c.late || time.Since(at) != 0 {
 						t.Errorf("%v: %s after %s", err, wait, time.Since(at))
@@ -197,7 +197,7 @@ func TestModelsApart(t *testing.T) {
 		other := request()
 		other.Model = "other"
 		for kind, alone := range map[string]bool{"responses": true, "compatible": false} {
-			a := ratelimit.New(time.Now).AccountFor(ratelimit.AccountName{Kind: kind}, ratelimit.ProviderRules(kind, false))
+			a := ratelimit.NewAccountLimiters(time.Now).AccountFor(ratelimit.AccountKey{Kind: kind}, ratelimit.CountingRulesOf(kind, false))
 			m := a.LimitModel(p)
 			if _, err := m.Stream(t.Context(), request(), nil); err != nil {
 				t.Fatal(err)
@@ -224,7 +224,7 @@ func TestOverloadHalves(t *testing.T) {
 			defer p.mu.Unlock()
 			if room > 0 && p.in > room {
 				failed++
-				return 529, nil, &llm.Error{Class: llm.Overload, Status: 529, Cause: errors.New("overloaded")}
+				return 529, nil, &llm.ModelCallError{Class: llm.Overload, Status: 529, Cause: errors.New("overloaded")}
 			}
 			return http.StatusOK, nil, nil
 		}
@@ -303,16 +303,16 @@ func TestWaitsAreCancelled(t *testing.T) {
 // TestOneAccount shares limits between providers of the same key, and keeps
 // the key to itself.
 func TestOneAccount(t *testing.T) {
-	all := ratelimit.New(time.Now)
-	name := ratelimit.AccountName{Kind: "anthropic", Base: "http://x", Key: ratelimit.KeyIdentity("sk-secret")}
-	a := all.AccountFor(name, ratelimit.CountingRules{})
-	if b := all.AccountFor(ratelimit.AccountName{Kind: "anthropic", Base: "http://x", Key: ratelimit.KeyIdentity("sk-secret")}, ratelimit.CountingRules{}); a != b {
+	all := ratelimit.NewAccountLimiters(time.Now)
+	name := ratelimit.AccountKey{Kind: "anthropic", Base: "http://x", Key: ratelimit.HashKey("sk-secret")}
+	a := all.AccountFor(name, ratelimit.CallCountingRules{})
+	if b := all.AccountFor(ratelimit.AccountKey{Kind: "anthropic", Base: "http://x", Key: ratelimit.HashKey("sk-secret")}, ratelimit.CallCountingRules{}); a != b {
 		t.Error("the same key has two accounts")
 	}
-	if b := all.AccountFor(ratelimit.AccountName{Kind: "anthropic", Base: "http://x", Key: ratelimit.KeyIdentity("sk-other")}, ratelimit.CountingRules{}); a == b {
+	if b := all.AccountFor(ratelimit.AccountKey{Kind: "anthropic", Base: "http://x", Key: ratelimit.HashKey("sk-other")}, ratelimit.CallCountingRules{}); a == b {
 		t.Error("two keys have one account")
 	}
-	if strings.Contains(fmt.Sprintf("%+v", name), "secret") || ratelimit.KeyIdentity("") != "" {
+	if strings.Contains(fmt.Sprintf("%+v", name), "secret") || ratelimit.HashKey("") != "" {
 		t.Errorf("%+v", name)
 	}
 }
@@ -338,7 +338,7 @@ func FuzzTold(f *testing.F) {
 			_, _ = m.Stream(t.Context(), request(), nil)
 			for range 3 {
 				_, err := m.Stream(t.Context(), request(), nil)
-				e, ok := errors.AsType[*llm.Error](err)
+				e, ok := errors.AsType[*llm.ModelCallError](err)
 				if !ok {
 					continue
 				}
@@ -380,7 +380,7 @@ func BenchmarkCall(b *testing.B) {
 
 type teller struct{ h http.Header }
 
-func (t teller) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta)) (llm.Response, error) {
+func (t teller) Stream(ctx context.Context, _ llm.Request, _ func(llm.AnswerDelta)) (llm.Response, error) {
 	llm.ReportHeaders(ctx, http.StatusOK, t.h)
 	return llm.Response{}, nil
 }
@@ -394,13 +394,13 @@ func TestAnAbsurdPauseEnds(t *testing.T) {
 			if !broken {
 				return http.StatusOK, nil, nil
 			}
-			return http.StatusTooManyRequests, nil, &llm.Error{Class: llm.Quota, After: "100000000000000000000", Cause: errors.New("slow down")}
+			return http.StatusTooManyRequests, nil, &llm.ModelCallError{Class: llm.Quota, After: "100000000000000000000", Cause: errors.New("slow down")}
 		}}
 		m := keep(p, "openai")
 		rush(t.Context(), m, 1)
 		broken = false
 		for _, err := range rush(t.Context(), m, 1) {
-			if e, ok := errors.AsType[*llm.Error](err); !ok || !strings.Contains(e.Error(), "which Nexus keeps for at most 24h") {
+			if e, ok := errors.AsType[*llm.ModelCallError](err); !ok || !strings.Contains(e.Error(), "which Nexus keeps for at most 24h") {
 				t.Errorf("%v", err)
 			}
 		}

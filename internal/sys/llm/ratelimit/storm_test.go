@@ -24,26 +24,26 @@ import (
 const key = "sk-test-0123456789"
 
 // wires are the ways to ask, with the rules of each.
-func wires() map[string]func(h *http.Client) (llm.Model, ratelimit.CountingRules) {
+func wires() map[string]func(h *http.Client) (llm.Model, ratelimit.CallCountingRules) {
 	const url = "http://inside.invalid"
-	return map[string]func(h *http.Client) (llm.Model, ratelimit.CountingRules){
-		"anthropic": func(h *http.Client) (llm.Model, ratelimit.CountingRules) {
-			return anthropic.New(anthropic.Config{Key: key, BaseURL: url, HTTP: h}), ratelimit.ProviderRules("anthropic", true)
+	return map[string]func(h *http.Client) (llm.Model, ratelimit.CallCountingRules){
+		"anthropic": func(h *http.Client) (llm.Model, ratelimit.CallCountingRules) {
+			return anthropic.NewProvider(anthropic.Config{Key: key, BaseURL: url, HTTP: h}), ratelimit.CountingRulesOf("anthropic", true)
 		},
-		"responses": func(h *http.Client) (llm.Model, ratelimit.CountingRules) {
-			return responses.New(responses.Config{Key: key, BaseURL: url + "/v1", HTTP: h}), ratelimit.ProviderRules("responses", true)
+		"responses": func(h *http.Client) (llm.Model, ratelimit.CallCountingRules) {
+			return responses.NewProvider(responses.Config{Key: key, BaseURL: url + "/v1", HTTP: h}), ratelimit.CountingRulesOf("responses", true)
 		},
-		"chat": func(h *http.Client) (llm.Model, ratelimit.CountingRules) {
-			return openai.New(openai.Config{Key: key, BaseURL: url + "/v1", HTTP: h}), ratelimit.ProviderRules("openai", false)
+		"chat": func(h *http.Client) (llm.Model, ratelimit.CallCountingRules) {
+			return openai.NewProvider(openai.Config{Key: key, BaseURL: url + "/v1", HTTP: h}), ratelimit.CountingRulesOf("openai", false)
 		},
-		"gemini": func(h *http.Client) (llm.Model, ratelimit.CountingRules) {
-			return gemini.New(gemini.Config{Key: key, BaseURL: url, HTTP: h}), ratelimit.ProviderRules("gemini", true)
+		"gemini": func(h *http.Client) (llm.Model, ratelimit.CallCountingRules) {
+			return gemini.NewProvider(gemini.Config{Key: key, BaseURL: url, HTTP: h}), ratelimit.CountingRulesOf("gemini", true)
 		},
 	}
 }
 
-// concurrencyLimit is what came of many workers that ask for as long as they may.
-type concurrencyLimit struct {
+// concurrencyLimiter is what came of many workers that ask for as long as they may.
+type concurrencyLimiter struct {
 	refused int   // 429
 	served  []int // answers of each worker
 	all     int
@@ -51,17 +51,17 @@ type concurrencyLimit struct {
 
 // work lets so many workers ask an account for a while, each one call after
 // the other, with a try again as the table of reactions says.
-func work(t *testing.T, wire string, n int, lasts time.Duration, a llmtest.AccountLimits, limited bool) (c concurrencyLimit) {
+func work(t *testing.T, wire string, n int, lasts time.Duration, a llmtest.AccountLimits, limited bool) (c concurrencyLimiter) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server, err := llmtest.New(llmtest.Script{Account: &a, Default: &llmtest.ScriptTurn{Say: "Well, that is done.", Delay: 300 * time.Millisecond}}, llmtest.Options{Now: time.Now})
+		server, err := llmtest.NewServer(llmtest.Script{Account: &a, Default: &llmtest.ScriptTurn{Say: "Well, that is done.", Delay: 300 * time.Millisecond}}, llmtest.Options{Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
 		client, wait := conform.NewHandlerClient(server)
 		model, rules := wires()[wire](client)
 		if limited {
-			model = ratelimit.New(time.Now).AccountFor(ratelimit.AccountName{Kind: wire}, rules).LimitModel(model)
+			model = ratelimit.NewAccountLimiters(time.Now).AccountFor(ratelimit.AccountKey{Kind: wire}, rules).LimitModel(model)
 		}
 		ctx, stop := context.WithTimeoutCause(t.Context(), lasts, errors.New("enough"))
 		defer stop()
@@ -92,13 +92,13 @@ func ask(ctx context.Context, t *testing.T, m llm.Model) (served int) {
 			served, failures = served+1, 0
 			continue
 		}
-		e, ok := errors.AsType[*llm.Error](err)
+		e, ok := errors.AsType[*llm.ModelCallError](err)
 		if !ok {
 			t.Errorf("no class: %v", err)
 			return served
 		}
 		failures++
-		rest, _ := llm.RetryPolicy{Now: time.Now}.RetryWait(e, failures)
+		rest, _ := llm.CallRetryPolicy{Now: time.Now}.RetryWait(e, failures)
 		select {
 		case <-time.After(max(rest, time.Second)):
 		case <-ctx.Done():

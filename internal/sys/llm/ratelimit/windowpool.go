@@ -12,32 +12,32 @@ import (
 // all calls avoid the account until then.
 const maxPatience = 90 * time.Second
 
-// windowPool has the windows that some models share.
-type windowPool struct {
-	windows []limitWindow
-	closed  time.Time     // the provider asked to wait until then
-	why     string        // reason for that
-	out     callNeed      // needs of running calls whose responses have not begun
-	rates   [2]tokenRatio // of first and of further calls in a conversation
-	said    float64       // tokens of a typical answer
+// limitWindowPool has the windows that some models share.
+type limitWindowPool struct {
+	windows []trackedLimitWindow
+	closed  time.Time        // the provider asked to wait until then
+	why     string           // reason for that
+	out     callLimitUse     // needs of running calls whose responses have not begun
+	rates   [2]tokensPerByte // of first and of further calls in a conversation
+	said    float64          // tokens of a typical answer
 
 	round int64 // last round in which its line had to wait
 	rests bool  // its line waits for the end of a window
 }
 
-// callNeed is the part of the windows that a call uses.
-type callNeed struct{ calls, in, out int64 }
+// callLimitUse is the part of the windows that a call uses.
+type callLimitUse struct{ calls, in, out int64 }
 
-func (n callNeed) plus(m callNeed) callNeed {
-	return callNeed{n.calls + m.calls, n.in + m.in, n.out + m.out}
+func (n callLimitUse) plus(m callLimitUse) callLimitUse {
+	return callLimitUse{n.calls + m.calls, n.in + m.in, n.out + m.out}
 }
 
-func (n callNeed) minus(m callNeed) callNeed {
-	return callNeed{n.calls - m.calls, n.in - m.in, n.out - m.out}
+func (n callLimitUse) minus(m callLimitUse) callLimitUse {
+	return callLimitUse{n.calls - m.calls, n.in - m.in, n.out - m.out}
 }
 
 // amountFor returns the part that a window of this name counts, and false if its kind is unknown.
-func (n callNeed) amountFor(name string) (int64, bool) {
+func (n callLimitUse) amountFor(name string) (int64, bool) {
 	switch {
 	case strings.HasPrefix(name, "priority-"), strings.HasPrefix(name, "unified-"):
 		return 0, false // limited separately
@@ -54,14 +54,14 @@ func (n callNeed) amountFor(name string) (int64, bool) {
 	}
 }
 
-// tokenRatio is the tokens per byte of a request. It rises at once and falls slowly.
-type tokenRatio float64
+// tokensPerByte is the tokens per byte of a request. It rises at once and falls slowly.
+type tokensPerByte float64
 
-func (r *tokenRatio) learnRatio(tokens, bytes int64) {
+func (r *tokensPerByte) learnRatio(tokens, bytes int64) {
 	if bytes <= 0 {
 		return
 	}
-	seen := tokenRatio(tokens) / tokenRatio(bytes)
+	seen := tokensPerByte(tokens) / tokensPerByte(bytes)
 	if seen < *r {
 		seen = *r - (*r-seen)/4
 	}
@@ -71,8 +71,8 @@ func (r *tokenRatio) learnRatio(tokens, bytes int64) {
 // defaultAnswerTokens is the estimated number of tokens in an answer before any was observed.
 const defaultAnswerTokens = 1000
 
-func newPool() *windowPool {
-	return &windowPool{rates: [2]tokenRatio{1.0 / 3, 1.0 / 3}, said: defaultAnswerTokens}
+func newLimitWindowPool() *limitWindowPool {
+	return &limitWindowPool{rates: [2]tokensPerByte{1.0 / 3, 1.0 / 3}, said: defaultAnswerTokens}
 }
 
 // furtherIndex returns 0 for the first call of a conversation, and 1 for a later one.
@@ -86,8 +86,8 @@ func furtherIndex(r llm.Request) int {
 }
 
 // estimateNeed returns the need of a request with this number of bytes.
-func (p *windowPool) estimateNeed(bytes int64, further int, most int64, rules CountingRules) callNeed {
-	n := callNeed{calls: 1, in: int64(float64(bytes)*float64(p.rates[further])) + 1, out: most}
+func (p *limitWindowPool) estimateNeed(bytes int64, further int, most int64, rules CallCountingRules) callLimitUse {
+	n := callLimitUse{calls: 1, in: int64(float64(bytes)*float64(p.rates[further])) + 1, out: most}
 	if !rules.Ahead {
 		n.out = min(n.out, int64(p.said)+1)
 	}
@@ -95,8 +95,8 @@ func (p *windowPool) estimateNeed(bytes int64, further int, most int64, rules Co
 }
 
 // learnUsage updates the rates from the usage of a call.
-func (p *windowPool) learnUsage(bytes int64, further int, u nexus.Usage, rules CountingRules) {
-	in := u.Prompt()
+func (p *limitWindowPool) learnUsage(bytes int64, further int, u nexus.Usage, rules CallCountingRules) {
+	in := u.PromptTokens()
 	if rules.Cached {
 		in -= u.CacheRead
 	}
@@ -104,17 +104,17 @@ func (p *windowPool) learnUsage(bytes int64, further int, u nexus.Usage, rules C
 	p.said += (float64(u.Output) - p.said) / 4
 }
 
-// waitReason is the reason why a call has to wait. The zero hold lets it start.
-type waitReason struct {
+// callWaitReason is the reason why a call has to wait. The zero hold lets it start.
+type callWaitReason struct {
 	until time.Time // zero: until an event
 	why   string
 	end   bool // it waits for the end of a window
 }
 
 // waitReasonFor returns the hold of a call with need n.
-func (p *windowPool) waitReasonFor(n callNeed, now time.Time) (longest waitReason) {
+func (p *limitWindowPool) waitReasonFor(n callLimitUse, now time.Time) (longest callWaitReason) {
 	if now.Before(p.closed) {
-		return waitReason{p.closed, p.why, true}
+		return callWaitReason{p.closed, p.why, true}
 	}
 	for i := range p.windows {
 		w := &p.windows[i]
@@ -132,21 +132,21 @@ func (p *windowPool) waitReasonFor(n callNeed, now time.Time) (longest waitReaso
 }
 
 // observeWindows updates the windows from the headers of a response.
-func (p *windowPool) observeWindows(all []llm.LimitWindow, now time.Time) {
+func (p *limitWindowPool) observeWindows(all []llm.AccountLimitWindow, now time.Time) {
 	for _, x := range all {
-		if _, known := (callNeed{}).amountFor(x.Name); !known {
+		if _, known := (callLimitUse{}).amountFor(x.Name); !known {
 			continue
 		}
 		wait, ok := x.UntilReset(now)
 		if !ok {
 			continue // without an end there is nothing to wait for
 		}
-		next := limitWindow{name: x.Name, limit: x.Limit, left: x.Left, end: now.Add(min(wait, maxWindowLength)), at: now}
+		next := trackedLimitWindow{name: x.Name, limit: x.Limit, left: x.Left, end: now.Add(min(wait, maxWindowLength)), at: now}
 		p.putWindow(next, now)
 	}
 }
 
-func (p *windowPool) putWindow(next limitWindow, now time.Time) {
+func (p *limitWindowPool) putWindow(next trackedLimitWindow, now time.Time) {
 	for i := range p.windows {
 		if p.windows[i].name == next.name {
 			p.windows[i].mergeReport(next, now)
@@ -154,7 +154,7 @@ func (p *windowPool) putWindow(next limitWindow, now time.Time) {
 		}
 	}
 	if len(p.windows) < maxWindows {
-		next.from = windowMark{next.left, next.at, next.end}
+		next.from = limitWindowReport{next.left, next.at, next.end}
 		p.windows = append(p.windows, next)
 	}
 }
@@ -162,8 +162,8 @@ func (p *windowPool) putWindow(next limitWindow, now time.Time) {
 // maxWindows limits the windows of a server.
 const maxWindows = 16
 
-// closeUntil blocks all calls for as long as the provider asked, up to a day.
-func (p *windowPool) closeUntil(e *llm.Error, now time.Time) {
+// blockCallsUntil blocks all calls for as long as the provider asked, up to a day.
+func (p *limitWindowPool) blockCallsUntil(e *llm.ModelCallError, now time.Time) {
 	wait, ok := e.RetryWait(now)
 	why := "the provider asked for a pause"
 	if wait > llm.LongestPause {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
 )
 
 // responsesRequest is the body of a call. The growing fields are last.
@@ -62,40 +62,40 @@ type inputText struct {
 	Text string `json:"text"`
 }
 
-type inputCall struct {
+type inputToolCall struct {
 	Type      string `json:"type"`
 	ID        string `json:"call_id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
-type inputResult struct {
+type inputToolResult struct {
 	Type   string `json:"type"`
 	ID     string `json:"call_id"`
 	Output string `json:"output"`
 }
 
-// providerItem is provider data that must be sent back, stored as a raw part: an item, or the phase of
+// storedProviderItem is provider data that must be sent back, stored as a raw part: an item, or the phase of
 // the texts that follow, which distinguishes the final answer from intermediate texts.
-type providerItem struct {
+type storedProviderItem struct {
 	Item  json.RawMessage `json:"responses,omitempty"`
 	Phase string          `json:"responses_phase,omitempty"`
 }
 
 func (m *responsesModel) encodeRequest(r llm.Request) ([]byte, error) {
 	if r.MaxTokens <= 0 {
-		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
+		return nil, &llm.ModelCallError{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
 	}
 	q := responsesRequest{
 		Model: r.Model, MaxTokens: max(r.MaxTokens, 16), // smaller values are refused
 		Stream: true, Include: []string{"reasoning.encrypted_content"}, Input: []any{},
-		Family: wire.CacheKey(r.Family),
+		Family: providerhttp.CacheKey(r.Family),
 	}
 	if effort := cmp.Or(r.Effort, m.effort); effort != "" {
 		q.Reasoning = &reasoningOptions{Effort: effort, Summary: "auto"}
 	}
 	if r.Schema != nil {
-		q.Text = &textOptions{outputFormat{Type: "json_schema", Name: "answer", Strict: wire.IsStrictSchema(r.Schema), Schema: r.Schema}}
+		q.Text = &textOptions{outputFormat{Type: "json_schema", Name: "answer", Strict: providerhttp.IsStrictSchema(r.Schema), Schema: r.Schema}}
 	}
 	for _, t := range r.Tools {
 		q.Tools = append(q.Tools, functionTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Schema})
@@ -112,20 +112,20 @@ func (m *responsesModel) encodeRequest(r llm.Request) ([]byte, error) {
 	}
 	for _, said := range r.Messages {
 		if said.From == llm.Assistant {
-			q.Input = append(q.Input, encodeAnswer(said.Parts)...)
+			q.Input = append(q.Input, encodeModelMessage(said.Parts)...)
 		} else {
-			q.Input = append(q.Input, encodeOurs(said)...)
+			q.Input = append(q.Input, encodeUserMessage(said)...)
 		}
 	}
-	return wire.EncodeJSON(q)
+	return providerhttp.EncodeJSON(q)
 }
 
-// encodeOurs returns an item for each result, then one for the text.
-func encodeOurs(m llm.Message) []any {
+// encodeUserMessage returns an item for each result, then one for the text.
+func encodeUserMessage(m llm.Message) []any {
 	var out []any
 	for _, p := range m.Parts {
 		if p.Result != nil {
-			out = append(out, inputResult{"function_call_output", p.Result.ID, p.Result.Text})
+			out = append(out, inputToolResult{"function_call_output", p.Result.ID, p.Result.Text})
 		}
 	}
 	if said := m.Text(); strings.TrimSpace(said) != "" {
@@ -134,14 +134,14 @@ func encodeOurs(m llm.Message) []any {
 	return out
 }
 
-// encodeAnswer returns the model's items unchanged.
-func encodeAnswer(parts []llm.MessagePart) []any {
+// encodeModelMessage returns the model's items unchanged.
+func encodeModelMessage(parts []llm.MessagePart) []any {
 	var out []any
 	phase := ""
 	for _, p := range parts {
 		switch {
 		case p.Raw != nil:
-			var q providerItem
+			var q storedProviderItem
 			if json.Unmarshal(p.Raw, &q) != nil { // it belongs to another provider
 				continue
 			}
@@ -150,7 +150,7 @@ func encodeAnswer(parts []llm.MessagePart) []any {
 			}
 		case p.Call != nil:
 			phase = ""
-			out = append(out, inputCall{"function_call", p.Call.ID, p.Call.Tool, string(p.Call.Input)})
+			out = append(out, inputToolCall{"function_call", p.Call.ID, p.Call.Tool, string(p.Call.Input)})
 		case strings.TrimSpace(p.Text) != "":
 			out = append(out, inputMessage{Type: "message", Role: "assistant", Content: []inputText{{"output_text", p.Text}}, Phase: phase})
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
 )
 
 // Config configures the access to the models.
@@ -27,8 +27,8 @@ type Config struct {
 // Format hides the key from all printing of a Config.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "responses(%s)", c.BaseURL) }
 
-// New returns the models. It makes no request.
-func New(c Config) llm.Provider {
+// NewProvider returns the models. It makes no request.
+func NewProvider(c Config) llm.Provider {
 	return &responsesModel{
 		limits: c.Limits, effort: c.Effort,
 		at:  openai.NewEndpoint(c.Key, c.BaseURL, c.HTTP),
@@ -41,17 +41,17 @@ func New(c Config) llm.Provider {
 type responsesModel struct {
 	limits llm.CallLimits
 	effort string
-	at     *wire.Endpoint
+	at     *providerhttp.ProviderEndpoint
 	key    func() string
 }
 
 // Stream sends the request and reads the answer. Only the needed fields of events are decoded.
-func (m *responsesModel) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+func (m *responsesModel) Stream(ctx context.Context, r llm.Request, heard func(llm.AnswerDelta)) (llm.Response, error) {
 	body, err := m.encodeRequest(r)
 	if err != nil {
 		return llm.Response{}, err
 	}
-	ctx, watch := wire.StartWatch(ctx, m.limits)
+	ctx, watch := providerhttp.StartCallLimitWatch(ctx, m.limits)
 	defer watch.Stop()
 	resp, err := m.at.PostStream(ctx, "responses", m.key(), nil, body)
 	if err != nil {
@@ -59,15 +59,15 @@ func (m *responsesModel) Stream(ctx context.Context, r llm.Request, heard func(l
 	}
 	defer func() { _ = resp.Body.Close() }()
 	stream := watch.WatchBody(resp.Body)
-	d := responsesDraft{hear: watch.WatchDeltas(heard), step: wire.AnswerNumber(r)}
-	events := wire.NewEvents(stream)
+	d := responsesAnswerDraft{hear: watch.WatchDeltas(heard), step: providerhttp.AnswerNumber(r)}
+	events := providerhttp.NewServerEventReader(stream)
 	for !d.over && err == nil && events.Next() {
 		err = d.addEvent(events.Data(), m.key())
 	}
 	d.r.ID = cmp.Or(resp.Header.Get("X-Request-Id"), d.r.ID)
 	if err == nil && !d.over {
 		if err = events.Err(); err == nil && !d.refused { // nothing follows a refusal
-			err = wire.NewCutError()
+			err = providerhttp.NewCutError()
 		}
 	}
 	if err == nil {
@@ -81,12 +81,12 @@ func (m *responsesModel) Stream(ctx context.Context, r llm.Request, heard func(l
 			return answer, nil
 		}
 	}
-	return wire.PartialResponse(r, d.r, d.counted, max(d.bytes, d.whole)), wire.CallError(ctx, err, nil, m.key())
+	return providerhttp.PartialResponse(r, d.r, d.counted, max(d.bytes, d.whole)), providerhttp.NewCallError(ctx, err, nil, m.key())
 }
 
 // Models implements [llm.Provider].
 func (m *responsesModel) Models(ctx context.Context) ([]llm.ModelInfo, error) {
-	ctx, watch := wire.StartWatch(ctx, m.limits)
+	ctx, watch := providerhttp.StartCallLimitWatch(ctx, m.limits)
 	defer watch.Stop()
 	var all []llm.ModelInfo
 	err := m.at.ListPages(ctx, "models", m.key(), func(data []byte) (url.Values, error) {
@@ -96,7 +96,7 @@ func (m *responsesModel) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 			} `json:"data"`
 		}
 		if err := json.Unmarshal(data, &page); err != nil {
-			return nil, wire.NewMalformedError(err)
+			return nil, providerhttp.NewMalformedError(err)
 		}
 		for _, x := range page.Data {
 			all = append(all, llm.ModelInfo{Name: x.ID})

@@ -7,24 +7,24 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/conform"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/wireformat"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/responses"
 )
 
 func responsesModel(url string, l llm.CallLimits, h *http.Client) llm.Provider {
-	return responses.New(responses.Config{Key: conform.Key, BaseURL: url + "/v1", Limits: l, HTTP: h})
+	return responses.NewProvider(responses.Config{Key: conform.Key, BaseURL: url + "/v1", Limits: l, HTTP: h})
 }
 
-func TestConformance(t *testing.T) { conform.RunSuite(t, dialect.Responses, responsesModel) }
+func TestConformance(t *testing.T) { conform.RunSuite(t, wireformat.Responses, responsesModel) }
 
 func FuzzStream(f *testing.F) { conform.FuzzStream(f, responsesModel) }
 
 // TestStorm has its share of a thousand faulty conversations.
 func TestStorm(t *testing.T) {
-	sum := conform.RunStorm(t, responsesModel, 1, 250)
+	sum := conform.RunFaultStorm(t, responsesModel, 1, 250)
 	t.Logf("%d conversations, %d calls, %d failed, longest %s, charged %+v, accounted %+v, ends %v",
 		sum.Conversations, sum.Calls, sum.Failed, sum.Longest, sum.Charged, sum.Accounted, sum.Ends)
-	if sum.Conversations != 250 || sum.Accounted.Output < sum.Charged.Output || sum.Accounted.Prompt() < sum.Charged.Prompt() {
+	if sum.Conversations != 250 || sum.Accounted.Output < sum.Charged.Output || sum.Accounted.PromptTokens() < sum.Charged.PromptTokens() {
 		t.Errorf("the account lacks something: %+v", sum)
 	}
 }

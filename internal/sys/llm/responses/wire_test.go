@@ -31,7 +31,7 @@ func ask(t *testing.T, r llm.Request, events ...string) (llm.Response, string, e
 		}
 	}))
 	defer s.Close()
-	got, err := responses.New(responses.Config{Key: "k", BaseURL: s.URL + "/v1"}).Stream(t.Context(), r, nil)
+	got, err := responses.NewProvider(responses.Config{Key: "k", BaseURL: s.URL + "/v1"}).Stream(t.Context(), r, nil)
 	return got, body, err
 }
 
@@ -64,7 +64,7 @@ func TestRequest(t *testing.T) {
 			{Text: "I <look>"},
 			{Call: &llm.ToolCall{ID: "1", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>"}`)}},
 		}},
-		llm.Message{From: llm.User, Parts: []llm.MessagePart{{Text: "go on"}, {Result: &llm.Result{ID: "1", Text: "a"}}}},
+		llm.Message{From: llm.User, Parts: []llm.MessagePart{{Text: "go on"}, {Result: &llm.ToolResult{ID: "1", Text: "a"}}}},
 	)
 	_, body, err := ask(t, r, done)
 	if err != nil {
@@ -90,7 +90,7 @@ func TestAnswer(t *testing.T) {
 		events []string
 		stop   llm.StopReason
 		parts  []llm.MessagePart
-		class  llm.FailureClass
+		class  llm.CallFailureClass
 		code   string
 		free   bool
 		anon   bool // nothing says who answered
@@ -160,7 +160,7 @@ func TestAnswer(t *testing.T) {
 			r := conform.NewRequest("c")
 			got, _, err := ask(t, r, c.events...)
 			if c.class != "" {
-				if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.class || e.Code != c.code || len(got.Message.Parts) > 0 {
+				if e, ok := errors.AsType[*llm.ModelCallError](err); !ok || e.Class != c.class || e.Code != c.code || len(got.Message.Parts) > 0 {
 					t.Fatalf("%+v %v", got, err)
 				}
 				return
@@ -203,7 +203,7 @@ func TestPhase(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	r := conform.NewRequest("c")
-	r.Messages = append(r.Messages, got.Message, llm.Message{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.Result{ID: "1", Text: "a"}}}})
+	r.Messages = append(r.Messages, got.Message, llm.Message{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.ToolResult{ID: "1", Text: "a"}}}})
 	_, body, err := ask(t, r, done)
 	var sent struct {
 		Input []struct{ Role, Phase, Type string }

@@ -46,11 +46,11 @@ import (
 //	unit      uses a unit of its own
 const EnvVar = "NEXUS_LSP_TEST"
 
-// Main runs as the server if the environment variable is set, and reports whether it did.
-func Main() bool {
+// RunIfServerProcess runs as the server if the environment variable is set, and reports whether it did.
+func RunIfServerProcess() bool {
 	how := os.Getenv(EnvVar)
 	if how != "" {
-		Serve(how, os.Stdin, os.Stdout)
+		ServeScripted(how, os.Stdin, os.Stdout)
 	}
 	return how != ""
 }
@@ -95,8 +95,8 @@ type scriptedServer struct {
 	last  int
 }
 
-// Serve runs the server on a connection.
-func Serve(how string, in io.Reader, out io.Writer) {
+// ServeScripted runs the server on a connection.
+func ServeScripted(how string, in io.Reader, out io.Writer) {
 	s := &scriptedServer{how: how, in: bufio.NewReader(in), out: out, open: map[string]string{}, asked: map[string]int{}}
 	switch how {
 	case "ends":
@@ -154,7 +154,7 @@ func (s *scriptedServer) sendMessage(v any) bool {
 	return writeText(s.out, fmt.Sprintf("Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s", len(data), data))
 }
 
-func (s *scriptedServer) notify(method string, params any) bool {
+func (s *scriptedServer) sendNotification(method string, params any) bool {
 	return s.sendMessage(jsonMap{"jsonrpc": "2.0", "method": method, "params": params})
 }
 
@@ -183,12 +183,12 @@ func (s *scriptedServer) handleMessage(m lspMessage) bool {
 			}
 		case "busy":
 			if s.asked[m.Method] == 1 && m.Method != "codeAction/resolve" {
-				s.notify("$/progress", jsonMap{"token": m.Method, "value": jsonMap{"kind": "begin"}})
+				s.sendNotification("$/progress", jsonMap{"token": m.Method, "value": jsonMap{"kind": "begin"}})
 				s.sendMessage(jsonMap{"jsonrpc": "2.0", "id": m.ID, "result": nil})
-				return s.notify("$/progress", jsonMap{"token": m.Method, "value": jsonMap{"kind": "end"}})
+				return s.sendNotification("$/progress", jsonMap{"token": m.Method, "value": jsonMap{"kind": "end"}})
 			}
 		case "asks":
-			s.askClient()
+			s.testClientRequests()
 		}
 	}
 	result, err := s.answerRequest(m)
@@ -199,7 +199,7 @@ func (s *scriptedServer) handleMessage(m lspMessage) bool {
 	if m.Method == "initialize" {
 		for n := 0; ok && (s.how == "flood" || s.how == "deaf"); n++ {
 			if s.how == "flood" {
-				ok = s.notify("window/logMessage", jsonMap{"message": "flood"})
+				ok = s.sendNotification("window/logMessage", jsonMap{"message": "flood"})
 			} else {
 				ok = s.sendMessage(jsonMap{"jsonrpc": "2.0", "id": n, "method": "workspace/configuration", "params": jsonMap{"items": []any{jsonMap{}, jsonMap{}}}})
 			}
@@ -208,8 +208,8 @@ func (s *scriptedServer) handleMessage(m lspMessage) bool {
 	return ok
 }
 
-// askClient sends requests, and ends the server if the responses are wrong.
-func (s *scriptedServer) askClient() {
+// testClientRequests sends requests, and ends the server if the responses are wrong.
+func (s *scriptedServer) testClientRequests() {
 	for method, want := range map[string]string{
 		"workspace/configuration": `[{"a":1},{"a":1}]`, "client/registerCapability": `null`, "workspace/applyEdit": `"applied":false`, "workspace/workspaceFolders": `"worktree"`,
 		"window/showDocument": `-32601`, "sampling/createMessage": `-32601`,
@@ -237,7 +237,7 @@ func (s *scriptedServer) handleNotification(m lspMessage) {
 		return
 	}
 	if s.how != "pull" {
-		s.notify("textDocument/publishDiagnostics", jsonMap{"uri": d.URI, "version": d.Version, "diagnostics": s.diagnosticsOf(d.URI)})
+		s.sendNotification("textDocument/publishDiagnostics", jsonMap{"uri": d.URI, "version": d.Version, "diagnostics": s.diagnosticsOf(d.URI)})
 	}
 }
 

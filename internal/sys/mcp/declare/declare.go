@@ -42,10 +42,10 @@ type DeclaredServer struct {
 	Why  error  // why it cannot be used; nil: it can
 }
 
-// ListServers returns the servers for the repository at root, ordered by name. The user's own servers
+// ListDeclaredServers returns the servers for the repository at root, ordered by name. The user's own servers
 // override the project's, and those override the ones of .mcp.json. If .mcp.json is unreadable,
 // All returns an error with the other servers.
-func ListServers(c config.Config, o config.SettingOrigins, root *os.Root) ([]DeclaredServer, error) {
+func ListDeclaredServers(c config.Config, o config.SettingOrigins, root *os.Root) ([]DeclaredServer, error) {
 	found := map[string]DeclaredServer{}
 	data, err := readFile(root)
 	if data != nil {
@@ -92,9 +92,9 @@ func readFile(root *os.Root) ([]byte, error) {
 	return data, nil
 }
 
-// mcpFileEntry is a server in .mcp.json. Unknown fields are ignored, because other programs read the file
+// mcpFileServer is a server in .mcp.json. Unknown fields are ignored, because other programs read the file
 // as well.
-type mcpFileEntry struct {
+type mcpFileServer struct {
 	Type    string            `json:"type"`
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
@@ -118,11 +118,11 @@ func parseFile(data []byte) ([]DeclaredServer, error) {
 	}
 	var all []DeclaredServer
 	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
-		if !kind.IsName(name) {
+		if !kind.IsSettingName(name) {
 			return nil, fmt.Errorf("%s is not a name of letters, digits, _ and -", kind.QuoteForeign(name))
 		}
 		s := DeclaredServer{Name: name, From: mcpFile}
-		var e mcpFileEntry
+		var e mcpFileServer
 		switch err := json.Unmarshal(file.Servers[name], &e); {
 		case err != nil:
 			s.Why = fmt.Errorf("it cannot be read: %w", err)
@@ -258,7 +258,7 @@ func (s DeclaredServer) ConsentText(root *os.Root) string {
 		Timeout string            `json:"timeout,omitzero"`
 		Writes  bool              `json:"writes,omitzero"`
 		Files   map[string]string `json:"files,omitempty"` // of the repository, with SHA-256 sums
-	}{s.Command, s.Args, s.Env, s.Cwd, s.URL, s.Headers, s.Roles, s.Tools, "", s.Writes, trust.CommandFiles(root, s.Cwd, append([]string{s.Command}, s.Args...))}
+	}{s.Command, s.Args, s.Env, s.Cwd, s.URL, s.Headers, s.Roles, s.Tools, "", s.Writes, trust.FilesOfCommand(root, s.Cwd, append([]string{s.Command}, s.Args...))}
 	if s.Timeout > 0 {
 		text.Timeout = s.Timeout.String()
 	}

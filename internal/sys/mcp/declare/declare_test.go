@@ -44,11 +44,11 @@ func TestAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c, o, err := config.Load(config.SettingSources{User: user, Project: project})
+	c, o, err := config.LoadSources(config.SettingSources{User: user, Project: project})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := ListServers(c, o, tree(t, map[string]string{mcpFile: `{"mcpServers": {
+	all, err := ListDeclaredServers(c, o, tree(t, map[string]string{mcpFile: `{"mcpServers": {
 		"both": {"command": "evil"}, "theirs": {"command": "other"}, "file": {"command": "file", "timeout": 1500, "alwaysLoad": true}}}`}))
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestAll(t *testing.T) {
 }
 
 func TestNoFile(t *testing.T) {
-	all, err := ListServers(config.Config{}, nil, tree(t, nil))
+	all, err := ListDeclaredServers(config.Config{}, nil, tree(t, nil))
 	if len(all) != 0 || err != nil {
 		t.Errorf("%v, %v", all, err)
 	}
@@ -87,7 +87,7 @@ func TestNoFile(t *testing.T) {
 	if err := root.Symlink("/etc/passwd", mcpFile); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ListServers(config.Config{}, nil, root); err == nil {
+	if _, err := ListDeclaredServers(config.Config{}, nil, root); err == nil {
 		t.Error("a link out of the repository was followed")
 	}
 }

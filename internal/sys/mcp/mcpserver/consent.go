@@ -23,9 +23,9 @@ const (
 	agreeKey  = "agree"
 )
 
-// consentStore stores the calls about which a person was asked. An answer counts once, and only for
+// askedCallStore stores the calls about which a person was asked. An answer counts once, and only for
 // that call: a client cannot use it for another tool or other arguments.
-type consentStore struct {
+type askedCallStore struct {
 	mu    sync.Mutex
 	open  map[string][sha256.Size]byte // hash of the call for each open question
 	order []string
@@ -33,7 +33,7 @@ type consentStore struct {
 
 // checkConsent returns nil if a person has agreed to a call. Otherwise it returns the response: the
 // question, the reason why it cannot be asked, or the refusal.
-func (c *consentStore) checkConsent(tool, question string, otherwise Result, r *sdk.CallToolRequest) *sdk.CallToolResult {
+func (c *askedCallStore) checkConsent(tool, question string, otherwise Result, r *sdk.CallToolRequest) *sdk.CallToolResult {
 	about := sha256.Sum256([]byte(tool + "\x00" + question + "\x00" + string(r.Params.Arguments)))
 	if r.Params.RequestState != "" || len(r.Params.InputResponses) > 0 {
 		answer, ok := r.Params.InputResponses[consentID].(*sdk.ElicitResult)
@@ -71,7 +71,7 @@ func canElicit(s *sdk.ServerSession) bool {
 }
 
 // openQuestion stores the call of a question, and returns the question's name.
-func (c *consentStore) openQuestion(about [sha256.Size]byte) string {
+func (c *askedCallStore) openQuestion(about [sha256.Size]byte) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open == nil {
@@ -87,7 +87,7 @@ func (c *consentStore) openQuestion(about [sha256.Size]byte) string {
 }
 
 // takeQuestion removes an open question, and returns its call.
-func (c *consentStore) takeQuestion(name string) (about [sha256.Size]byte) {
+func (c *askedCallStore) takeQuestion(name string) (about [sha256.Size]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	about = c.open[name]

@@ -23,7 +23,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		refused := 0
-		m := &messageLineReader{r: jsonline.NewReader(bytes.NewReader(data), maxMessage), refuse: func(int64, string) { refused++ }}
+		m := &clientMessageReader{r: jsonline.NewLineReader(bytes.NewReader(data), maxMessage), refuse: func(int64, string) { refused++ }}
 		got, err := io.ReadAll(m)
 		if err != nil {
 			t.Fatal(err)

@@ -24,24 +24,24 @@ func TestNothingIsObeyed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	do := func(failed bool) func(context.Context, mcpserver.ClientCall) mcpserver.Result {
-		return func(_ context.Context, c mcpserver.ClientCall) mcpserver.Result {
+	do := func(failed bool) func(context.Context, mcpserver.ClientToolCall) mcpserver.Result {
+		return func(_ context.Context, c mcpserver.ClientToolCall) mcpserver.Result {
 			c.Told(evil)
 			return mcpserver.Result{Text: evil, Data: object, Failed: failed}
 		}
 	}
-	server, err := mcpserver.New(mcpserver.ServerOffer{
-		Tools: []mcpserver.OfferedTool{
+	server, err := mcpserver.NewServer(mcpserver.ServedToolsAndResources{
+		Tools: []mcpserver.ServedTool{
 			{Name: "done", Input: anything, Do: do(false)},
 			{Name: "failed", Input: anything, Do: do(true)},
-			{Name: "asks", Input: anything, Do: do(false), Asks: func(context.Context, mcpserver.ClientCall) (string, mcpserver.Result) {
+			{Name: "asks", Input: anything, Do: do(false), Asks: func(context.Context, mcpserver.ClientToolCall) (string, mcpserver.Result) {
 				return evil, mcpserver.Result{Text: evil}
 			}},
-			{Name: "refuses", Input: anything, Do: do(false), Asks: func(context.Context, mcpserver.ClientCall) (string, mcpserver.Result) {
+			{Name: "refuses", Input: anything, Do: do(false), Asks: func(context.Context, mcpserver.ClientToolCall) (string, mcpserver.Result) {
 				return "", mcpserver.Result{Text: evil, Failed: true}
 			}},
 		},
-		Resources: []mcpserver.OfferedResource{
+		Resources: []mcpserver.ServedResource{
 			{URI: "x://fine", Name: "fine", Read: func(context.Context, string) ([]byte, error) { return object, nil }},
 			{URI: "x://broken", Name: "broken", Read: func(context.Context, string) ([]byte, error) { return nil, errors.New(evil) }},
 		},
@@ -54,7 +54,7 @@ func TestNothingIsObeyed(t *testing.T) {
 	hidden := func(what, text string) {
 		t.Helper()
 		for i, r := range text {
-			if sanitize.IsUnseenAt(text, i) {
+			if sanitize.IsInvisibleAt(text, i) {
 				t.Errorf("%s has %q: %.80q", what, r, text)
 				return
 			}

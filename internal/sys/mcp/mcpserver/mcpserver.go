@@ -38,16 +38,16 @@ var (
 	ErrGone = errors.New("the client has gone")
 )
 
-// ServerOffer has the tools and resources of a server.
-type ServerOffer struct {
+// ServedToolsAndResources has the tools and resources of a server.
+type ServedToolsAndResources struct {
 	Version   string
 	About     string // for the client's model: a description with the first steps
-	Tools     []OfferedTool
-	Resources []OfferedResource
+	Tools     []ServedTool
+	Resources []ServedResource
 }
 
-// OfferedTool is a tool that a client can call.
-type OfferedTool struct {
+// ServedTool is a tool that a client can call.
+type ServedTool struct {
 	Name, About string
 	Input       *jsonschema.Schema
 	Reads       bool // it changes nothing
@@ -56,13 +56,13 @@ type OfferedTool struct {
 	// Asks returns the question that a person must agree to before this call, or "", and the result
 	// if the person refuses or cannot be asked. A failed result without a question refuses at once.
 	// Nil: no question.
-	Asks func(context.Context, ClientCall) (question string, otherwise Result)
+	Asks func(context.Context, ClientToolCall) (question string, otherwise Result)
 	// Do executes a call. Its context ends with [ErrCancelled] or [ErrGone].
-	Do func(context.Context, ClientCall) Result
+	Do func(context.Context, ClientToolCall) Result
 }
 
-// ClientCall is a call of a tool.
-type ClientCall struct {
+// ClientToolCall is a call of a tool.
+type ClientToolCall struct {
 	Input  map[string]any // fits the tool's schema
 	Client string         // the client's name, sanitized; never empty
 	Agreed bool           // a person agreed to exactly this call
@@ -76,8 +76,8 @@ type Result struct {
 	Failed bool
 }
 
-// OfferedResource is a resource that a client can read: at one URI, or at those of an RFC 6570 template.
-type OfferedResource struct {
+// ServedResource is a resource that a client can read: at one URI, or at those of an RFC 6570 template.
+type ServedResource struct {
 	URI, Name, About string
 	Template         bool
 	// Read returns a JSON object, or [ErrNone] for an unknown URI.
@@ -87,14 +87,14 @@ type OfferedResource struct {
 // ErrNone is returned for a URI without a resource.
 var ErrNone = errors.New("there is nothing at this address")
 
-// Server serves an [ServerOffer]. Create it with [New].
+// Server serves an [ServedToolsAndResources]. Create it with [NewServer].
 type Server struct {
 	sdk  *sdk.Server
-	open consentStore
+	open askedCallStore
 }
 
-// New returns a server of an offer.
-func New(o ServerOffer) (*Server, error) {
+// NewServer returns a server of an offer.
+func NewServer(o ServedToolsAndResources) (*Server, error) {
 	s := &Server{sdk: sdk.NewServer(
 		&sdk.Implementation{Name: "nexus", Title: "Nexus", Version: cmp.Or(o.Version, "1")},
 		&sdk.ServerOptions{
@@ -119,7 +119,7 @@ func New(o ServerOffer) (*Server, error) {
 	return s, nil
 }
 
-func resourceHandler(r OfferedResource) sdk.ResourceHandler {
+func resourceHandler(r ServedResource) sdk.ResourceHandler {
 	return func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		data, err := r.Read(ctx, req.Params.URI)
 		switch {
@@ -134,7 +134,7 @@ func resourceHandler(r OfferedResource) sdk.ResourceHandler {
 }
 
 // addTool registers a tool.
-func (s *Server) addTool(t OfferedTool) error {
+func (s *Server) addTool(t ServedTool) error {
 	schema, err := t.Input.Resolve(nil)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (s *Server) addTool(t OfferedTool) error {
 		if err != nil {
 			return failedResult("the arguments of " + t.Name + " are wrong: " + err.Error()), nil //nolint:nilerr // the client's model can correct them
 		}
-		return s.answerCall(ctx, t, r, ClientCall{Input: input, Client: clientName(r.Session)}), nil
+		return s.answerCall(ctx, t, r, ClientToolCall{Input: input, Client: clientName(r.Session)}), nil
 	}
 	s.sdk.AddTool(&sdk.Tool{Name: t.Name, Description: t.About, InputSchema: t.Input, Annotations: about}, answer)
 	return nil
@@ -168,7 +168,7 @@ func readArguments(data json.RawMessage, schema *jsonschema.Resolved) (map[strin
 		return nil, fmt.Errorf("%q is given twice", name)
 	}
 	if err := schema.Validate(input); err != nil {
-		return nil, errors.New(sanitize.TruncateText(sanitize.StripTerminal(err.Error()), 600))
+		return nil, errors.New(sanitize.TruncateText(sanitize.StripTerminalControls(err.Error()), 600))
 	}
 	return input, nil
 }
@@ -199,7 +199,7 @@ func duplicateName(data []byte) (string, bool) {
 }
 
 // answerCall executes a call that fits the schema, after a person has agreed to it if that is required.
-func (s *Server) answerCall(ctx context.Context, t OfferedTool, r *sdk.CallToolRequest, c ClientCall) *sdk.CallToolResult {
+func (s *Server) answerCall(ctx context.Context, t ServedTool, r *sdk.CallToolRequest, c ClientToolCall) *sdk.CallToolResult {
 	if t.Asks != nil {
 		question, otherwise := t.Asks(ctx, c)
 		switch {

@@ -28,14 +28,14 @@ const (
 // desk is a server with tools that show what a server is told.
 type desk struct {
 	server *mcpserver.Server
-	begun  chan struct{}             // the tool wait has begun
-	ended  chan error                // why the tool wait ended
-	done   chan mcpserver.ClientCall // calls of the tool buy
+	begun  chan struct{}                 // the tool wait has begun
+	ended  chan error                    // why the tool wait ended
+	done   chan mcpserver.ClientToolCall // calls of the tool buy
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{begun: make(chan struct{}, 8), ended: make(chan error, 8), done: make(chan mcpserver.ClientCall, 8)}
+	d := &desk{begun: make(chan struct{}, 8), ended: make(chan error, 8), done: make(chan mcpserver.ClientToolCall, 8)}
 	fits := func(names ...string) *jsonschema.Schema {
 		s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
 		for _, n := range names {
@@ -44,13 +44,13 @@ func newDesk(t *testing.T) *desk {
 		return s
 	}
 	var err error
-	d.server, err = mcpserver.New(mcpserver.ServerOffer{
+	d.server, err = mcpserver.NewServer(mcpserver.ServedToolsAndResources{
 		About: "a desk",
-		Tools: []mcpserver.OfferedTool{
-			{Name: "look", About: "Looks.", Reads: true, Input: fits("at"), Do: func(_ context.Context, c mcpserver.ClientCall) mcpserver.Result {
+		Tools: []mcpserver.ServedTool{
+			{Name: "look", About: "Looks.", Reads: true, Input: fits("at"), Do: func(_ context.Context, c mcpserver.ClientToolCall) mcpserver.Result {
 				return mcpserver.Result{Text: "at " + fmt.Sprint(c.Input["at"]) + " for " + c.Client, Data: json.RawMessage(`{"seen": true}`)}
 			}},
-			{Name: "wait", About: "Waits.", Input: fits(), Do: func(ctx context.Context, c mcpserver.ClientCall) mcpserver.Result {
+			{Name: "wait", About: "Waits.", Input: fits(), Do: func(ctx context.Context, c mcpserver.ClientToolCall) mcpserver.Result {
 				c.Told("one")
 				c.Told("two")
 				d.begun <- struct{}{}
@@ -58,14 +58,14 @@ func newDesk(t *testing.T) *desk {
 				d.ended <- context.Cause(ctx)
 				return mcpserver.Result{Text: "ended"}
 			}},
-			{Name: "steps", About: "Says what it does.", Input: fits(), Do: func(_ context.Context, c mcpserver.ClientCall) mcpserver.Result {
+			{Name: "steps", About: "Says what it does.", Input: fits(), Do: func(_ context.Context, c mcpserver.ClientToolCall) mcpserver.Result {
 				c.Told("one")
 				c.Told("two")
 				return mcpserver.Result{Text: "done"}
 			}},
 			{
 				Name: "buy", About: "Spends.", Ends: true, Input: fits("what"),
-				Asks: func(_ context.Context, c mcpserver.ClientCall) (question string, otherwise mcpserver.Result) {
+				Asks: func(_ context.Context, c mcpserver.ClientToolCall) (question string, otherwise mcpserver.Result) {
 					switch c.Input["what"] {
 					case "air":
 						return "", mcpserver.Result{} // costs nothing
@@ -74,13 +74,13 @@ func newDesk(t *testing.T) *desk {
 					}
 					return "Buy " + fmt.Sprint(c.Input["what"]) + "?", mcpserver.Result{Text: "set allow"}
 				},
-				Do: func(_ context.Context, c mcpserver.ClientCall) mcpserver.Result {
+				Do: func(_ context.Context, c mcpserver.ClientToolCall) mcpserver.Result {
 					d.done <- c
 					return mcpserver.Result{Text: "bought"}
 				},
 			},
 		},
-		Resources: []mcpserver.OfferedResource{
+		Resources: []mcpserver.ServedResource{
 			{URI: "desk://drawers", Name: "drawers", Read: func(context.Context, string) ([]byte, error) { return []byte(`{"drawers":1}`), nil }},
 			{URI: "desk://drawers/{n}/{+path}", Name: "drawer", Template: true, Read: func(_ context.Context, uri string) ([]byte, error) {
 				switch {

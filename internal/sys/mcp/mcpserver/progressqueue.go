@@ -21,7 +21,7 @@ func progressSender(ctx context.Context, r *sdk.CallToolRequest) (tell func(stri
 	if token == nil {
 		return func(string) {}, func() {}
 	}
-	t := &progressQueue{wake: make(chan struct{}, 1)}
+	t := &progressMessageQueue{wake: make(chan struct{}, 1)}
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
@@ -53,8 +53,8 @@ func progressSender(ctx context.Context, r *sdk.CallToolRequest) (tell func(stri
 	}
 }
 
-// progressQueue has the unsent messages.
-type progressQueue struct {
+// progressMessageQueue has the unsent messages.
+type progressMessageQueue struct {
 	mu   sync.Mutex
 	text []string
 	n    int // messages so far, sent or not
@@ -62,7 +62,7 @@ type progressQueue struct {
 	wake chan struct{}
 }
 
-func (u *progressQueue) add(text string) {
+func (u *progressMessageQueue) add(text string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.over || text == "" {
@@ -72,17 +72,17 @@ func (u *progressQueue) add(text string) {
 	if u.text = append(u.text, text); len(u.text) > maxProgressQueue {
 		u.text = u.text[1:]
 	}
-	u.signal()
+	u.wakeReader()
 }
 
-func (u *progressQueue) close() {
+func (u *progressMessageQueue) close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.over = true
-	u.signal()
+	u.wakeReader()
 }
 
-func (u *progressQueue) signal() {
+func (u *progressMessageQueue) wakeReader() {
 	select {
 	case u.wake <- struct{}{}:
 	default:
@@ -90,7 +90,7 @@ func (u *progressQueue) signal() {
 }
 
 // next removes the oldest text, and returns it with its number; more is whether others may come.
-func (u *progressQueue) next() (text string, n int, more bool) {
+func (u *progressMessageQueue) next() (text string, n int, more bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if len(u.text) == 0 {

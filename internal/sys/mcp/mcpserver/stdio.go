@@ -15,29 +15,29 @@ import (
 
 // ServeStdio serves one client, with one line for each message, until it has gone or ctx ends.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) {
-	w := &messageWriter{to: out}
-	r := &messageLineReader{r: jsonline.NewReader(in, maxMessage), refuse: w.writeInvalid}
+	w := &wholeMessageWriter{to: out}
+	r := &clientMessageReader{r: jsonline.NewLineReader(in, maxMessage), refuse: w.writeInvalid}
 	_ = s.sdk.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(r), Writer: w, MaxLineLength: maxMessage + 1}) // the error is only how the client has gone
 }
 
-// messageWriter writes whole messages from concurrent callers.
-type messageWriter struct {
+// wholeMessageWriter writes whole messages from concurrent callers.
+type wholeMessageWriter struct {
 	mu sync.Mutex
 	to io.Writer
 }
 
 // Write implements [io.Writer].
-func (w *messageWriter) Write(p []byte) (int, error) {
+func (w *wholeMessageWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.to.Write(p)
 }
 
 // Close implements [io.Closer]. It leaves the output open.
-func (w *messageWriter) Close() error { return nil }
+func (w *wholeMessageWriter) Close() error { return nil }
 
 // writeInvalid answers a line that is not a message.
-func (w *messageWriter) writeInvalid(code int64, text string) {
+func (w *wholeMessageWriter) writeInvalid(code int64, text string) {
 	answer := map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": text}}
 	data, err := json.Marshal(answer)
 	if err == nil {
@@ -45,9 +45,9 @@ func (w *messageWriter) writeInvalid(code int64, text string) {
 	}
 }
 
-// messageLineReader passes on the lines that are messages, and refuses the others, on which the SDK would
+// clientMessageReader passes on the lines that are messages, and refuses the others, on which the SDK would
 // disconnect.
-type messageLineReader struct {
+type clientMessageReader struct {
 	r      *jsonline.LineReader
 	refuse func(code int64, text string)
 	rest   []byte // of the current message
@@ -55,7 +55,7 @@ type messageLineReader struct {
 }
 
 // Read implements [io.Reader].
-func (m *messageLineReader) Read(p []byte) (int, error) {
+func (m *clientMessageReader) Read(p []byte) (int, error) {
 	for len(m.rest) == 0 {
 		if m.err != nil {
 			return 0, m.err

@@ -22,7 +22,7 @@ type rawMessage struct {
 	} `json:"params"`
 }
 
-// serveBadly serves incorrectly:
+// serveIncorrectly serves incorrectly:
 //
 //	banner    prints lines that are not messages
 //	babble    prints nothing else
@@ -38,7 +38,7 @@ type rawMessage struct {
 //	breaks    answers a call with half of a response, and ends
 //	deaf      sends requests without end after its start, and reads nothing then
 //	liar      sends responses of wrong types
-func serveBadly(how string, in io.Reader, out io.Writer) {
+func serveIncorrectly(how string, in io.Reader, out io.Writer) {
 	switch how {
 	case "ends":
 		fmt.Fprintln(os.Stderr, "no configuration\x1b[31m!")
@@ -105,7 +105,7 @@ func answerBadly(how string, m rawMessage) (any, bool) {
 		}
 		return object{"protocolVersion": revision, "capabilities": object{"tools": object{}}, "serverInfo": object{"name": how, "version": "1"}}, true
 	case "tools/list":
-		result := object{"tools": badTools(how)}
+		result := object{"tools": incorrectTools(how)}
 		if how == "pages" {
 			result["nextCursor"] = m.Params.Cursor + "x"
 		}
@@ -132,7 +132,7 @@ func answerBadly(how string, m rawMessage) (any, bool) {
 	return object{}, true
 }
 
-func badTools(how string) []any {
+func incorrectTools(how string) []any {
 	tool := func(name, about string, schema any) any {
 		return map[string]any{"name": name, "description": about, "inputSchema": schema}
 	}

@@ -14,22 +14,22 @@ import (
 	"strings"
 )
 
-// GroupLimits are the limits of a group. Zero means no limit.
-type GroupLimits struct {
+// ControlGroupLimits are the limits of a group. Zero means no limit.
+type ControlGroupLimits struct {
 	Memory    int64 // bytes, including cached files
 	Processes int   // processes and threads
 }
 
-// groupDir is a directory of a hierarchy in which groups are created.
-type groupDir struct {
+// cgroupDir is a directory of a hierarchy in which groups are created.
+type cgroupDir struct {
 	dir     string
 	kinds   []string // controllers
 	version int
 }
 
-// GroupParent creates groups.
-type GroupParent struct {
-	places []groupDir
+// ControlGroupParent creates groups.
+type ControlGroupParent struct {
+	places []cgroupDir
 	prefix string // prefix of the names of this process's groups
 }
 
@@ -41,15 +41,15 @@ var errNone = errors.New("no control group can be made here")
 // into all others 0.6.
 func v1Controllers() []string { return []string{"memory", "pids", "freezer"} }
 
-// findDirs parses the groups of this process, from /proc/self/cgroup, and the mounts, from
+// findGroupDirs parses the groups of this process, from /proc/self/cgroup, and the mounts, from
 // /proc/self/mountinfo.
-func findDirs(groups, mounts string, may func(dir string) bool, read func(file string) string) []groupDir {
-	var found []groupDir
+func findGroupDirs(groups, mounts string, may func(dir string) bool, read func(file string) string) []cgroupDir {
+	var found []cgroupDir
 	have := map[string]bool{}
 	for _, h := range parseHierarchies(groups, mounts) {
 		if h.version == 1 {
 			if slices.ContainsFunc(h.kinds, func(k string) bool { return slices.Contains(v1Controllers(), k) }) && may(h.dir) {
-				found = append(found, h.groupDir)
+				found = append(found, h.cgroupDir)
 				for _, k := range h.kinds {
 					have[k] = true
 				}
@@ -60,7 +60,7 @@ func findDirs(groups, mounts string, may func(dir string) bool, read func(file s
 		for dir, top := h.dir, filepath.Clean(h.top); ; dir = filepath.Dir(dir) {
 			on := strings.Fields(read(filepath.Join(dir, "cgroup.subtree_control")))
 			if slices.Contains(on, "memory") && slices.Contains(on, "pids") && may(dir) {
-				found = append(found, groupDir{dir, on, 2})
+				found = append(found, cgroupDir{dir, on, 2})
 				have["memory"], have["pids"] = true, true
 				break
 			}
@@ -76,7 +76,7 @@ func findDirs(groups, mounts string, may func(dir string) bool, read func(file s
 }
 
 type cgroupHierarchy struct {
-	groupDir
+	cgroupDir
 	top string // mount point
 }
 
@@ -97,7 +97,7 @@ func parseHierarchies(groups, mounts string) []cgroupHierarchy {
 			if !below {
 				inside = "" // it is the view of another namespace
 			}
-			all = append(all, cgroupHierarchy{groupDir{filepath.Join(top, inside), kinds, version}, top})
+			all = append(all, cgroupHierarchy{cgroupDir{filepath.Join(top, inside), kinds, version}, top})
 		}
 	}
 	return all
@@ -121,14 +121,14 @@ func findMount(mounts string, kinds []string, version int) (top, root string, ok
 	return "", "", false
 }
 
-// BoundKinds returns the resources that the kernel limits in a group.
-func (p *GroupParent) BoundKinds() []string {
+// LimitedResources returns the resources that the kernel limits in a group.
+func (p *ControlGroupParent) LimitedResources() []string {
 	if p == nil {
 		return nil
 	}
 	var all []string
 	for _, k := range []string{"memory", "pids", "cpu"} {
-		if slices.ContainsFunc(p.places, func(at groupDir) bool { return slices.Contains(at.kinds, k) }) {
+		if slices.ContainsFunc(p.places, func(at cgroupDir) bool { return slices.Contains(at.kinds, k) }) {
 			all = append(all, k)
 		}
 	}
@@ -137,15 +137,15 @@ func (p *GroupParent) BoundKinds() []string {
 
 // ControlGroup is one group, in all hierarchies.
 type ControlGroup struct {
-	dirs  []groupDir // their own directories
-	doors bool       // version 1 directories are entered through [ControlGroup.OpenEntryFiles]
+	dirs  []cgroupDir // their own directories
+	doors bool        // version 1 directories are entered through [ControlGroup.OpenEntryFiles]
 }
 
-// New creates a group.
-func (p *GroupParent) New(name string, l GroupLimits) (*ControlGroup, error) {
+// NewGroup creates a group.
+func (p *ControlGroupParent) NewGroup(name string, l ControlGroupLimits) (*ControlGroup, error) {
 	g := &ControlGroup{}
 	for _, at := range p.places {
-		dir := groupDir{filepath.Join(at.dir, p.prefix+name), at.kinds, at.version}
+		dir := cgroupDir{filepath.Join(at.dir, p.prefix+name), at.kinds, at.version}
 		if err := os.Mkdir(dir.dir, 0o755); err != nil {
 			return nil, errors.Join(fmt.Errorf("make a control group: %w", err), g.Remove())
 		}
@@ -159,7 +159,7 @@ func (p *GroupParent) New(name string, l GroupLimits) (*ControlGroup, error) {
 
 // setLimits sets the limits. A group of version 2 gets half of the usual CPU share, when others
 // compete for it.
-func (at groupDir) setLimits(l GroupLimits) error {
+func (at cgroupDir) setLimits(l ControlGroupLimits) error {
 	var errs error
 	set := func(kind, file, value string) {
 		if slices.Contains(at.kinds, kind) {
@@ -210,7 +210,7 @@ func (g *ControlGroup) OpenEntryFiles() []*os.File {
 // IsEnteredByFiles reports whether the whole group is entered through [ControlGroup.OpenEntryFiles], so that [ControlGroup.AddProcess] is
 // not needed.
 func (g *ControlGroup) IsEnteredByFiles() bool {
-	return g == nil || g.doors && !slices.ContainsFunc(g.dirs, func(at groupDir) bool { return at.version == 2 })
+	return g == nil || g.doors && !slices.ContainsFunc(g.dirs, func(at cgroupDir) bool { return at.version == 2 })
 }
 
 // AddProcess moves a process, which must not have started another one yet, into the parts of the group
@@ -235,28 +235,28 @@ func (g *ControlGroup) AddProcess(pid int) error {
 	return nil
 }
 
-// LimitsMet are the limits that a group reached.
-type LimitsMet struct {
+// ReachedLimits are the limits that a group reached.
+type ReachedLimits struct {
 	Memory    bool // the kernel killed a process because of it
 	Processes bool // the kernel refused a process or thread because of it
 }
 
 // KillAndRemove kills the remaining processes of the group, removes it, and returns the limits that it
 // reached.
-func (g *ControlGroup) KillAndRemove() (m LimitsMet) {
+func (g *ControlGroup) KillAndRemove() (m ReachedLimits) {
 	if g == nil || len(g.dirs) == 0 {
 		return m
 	}
 	g.killAll()
-	m = LimitsMet{Memory: g.hasCounted("oom_kill ", "memory.events", "memory.oom_control"), Processes: g.hasCounted("max ", "pids.events")}
+	m = ReachedLimits{Memory: g.hasCounted("oom_kill ", "memory.events", "memory.oom_control"), Processes: g.hasCounted("max ", "pids.events")}
 	_ = g.Remove() // leftovers are removed when the next box is opened
 	g.dirs = nil
 	return m
 }
 
-// BoundsProcesses reports whether the kernel limits the processes of the group, and counts refusals.
-func (g *ControlGroup) BoundsProcesses() bool {
-	return g != nil && slices.ContainsFunc(g.dirs, func(at groupDir) bool { return slices.Contains(at.kinds, "pids") })
+// LimitsProcesses reports whether the kernel limits the processes of the group, and counts refusals.
+func (g *ControlGroup) LimitsProcesses() bool {
+	return g != nil && slices.ContainsFunc(g.dirs, func(at cgroupDir) bool { return slices.Contains(at.kinds, "pids") })
 }
 
 // hasCounted reports whether a kernel file has a non-zero count under a name.
@@ -278,7 +278,7 @@ func (g *ControlGroup) hasCounted(name string, files ...string) bool {
 func isProtected(pid int) bool { return pid <= 1 || pid == os.Getpid() }
 
 // memberPIDs returns the processes in the group; those of another namespace have the number 0 here.
-func (at groupDir) memberPIDs() []int {
+func (at cgroupDir) memberPIDs() []int {
 	data, _ := os.ReadFile(filepath.Join(at.dir, "cgroup.procs"))
 	var all []int
 	for f := range strings.FieldsSeq(string(data)) {

@@ -19,7 +19,7 @@ const groupPrefix = "nexusbox-" // earlier versions swept "nexus-"
 
 // FindParent returns the parent of new groups, or an error with the reason why groups cannot be created.
 // It removes the leftover groups of dead processes.
-func FindParent() (*GroupParent, error) {
+func FindParent() (*ControlGroupParent, error) {
 	groups, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNone, err)
@@ -28,29 +28,29 @@ func FindParent() (*GroupParent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNone, err)
 	}
-	places := findDirs(string(groups), string(mounts), func(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }, func(file string) string {
+	places := findGroupDirs(string(groups), string(mounts), func(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }, func(file string) string {
 		data, _ := os.ReadFile(file)
 		return string(data)
 	})
 	if len(places) == 0 {
 		return nil, fmt.Errorf("%w: none is writable with memory or pids", errNone)
 	}
-	p := &GroupParent{places: places}
+	p := &ControlGroupParent{places: places}
 	if p.prefix, err = proc.ProcessPrefix(groupPrefix); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNone, err)
 	}
-	p.sweepDead()
-	g, err := p.New("try", GroupLimits{Memory: 1 << 30, Processes: 100})
+	p.removeDeadGroups()
+	g, err := p.NewGroup("try", ControlGroupLimits{Memory: 1 << 30, Processes: 100})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNone, err)
 	}
 	return p, g.Remove()
 }
 
-// sweepDead kills the processes in the groups of dead processes, removes the groups, and returns their
+// removeDeadGroups kills the processes in the groups of dead processes, removes the groups, and returns their
 // number. For owners in another namespace it is unknown whether they are dead: their groups are
 // not changed.
-func (p *GroupParent) sweepDead() int {
+func (p *ControlGroupParent) removeDeadGroups() int {
 	n := 0
 	for _, at := range p.places {
 		left, _ := filepath.Glob(filepath.Join(at.dir, groupPrefix+"*"))
@@ -58,7 +58,7 @@ func (p *GroupParent) sweepDead() int {
 			if !proc.IsOrphan(groupPrefix, filepath.Base(dir)) {
 				continue
 			}
-			g := ControlGroup{dirs: []groupDir{{dir, at.kinds, at.version}}}
+			g := ControlGroup{dirs: []cgroupDir{{dir, at.kinds, at.version}}}
 			if g.killAll() && g.Remove() == nil {
 				n++
 			}
@@ -76,7 +76,7 @@ const killPatience = 2 * time.Second
 func (g *ControlGroup) killAll() bool {
 	until := time.Now().Add(killPatience) //nolint:forbidigo // waits for the kernel
 	for {
-		if slices.ContainsFunc(g.dirs, func(at groupDir) bool { return slices.ContainsFunc(at.memberPIDs(), isProtected) }) {
+		if slices.ContainsFunc(g.dirs, func(at cgroupDir) bool { return slices.ContainsFunc(at.memberPIDs(), isProtected) }) {
 			return false
 		}
 		left := 0
@@ -95,7 +95,7 @@ func (g *ControlGroup) killAll() bool {
 
 // killMembers kills all current processes and returns their number. Those in a freezer cannot fork
 // meanwhile.
-func (at groupDir) killMembers() int {
+func (at cgroupDir) killMembers() int {
 	members := at.memberPIDs()
 	if len(members) == 0 {
 		return 0
@@ -109,7 +109,7 @@ func (at groupDir) killMembers() int {
 		members = at.memberPIDs()
 	}
 	for _, pid := range members {
-		at.killOne(pid)
+		at.killMember(pid)
 	}
 	if frozen {
 		_ = writeFile(filepath.Join(at.dir, "freezer.state"), "THAWED")
@@ -117,9 +117,9 @@ func (at groupDir) killMembers() int {
 	return len(members)
 }
 
-// killOne kills a process if it is still the same one: its number may have been reused since it
+// killMember kills a process if it is still the same one: its number may have been reused since it
 // was read.
-func (at groupDir) killOne(pid int) {
+func (at cgroupDir) killMember(pid int) {
 	if isProtected(pid) {
 		return
 	}

@@ -17,15 +17,15 @@ import (
 // killed: the number may be another's.
 func TestKillOne(t *testing.T) {
 	cmd, start, end := sleeper(t, `exit 7`)
-	at := groupDir{t.TempDir(), []string{"pids"}, 1}
+	at := cgroupDir{t.TempDir(), []string{"pids"}, 1}
 	list := func(pid int) {
 		if err := os.WriteFile(filepath.Join(at.dir, "cgroup.procs"), fmt.Appendf(nil, "%d\n", pid), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	list(os.Getpid())
-	at.killOne(cmd.Process.Pid)
-	at.killOne(os.Getpid())
+	at.killMember(cmd.Process.Pid)
+	at.killMember(os.Getpid())
 	start()
 	end()
 	if cmd.ProcessState.ExitCode() != 7 {
@@ -33,7 +33,7 @@ func TestKillOne(t *testing.T) {
 	}
 	cmd, _, end = sleeper(t, `exit 7`) // the control
 	list(cmd.Process.Pid)
-	at.killOne(cmd.Process.Pid)
+	at.killMember(cmd.Process.Pid)
 	end()
 	if s, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGKILL {
 		t.Errorf("one that is in the group was not killed: %v", cmd.ProcessState)
@@ -44,7 +44,7 @@ func TestKillOne(t *testing.T) {
 // spared.
 func TestSweep(t *testing.T) {
 	p := parent(t)
-	mine, err := p.New("mine", GroupLimits{})
+	mine, err := p.NewGroup("mine", ControlGroupLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,14 +53,14 @@ func TestSweep(t *testing.T) {
 	dead.prefix = groupPrefix + space + "-1-1-" // somebody had the number of the first process before it
 	foreign := *p
 	foreign.prefix = groupPrefix + "1-1-1-" // its numbers say nothing here
-	other, err := foreign.New(strconv.Itoa(os.Getpid()), GroupLimits{})
+	other, err := foreign.NewGroup(strconv.Itoa(os.Getpid()), ControlGroupLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var theirs *ControlGroup
 	wait(t, func() bool { // others who test sweep too, and may be faster
 		var err error
-		if theirs, err = dead.New("x", GroupLimits{}); err != nil {
+		if theirs, err = dead.NewGroup("x", ControlGroupLimits{}); err != nil {
 			return false
 		}
 		cmd, start, _ := sleeper(t, `sleep 1000`)
@@ -71,8 +71,8 @@ func TestSweep(t *testing.T) {
 		return true
 	})
 	wait(t, func() bool { // others who test may sweep too
-		p.sweepDead()
-		return !slices.ContainsFunc(theirs.dirs, func(at groupDir) bool { _, err := os.Stat(at.dir); return err == nil })
+		p.removeDeadGroups()
+		return !slices.ContainsFunc(theirs.dirs, func(at cgroupDir) bool { _, err := os.Stat(at.dir); return err == nil })
 	})
 	for _, at := range slices.Concat(mine.dirs, other.dirs) {
 		if _, err := os.Stat(at.dir); err != nil {
@@ -88,7 +88,7 @@ func TestSweep(t *testing.T) {
 // it starts, and needs nobody to add it; who opened them stays outside.
 func TestDoors(t *testing.T) {
 	p := parent(t)
-	g, err := p.New("doors", GroupLimits{})
+	g, err := p.NewGroup("doors", ControlGroupLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,10 @@
 package cgroup
 
 // FindParent returns an error: control groups exist only on Linux.
-func FindParent() (*GroupParent, error) { return nil, errNone }
+func FindParent() (*ControlGroupParent, error) { return nil, errNone }
 
-// sweepDead does nothing.
-func (p *GroupParent) sweepDead() int { return 0 }
+// removeDeadGroups does nothing.
+func (p *ControlGroupParent) removeDeadGroups() int { return 0 }
 
 // killAll does nothing.
 func (g *ControlGroup) killAll() bool { return true }

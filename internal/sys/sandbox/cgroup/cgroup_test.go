@@ -57,7 +57,7 @@ func TestFind(t *testing.T) {
 		{"a container", "4:memory:/docker/1\n8:pids:/docker/1\n", strings.ReplaceAll(mountsV1, " / /sys", " /docker/1 /sys"), all, []string{"/sys/fs/cgroup/memory", "/sys/fs/cgroup/pids"}},
 	} {
 		var got []string
-		for _, p := range findDirs(c.groups, c.mounts, c.may, control) {
+		for _, p := range findGroupDirs(c.groups, c.mounts, c.may, control) {
 			got = append(got, p.dir)
 		}
 		if !slices.Equal(got, c.want) {
@@ -70,7 +70,7 @@ func FuzzFind(f *testing.F) {
 	f.Add(groupsV1, mountsV1)
 	f.Add(groupsV2, mountsV2)
 	f.Fuzz(func(t *testing.T, groups, mounts string) {
-		for _, p := range findDirs(groups, mounts, func(string) bool { return true }, func(string) string { return "memory pids" }) {
+		for _, p := range findGroupDirs(groups, mounts, func(string) bool { return true }, func(string) string { return "memory pids" }) {
 			if !filepath.IsAbs(p.dir) || filepath.Clean(p.dir) != p.dir {
 				t.Errorf("%q", p.dir)
 			}
@@ -78,7 +78,7 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-func parent(t *testing.T) *GroupParent {
+func parent(t *testing.T) *ControlGroupParent {
 	t.Helper()
 	p, err := FindParent()
 	if err != nil {
@@ -127,7 +127,7 @@ func members(g *ControlGroup) int {
 // killed with it, whatever it made of itself.
 func TestKill(t *testing.T) {
 	p := parent(t)
-	g, err := p.New("kill", GroupLimits{})
+	g, err := p.NewGroup("kill", ControlGroupLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestKill(t *testing.T) {
 // into a group, and a group that this one is in is left alone.
 func TestKeeps(t *testing.T) {
 	p := parent(t)
-	g, err := p.New("keeps", GroupLimits{})
+	g, err := p.NewGroup("keeps", ControlGroupLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestKeeps(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(there, "cgroup.procs"), fmt.Appendf(nil, "%d\n%d\n", cmd.Process.Pid, keeper), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		filled := ControlGroup{dirs: []groupDir{{there, []string{"pids"}, 1}}}
+		filled := ControlGroup{dirs: []cgroupDir{{there, []string{"pids"}, 1}}}
 		if filled.killAll() || cmd.Process.Signal(syscall.Signal(0)) != nil {
 			t.Errorf("a group with process %d was killed", keeper)
 		}
@@ -184,11 +184,11 @@ func TestKeeps(t *testing.T) {
 // The number of processes is bounded by the kernel, for root too.
 func TestProcesses(t *testing.T) {
 	p := parent(t)
-	if !slices.Contains(p.BoundKinds(), "pids") {
+	if !slices.Contains(p.LimitedResources(), "pids") {
 		t.Skip(testenv.NoMachine + "no controller of processes")
 	}
 	for _, c := range []struct{ most, want int }{{0, 40}, {10, 9}} {
-		g, err := p.New("pids", GroupLimits{Processes: c.most})
+		g, err := p.NewGroup("pids", ControlGroupLimits{Processes: c.most})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,12 +211,12 @@ func TestProcesses(t *testing.T) {
 // Memory is bounded at once, and that somebody died of it is known.
 func TestMemory(t *testing.T) {
 	p := parent(t)
-	if !slices.Contains(p.BoundKinds(), "memory") {
+	if !slices.Contains(p.LimitedResources(), "memory") {
 		t.Skip(testenv.NoMachine + "no controller of memory")
 	}
 	testenv.NeedTool(t, "perl")
 	for most, starved := range map[int64]bool{0: false, 50 << 20: true} {
-		g, err := p.New("memory", GroupLimits{Memory: most})
+		g, err := p.NewGroup("memory", ControlGroupLimits{Memory: most})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 
 // second returns groups of version 2 wherever they are mounted, with the
 // controllers or without: to be in one, and to be killed with it, needs none.
-func second(t *testing.T) *GroupParent {
+func second(t *testing.T) *ControlGroupParent {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -23,8 +23,8 @@ func second(t *testing.T) *GroupParent {
 	if !ok {
 		t.Skip(testenv.NoMachine + "no groups of version 2 are mounted")
 	}
-	p := &GroupParent{places: []groupDir{{top, nil, 2}}, prefix: groupPrefix + "second-"}
-	g, err := p.New("try", GroupLimits{Memory: 1 << 30, Processes: 100}) // which nobody bounds here
+	p := &ControlGroupParent{places: []cgroupDir{{top, nil, 2}}, prefix: groupPrefix + "second-"}
+	g, err := p.NewGroup("try", ControlGroupLimits{Memory: 1 << 30, Processes: 100}) // which nobody bounds here
 	if err != nil {
 		testenv.NeedMachine(t, "control groups", err)
 	}
@@ -38,7 +38,7 @@ func second(t *testing.T) *GroupParent {
 // one word to the kernel, and the group goes.
 func TestSecondVersion(t *testing.T) {
 	p := second(t)
-	g, err := p.New("kill", GroupLimits{})
+	g, err := p.NewGroup("kill", ControlGroupLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestSecondVersionNeedsControllers(t *testing.T) {
 		t.Fatal(err)
 	}
 	on := strings.Fields(string(data))
-	found := findDirs("0::/\n", "1 1 0:1 / "+p.places[0].dir+" rw - cgroup2 cgroup2 rw\n", func(string) bool { return true }, func(file string) string {
+	found := findGroupDirs("0::/\n", "1 1 0:1 / "+p.places[0].dir+" rw - cgroup2 cgroup2 rw\n", func(string) bool { return true }, func(file string) string {
 		data, _ := os.ReadFile(file)
 		return string(data)
 	})

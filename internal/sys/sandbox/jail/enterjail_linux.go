@@ -95,7 +95,7 @@ func setUpNamespaces(s JailSpec) error {
 			return err
 		}
 	}
-	return buildView(s)
+	return buildMountView(s)
 }
 
 // runConfined runs the command with all restrictions, and waits for its end. In namespaces the end
@@ -130,7 +130,7 @@ func runConfined(s JailSpec) ExitReport {
 // process of a namespace, the kernel drops all signals without a handler, so the handlers are
 // removed: disabling each signal through the runtime takes two thread switches, which would be
 // most of a jail's work.
-func ignoreSignals(k Kind) error {
+func ignoreSignals(k ConfinementKind) error {
 	if k != KindNamespaces {
 		signal.Notify(make(chan os.Signal, 1)) // never received from
 		return nil

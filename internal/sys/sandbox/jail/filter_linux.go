@@ -22,42 +22,42 @@ func lowArgOffset(n int) uint32 { return uint32(offArgs + 8*n) }
 const spaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 
-// filterProgram is an unfinished BPF program.
-type filterProgram []unix.SockFilter
+// seccompFilterProgram is an unfinished BPF program.
+type seccompFilterProgram []unix.SockFilter
 
-func (c *filterProgram) emit(op uint16, k uint32) { c.emitJump(op, k, 0, 0) }
+func (c *seccompFilterProgram) emit(op uint16, k uint32) { c.emitJump(op, k, 0, 0) }
 
-func (c *filterProgram) emitJump(op uint16, k uint32, yes, no uint8) {
+func (c *seccompFilterProgram) emitJump(op uint16, k uint32, yes, no uint8) {
 	*c = append(*c, unix.SockFilter{Code: op, Jt: yes, Jf: no, K: k})
 }
 
-func (c *filterProgram) emitLoad(at uint32)   { c.emit(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, at) }
-func (c *filterProgram) emitReturn(is uint32) { c.emit(unix.BPF_RET|unix.BPF_K, is) }
+func (c *seccompFilterProgram) emitLoad(at uint32)   { c.emit(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, at) }
+func (c *seccompFilterProgram) emitReturn(is uint32) { c.emit(unix.BPF_RET|unix.BPF_K, is) }
 
 func denyWith(errno unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(errno) }
 
-// answerOn returns the verdict if the loaded word is k.
-func (c *filterProgram) answerOn(k, is uint32) {
+// emitReturnIfEqual returns the verdict if the loaded word is k.
+func (c *seccompFilterProgram) emitReturnIfEqual(k, is uint32) {
 	c.emitJump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, k, 0, 1)
 	c.emitReturn(is)
 }
 
 // onSyscall runs body if the loaded call is nr; body must end with a verdict.
-func (c *filterProgram) onSyscall(nr uint32, body func(*filterProgram)) {
-	var b filterProgram
+func (c *seccompFilterProgram) onSyscall(nr uint32, body func(*seccompFilterProgram)) {
+	var b seccompFilterProgram
 	body(&b)
 	c.emitJump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, nr, 0, uint8(len(b)))
 	*c = append(*c, b...)
 }
 
-// BuildFilter returns the program that judges every system call in a jail: forbidden calls fail, and
+// BuildSeccompFilter returns the program that judges every system call in a jail: forbidden calls fail, and
 // calls with the numbering of another architecture or x32 kill. Without sockets only connected
 // pairs can be created, and no other process can be changed.
-func BuildFilter(sockets bool) ([]unix.SockFilter, error) {
+func BuildSeccompFilter(sockets bool) ([]unix.SockFilter, error) {
 	if auditArch == 0 {
 		return nil, fmt.Errorf("no filter for system calls on %s", runtime.GOARCH)
 	}
-	c := &filterProgram{}
+	c := &seccompFilterProgram{}
 	c.emitLoad(offArch)
 	c.emitJump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, auditArch, 1, 0)
 	c.emitReturn(unix.SECCOMP_RET_KILL_PROCESS)
@@ -67,29 +67,29 @@ func BuildFilter(sockets bool) ([]unix.SockFilter, error) {
 		c.emitReturn(unix.SECCOMP_RET_KILL_PROCESS)
 	}
 	for _, nr := range append(forbiddenCalls(), archForbiddenCalls()...) {
-		c.answerOn(nr, denyWith(unix.EPERM))
+		c.emitReturnIfEqual(nr, denyWith(unix.EPERM))
 	}
-	for _, nr := range missingCalls() {
-		c.answerOn(nr, denyWith(unix.ENOSYS))
+	for _, nr := range unimplementedCalls() {
+		c.emitReturnIfEqual(nr, denyWith(unix.ENOSYS))
 	}
 	for _, nr := range []uint32{unix.SYS_CLONE, unix.SYS_UNSHARE} {
-		c.onSyscall(nr, func(c *filterProgram) {
+		c.onSyscall(nr, func(c *seccompFilterProgram) {
 			c.emitLoad(lowArgOffset(0))
 			c.emitJump(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, spaceFlags&0xffffffff, 0, 1)
 			c.emitReturn(denyWith(unix.EPERM))
 			c.emitReturn(unix.SECCOMP_RET_ALLOW)
 		})
 	}
-	c.onSyscall(unix.SYS_IOCTL, func(c *filterProgram) {
+	c.onSyscall(unix.SYS_IOCTL, func(c *seccompFilterProgram) {
 		c.emitLoad(lowArgOffset(1))
-		c.answerOn(unix.TIOCSTI, denyWith(unix.EPERM)) // it types into the terminal
-		c.answerOn(unix.TIOCLINUX, denyWith(unix.EPERM))
+		c.emitReturnIfEqual(unix.TIOCSTI, denyWith(unix.EPERM)) // it types into the terminal
+		c.emitReturnIfEqual(unix.TIOCLINUX, denyWith(unix.EPERM))
 		c.emitReturn(unix.SECCOMP_RET_ALLOW)
 	})
-	c.onSyscall(unix.SYS_SOCKET, func(c *filterProgram) { c.judgeSocket(sockets) })
-	c.onSyscall(unix.SYS_SOCKETPAIR, func(c *filterProgram) {
+	c.onSyscall(unix.SYS_SOCKET, func(c *seccompFilterProgram) { c.judgeSocket(sockets) })
+	c.onSyscall(unix.SYS_SOCKETPAIR, func(c *seccompFilterProgram) {
 		c.emitLoad(lowArgOffset(0))
-		c.answerOn(unix.AF_UNIX, unix.SECCOMP_RET_ALLOW)
+		c.emitReturnIfEqual(unix.AF_UNIX, unix.SECCOMP_RET_ALLOW)
 		c.emitReturn(denyWith(unix.EAFNOSUPPORT))
 	})
 	if !sockets {
@@ -101,15 +101,15 @@ func BuildFilter(sockets bool) ([]unix.SockFilter, error) {
 
 // denyForeignProcessCalls refuses calls that change another process of the same user. In namespaces there is
 // none.
-func (c *filterProgram) denyForeignProcessCalls() {
+func (c *seccompFilterProgram) denyForeignProcessCalls() {
 	for at, calls := range [][]uint32{
 		{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR},
 		{unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET},
 	} {
 		for _, nr := range calls {
-			c.onSyscall(nr, func(c *filterProgram) {
+			c.onSyscall(nr, func(c *seccompFilterProgram) {
 				c.emitLoad(lowArgOffset(at))
-				c.answerOn(0, unix.SECCOMP_RET_ALLOW)
+				c.emitReturnIfEqual(0, unix.SECCOMP_RET_ALLOW)
 				c.emitReturn(denyWith(unix.EPERM))
 			})
 		}
@@ -117,14 +117,14 @@ func (c *filterProgram) denyForeignProcessCalls() {
 }
 
 // judgeSocket judges a call of socket by its address family.
-func (c *filterProgram) judgeSocket(any bool) {
+func (c *seccompFilterProgram) judgeSocket(any bool) {
 	if !any {
 		c.emitReturn(denyWith(unix.EACCES))
 		return
 	}
 	c.emitLoad(lowArgOffset(0))
 	for _, family := range []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6} {
-		c.answerOn(family, unix.SECCOMP_RET_ALLOW)
+		c.emitReturnIfEqual(family, unix.SECCOMP_RET_ALLOW)
 	}
 	c.emitJump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.AF_NETLINK, 0, 3)
 	c.emitLoad(lowArgOffset(2))
@@ -152,14 +152,14 @@ func forbiddenCalls() []uint32 {
 	}
 }
 
-// missingCalls returns the calls that seem unimplemented in a jail. Libraries fall back to older
+// unimplementedCalls returns the calls that seem unimplemented in a jail. Libraries fall back to older
 // ones: clone3 hides its flags from a filter, and the operations of io_uring bypass filters.
-func missingCalls() []uint32 {
+func unimplementedCalls() []uint32 {
 	return []uint32{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER}
 }
 
-// setFilter applies the filter to the calling thread, and all processes that it starts.
-func setFilter(program []unix.SockFilter) error {
+// applySeccompFilter applies the filter to the calling thread, and all processes that it starts.
+func applySeccompFilter(program []unix.SockFilter) error {
 	if len(program) == 0 {
 		return errors.New("no filter")
 	}
@@ -170,8 +170,8 @@ func setFilter(program []unix.SockFilter) error {
 	return nil
 }
 
-// FilterBytes returns a filter in the form that the kernel, and so bubblewrap, reads.
-func FilterBytes(program []unix.SockFilter) []byte {
+// EncodeSeccompFilter returns a filter in the form that the kernel, and so bubblewrap, reads.
+func EncodeSeccompFilter(program []unix.SockFilter) []byte {
 	if len(program) == 0 {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/jailtest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/syscalltest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
@@ -27,19 +27,19 @@ import (
 func TestMain(m *testing.M) {
 	if kind := os.Getenv("TEST_FILTER"); kind != "" {
 		runtime.LockOSThread()
-		f, err := BuildFilter(kind == "sockets")
+		f, err := BuildSeccompFilter(kind == "sockets")
 		if err == nil {
 			err = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 		}
 		if err == nil {
-			err = setFilter(f)
+			err = applySeccompFilter(f)
 		}
 		if err != nil {
 			io.WriteString(os.Stderr, err.Error())
 			os.Exit(1)
 		}
 	}
-	if code, mine := jailtest.Main(os.Args, os.Stdout); mine {
+	if code, mine := syscalltest.RunCallFromArgs(os.Args, os.Stdout); mine {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 // made makes a call in a process of its own, and returns its exit code.
 func made(t *testing.T, name, filter string) (exit int, signal syscall.Signal, said string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], jailtest.CallArg, name)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], syscalltest.CallArg, name)
 	cmd.Env = append(os.Environ(), "TEST_FILTER="+filter)
 	out, err := cmd.CombinedOutput()
 	var ended *exec.ExitError
@@ -67,13 +67,13 @@ func TestFilterRefuses(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip(testenv.NoMachine + "without privileges the kernel refuses most of these by itself")
 	}
-	for name := range maps.Keys(jailtest.ForbiddenCalls()) {
+	for name := range maps.Keys(syscalltest.ForbiddenCalls()) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if exit, _, said := made(t, name, ""); exit != jailtest.CallMade {
+			if exit, _, said := made(t, name, ""); exit != syscalltest.CallMade {
 				t.Skipf(testenv.NoMachine+"this kernel has no such call: %s", said)
 			}
-			if exit, _, said := made(t, name, "sockets"); exit != jailtest.CallRefused {
+			if exit, _, said := made(t, name, "sockets"); exit != syscalltest.CallRefused {
 				t.Errorf("exit %d: %s", exit, said)
 			}
 		})
@@ -82,17 +82,17 @@ func TestFilterRefuses(t *testing.T) {
 
 // These are refused whether this kernel has them or not.
 func TestFilterRefusesUnknown(t *testing.T) {
-	for name := range maps.Keys(jailtest.RareCalls()) {
-		if exit, _, said := made(t, name, "sockets"); exit != jailtest.CallRefused {
+	for name := range maps.Keys(syscalltest.RareCalls()) {
+		if exit, _, said := made(t, name, "sockets"); exit != syscalltest.CallRefused {
 			t.Errorf("%s: exit %d: %s", name, exit, said)
 		}
 	}
 }
 
 func TestFilterKills(t *testing.T) {
-	for _, name := range jailtest.ForeignCallNames() {
+	for _, name := range syscalltest.ForeignCallNames() {
 		t.Run(name, func(t *testing.T) {
-			if exit, _, said := made(t, name, ""); exit != jailtest.CallMade { // such as ia32_emulation=off, with which the processor faults
+			if exit, _, said := made(t, name, ""); exit != syscalltest.CallMade { // such as ia32_emulation=off, with which the processor faults
 				first, _, _ := strings.Cut(said, "\n")
 				t.Skipf(testenv.NoMachine+"this kernel has no such numbering: %s", first)
 			}
@@ -105,16 +105,16 @@ func TestFilterKills(t *testing.T) {
 
 // What ordinary programs do continues: this very binary, and sockets.
 func TestFilterAllows(t *testing.T) {
-	f, err := BuildFilter(true)
+	f, err := BuildSeccompFilter(true)
 	if err != nil || len(f) < 50 || len(f) > 400 {
 		t.Fatalf("%d instructions, %v", len(f), err)
 	}
-	g, err := BuildFilter(false)
+	g, err := BuildSeccompFilter(false)
 	if err != nil || slices.Equal(f, g) {
 		t.Fatalf("sockets make no difference: %v", err)
 	}
-	if len(FilterBytes(f)) != 8*len(f) || FilterBytes(nil) != nil {
-		t.Errorf("%d bytes for %d instructions", len(FilterBytes(f)), len(f))
+	if len(EncodeSeccompFilter(f)) != 8*len(f) || EncodeSeccompFilter(nil) != nil {
+		t.Errorf("%d bytes for %d instructions", len(EncodeSeccompFilter(f)), len(f))
 	}
 }
 
@@ -195,7 +195,7 @@ func TestRefusalsAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name := range jailtest.ForbiddenCalls() {
+	for name := range syscalltest.ForbiddenCalls() {
 		word, _, _ := strings.Cut(strings.ReplaceAll(name, ", high", ""), " user")
 		for _, space := range []string{"mount", "pid", "net", "ipc", "uts", "cgroup", "time"} {
 			word = strings.TrimSuffix(word, " "+space)

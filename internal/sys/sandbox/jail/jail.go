@@ -36,27 +36,27 @@ const ProxyPort = 61080
 // BoxHome is the private home in a jail with its own view.
 const BoxHome = "/tmp/home"
 
-// MountMode is the way in which a path is shown.
-type MountMode string
+// PathMountMode is the way in which a path is shown.
+type PathMountMode string
 
 // The modes of mounts.
 const (
-	MountShow  MountMode = "show"  // read-only
-	MountBind  MountMode = "bind"  // writable
-	MountLink  MountMode = "link"  // a symbolic link to From
-	MountCopy  MountMode = "copy"  // a copy of a small file
-	MountTmpfs MountMode = "tmpfs" // empty, writable, limited to Size bytes
-	MountLayer MountMode = "layer" // the original, with writes going to Over/upper
-	MountCover MountMode = "cover" // exists, but cannot be opened or changed
+	MountShow  PathMountMode = "show"  // read-only
+	MountBind  PathMountMode = "bind"  // writable
+	MountLink  PathMountMode = "link"  // a symbolic link to From
+	MountCopy  PathMountMode = "copy"  // a copy of a small file
+	MountTmpfs PathMountMode = "tmpfs" // empty, writable, limited to Size bytes
+	MountLayer PathMountMode = "layer" // the original, with writes going to Over/upper
+	MountCover PathMountMode = "cover" // exists, but cannot be opened or changed
 )
 
-// ViewMount is one path of the view. A Show or Copy of a missing path is skipped.
-type ViewMount struct {
-	How  MountMode `json:"how"`
-	Path string    `json:"path"`           // inside; clean and absolute
-	From string    `json:"from,omitempty"` // outside, or the target of a link; empty means Path
-	Size int64     `json:"size,omitempty"`
-	Over string    `json:"over,omitempty"` // directory outside, with the directories upper and work
+// PathMount is one path of the view. A Show or Copy of a missing path is skipped.
+type PathMount struct {
+	How  PathMountMode `json:"how"`
+	Path string        `json:"path"`           // inside; clean and absolute
+	From string        `json:"from,omitempty"` // outside, or the target of a link; empty means Path
+	Size int64         `json:"size,omitempty"`
+	Over string        `json:"over,omitempty"` // directory outside, with the directories upper and work
 	// Inner marks a path below another that may contain links made by confined processes: no link
 	// is followed.
 	Inner bool `json:"inner,omitempty"`
@@ -75,31 +75,31 @@ type ResourceLimits struct {
 	Tmp       int64         `json:"tmp,omitempty"`        // bytes of each private directory in memory, such as /tmp
 }
 
-// Kind is the kind of confinement.
-type Kind string
+// ConfinementKind is the kind of confinement.
+type ConfinementKind string
 
 // The kinds of confinement.
 const (
-	KindNamespaces Kind = "spaces"   // namespaces, Landlock and a filter
-	KindGuard      Kind = "guard"    // owns a Landlock process and all its descendants
-	KindLandlock   Kind = "landlock" // Landlock and a filter without sockets
-	KindEgress     Kind = "door"     // none: inside of another box, only opens the sockets
+	KindNamespaces ConfinementKind = "spaces"   // namespaces, Landlock and a filter
+	KindGuard      ConfinementKind = "guard"    // owns a Landlock process and all its descendants
+	KindLandlock   ConfinementKind = "landlock" // Landlock and a filter without sockets
+	KindEgress     ConfinementKind = "door"     // none: inside of another box, only opens the sockets
 )
 
 // JailSpec describes a command and its confinement.
 type JailSpec struct {
-	Kind     Kind           `json:"kind"`
-	Args     []string       `json:"args"`
-	Dir      string         `json:"dir"`
-	Env      []string       `json:"env"`
-	Mounts   []ViewMount    `json:"mounts"`   // outer ones before inner ones
-	Writable []string       `json:"writable"` // directories that Landlock allows it to write
-	Readable []string       `json:"readable"` // paths that Landlock allows it to read, without namespaces
-	Limits   ResourceLimits `json:"limits"`
-	Own      string         `json:"own,omitempty"`   // directory that a guard removes at the end
-	Door     bool           `json:"door,omitempty"`  // network access through a proxy
-	Local    []int          `json:"local,omitempty"` // further ports of its loopback that are served from outside
-	Join     int            `json:"join,omitempty"`  // number of control groups to enter
+	Kind     ConfinementKind `json:"kind"`
+	Args     []string        `json:"args"`
+	Dir      string          `json:"dir"`
+	Env      []string        `json:"env"`
+	Mounts   []PathMount     `json:"mounts"`   // outer ones before inner ones
+	Writable []string        `json:"writable"` // directories that Landlock allows it to write
+	Readable []string        `json:"readable"` // paths that Landlock allows it to read, without namespaces
+	Limits   ResourceLimits  `json:"limits"`
+	Own      string          `json:"own,omitempty"`   // directory that a guard removes at the end
+	Door     bool            `json:"door,omitempty"`  // network access through a proxy
+	Local    []int           `json:"local,omitempty"` // further ports of its loopback that are served from outside
+	Join     int             `json:"join,omitempty"`  // number of control groups to enter
 }
 
 // ExitReport is the result of a jail.

@@ -49,14 +49,14 @@ func handledRights(abi int) unix.LandlockRulesetAttr {
 	return a
 }
 
-// landlockRules is an unfinished Landlock ruleset.
-type landlockRules struct {
+// landlockRuleset is an unfinished Landlock ruleset.
+type landlockRuleset struct {
 	fd   int
 	know uint64 // the rights that are handled
 }
 
-// newRules starts a ruleset. With net no TCP port may be used.
-func newRules(net bool) (*landlockRules, error) {
+// newLandlockRuleset starts a ruleset. With net no TCP port may be used.
+func newLandlockRuleset(net bool) (*landlockRuleset, error) {
 	abi := LandlockVersion()
 	if abi < 1 {
 		return nil, errors.New("this kernel has no Landlock")
@@ -76,11 +76,11 @@ func newRules(net bool) (*landlockRules, error) {
 	if e != 0 {
 		return nil, fmt.Errorf("make Landlock rules: %w", e)
 	}
-	return &landlockRules{fd: int(fd), know: a.Handled_access_fs}, nil
+	return &landlockRuleset{fd: int(fd), know: a.Handled_access_fs}, nil
 }
 
 // allowPath grants rights below a path; a missing path is skipped.
-func (r *landlockRules) allowPath(path string, rights uint64) error {
+func (r *landlockRuleset) allowPath(path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.EACCES) {
 		return nil
@@ -105,7 +105,7 @@ func (r *landlockRules) allowPath(path string, rights uint64) error {
 }
 
 // enforceRules applies the rules to the calling thread, and all processes that it starts.
-func (r *landlockRules) enforceRules() error {
+func (r *landlockRuleset) enforceRules() error {
 	defer func() { _ = unix.Close(r.fd) }()
 	if _, _, e := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); e != 0 {
 		return fmt.Errorf("enforce Landlock rules: %w", e)
@@ -118,7 +118,7 @@ func (r *landlockRules) enforceRules() error {
 // this is a second line of defense.
 func restrictPaths(s JailSpec) error {
 	only := s.Kind == KindLandlock
-	r, err := newRules(only)
+	r, err := newLandlockRuleset(only)
 	if err != nil {
 		return err
 	}

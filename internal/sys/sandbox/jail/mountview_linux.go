@@ -26,8 +26,8 @@ type detachedMount struct {
 	was int  // O_PATH of the original, for mounts inside of it; -1 for none
 }
 
-// buildView builds the command's view, and makes it the root.
-func buildView(s JailSpec) error {
+// buildMountView builds the command's view, and makes it the root.
+func buildMountView(s JailSpec) error {
 	if err := unix.Mount("", "/", "", unix.MS_SLAVE|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
@@ -70,21 +70,21 @@ func buildView(s JailSpec) error {
 }
 
 // devMounts returns the mounts preceded by those of /dev.
-func devMounts(mounts []ViewMount, size int64) []ViewMount {
-	var all []ViewMount
+func devMounts(mounts []PathMount, size int64) []PathMount {
+	var all []PathMount
 	for _, d := range allowedDevices() {
-		all = append(all, ViewMount{How: MountBind, Path: "/dev/" + d})
+		all = append(all, PathMount{How: MountBind, Path: "/dev/" + d})
 	}
 	for name, to := range map[string]string{
 		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx",
 	} {
-		all = append(all, ViewMount{How: MountLink, Path: "/dev/" + name, From: to})
+		all = append(all, PathMount{How: MountLink, Path: "/dev/" + name, From: to})
 	}
-	return append(append(all, ViewMount{How: MountTmpfs, Path: "/dev/shm", Size: size}), mounts...)
+	return append(append(all, PathMount{How: MountTmpfs, Path: "/dev/shm", Size: size}), mounts...)
 }
 
 // cloneSources opens copies of all shown paths while the host's tree is visible.
-func cloneSources(mounts []ViewMount) ([]detachedMount, map[string][]byte, error) {
+func cloneSources(mounts []PathMount) ([]detachedMount, map[string][]byte, error) {
 	sources, copies := make([]detachedMount, len(mounts)), map[string][]byte{}
 	for i, m := range mounts {
 		sources[i] = detachedMount{fd: -1, was: -1}
@@ -117,7 +117,7 @@ func cloneSources(mounts []ViewMount) ([]detachedMount, map[string][]byte, error
 
 // cloneSource copies one part of the host's tree. Paths inside of a part that others may have
 // written are looked up in that part, without following links.
-func cloneSource(m ViewMount, from string, before []ViewMount, sources []detachedMount) (detachedMount, error) {
+func cloneSource(m PathMount, from string, before []PathMount, sources []detachedMount) (detachedMount, error) {
 	dir, how := unix.AT_FDCWD, unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
 	if m.Inner {
 		for i, o := range before {
@@ -153,7 +153,7 @@ func cloneSource(m ViewMount, from string, before []ViewMount, sources []detache
 
 // mountLayer mounts an overlay over a part of the host's tree, which is not changed. Paths inside
 // of it are looked up in the lower layer.
-func mountLayer(m ViewMount, from string) (detachedMount, error) {
+func mountLayer(m PathMount, from string) (detachedMount, error) {
 	was, err := unix.Open(from, unix.O_PATH|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return detachedMount{}, err
@@ -182,7 +182,7 @@ func mountLayer(m ViewMount, from string) (detachedMount, error) {
 
 // placeMount adds one mount to the view, whose root is the working directory. No link in the view
 // can lead out of it meanwhile.
-func placeMount(root *os.Root, m ViewMount, from detachedMount, data []byte) error {
+func placeMount(root *os.Root, m PathMount, from detachedMount, data []byte) error {
 	if from.out {
 		return nil
 	}

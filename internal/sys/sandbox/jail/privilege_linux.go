@@ -30,7 +30,7 @@ func dropPrivileges(s JailSpec) error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("forbid traces: %w", err)
 	}
-	if err := dropAll(s.Kind == KindNamespaces || os.Geteuid() == 0); err != nil {
+	if err := dropAllCapabilities(s.Kind == KindNamespaces || os.Geteuid() == 0); err != nil {
 		return err
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -39,11 +39,11 @@ func dropPrivileges(s JailSpec) error {
 	if err := restrictPaths(s); err != nil && (s.Kind == KindLandlock || LandlockVersion() > 0) {
 		return err
 	}
-	program, err := BuildFilter(s.Kind == KindNamespaces)
+	program, err := BuildSeccompFilter(s.Kind == KindNamespaces)
 	if err != nil {
 		return err
 	}
-	return setFilter(program)
+	return applySeccompFilter(program)
 }
 
 // KernelLimits returns the limits that the kernel enforces for each process. The number of processes is
@@ -63,9 +63,9 @@ func (l ResourceLimits) KernelLimits() map[int]uint64 {
 	return limits
 }
 
-// dropAll permanently drops every capability of the calling thread. Without the permission to drop
+// dropAllCapabilities permanently drops every capability of the calling thread. Without the permission to drop
 // the bounding set, that set has no use without new privileges.
-func dropAll(able bool) error {
+func dropAllCapabilities(able bool) error {
 	last := uintptr(0)
 	for ; able; last++ {
 		if _, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, last, 0, 0, 0); err != nil {
@@ -86,11 +86,11 @@ func dropAll(able bool) error {
 	if able && last == 0 {
 		return errors.New("the kernel knows no capabilities to drop")
 	}
-	return checkNone(last)
+	return checkNoCapabilities(last)
 }
 
-// checkNone returns an error if the calling thread has any capability left.
-func checkNone(last uintptr) error {
+// checkNoCapabilities returns an error if the calling thread has any capability left.
+func checkNoCapabilities(last uintptr) error {
 	for c := range last {
 		if in, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); err != nil || in != 0 {
 			return fmt.Errorf("capability %d is still in the bounding set", c)

@@ -46,7 +46,7 @@ func runGuard(s JailSpec) ExitReport {
 		word = ExitReport{Error: "told to end"}
 	}
 	_ = unix.Kill(pid, unix.SIGKILL)
-	gone := killRest()
+	gone := killRemainingProcesses()
 	if s.Own != "" {
 		_ = os.RemoveAll(s.Own) // the report is more important
 	}
@@ -79,12 +79,12 @@ func readReport(r io.Reader) ExitReport {
 	return w
 }
 
-// killRest kills processes and waits until none is left. A dead process can only be waited for
+// killRemainingProcesses kills processes and waits until none is left. A dead process can only be waited for
 // after its last thread has ended, which takes long on a busy machine.
-func killRest() bool {
+func killRemainingProcesses() bool {
 	const patience = 20 * time.Second
 	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(time.Millisecond) { //nolint:forbidigo // waits for the kernel
-		gone := proc.KillBelow()
+		gone := proc.KillDescendants()
 		for {
 			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
 			if err == unix.ECHILD {
@@ -99,9 +99,9 @@ func killRest() bool {
 	return false
 }
 
-// BlockStart blocks a jail with this Spec until letGo is called, so that it can be put into a
+// BlockJailStart blocks a jail with this Spec until letGo is called, so that it can be put into a
 // control group before it starts any process.
-func BlockStart(spec *os.File) (letGo func(), err error) {
+func BlockJailStart(spec *os.File) (letGo func(), err error) {
 	if err := setFileLock(spec.Fd(), unix.F_SETLK, unix.F_WRLCK); err != nil {
 		return nil, fmt.Errorf("hold a jail: %w", err)
 	}
@@ -123,11 +123,11 @@ func (s JailSpec) OpenFile() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return MemoryFile(data)
+	return OpenMemoryFile(data)
 }
 
-// MemoryFile returns an open file with data, at its beginning.
-func MemoryFile(data []byte) (*os.File, error) {
+// OpenMemoryFile returns an open file with data, at its beginning.
+func OpenMemoryFile(data []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate("nexus", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("make a file in memory: %w", err)

@@ -25,16 +25,16 @@ func TestSeenWhileItExecutes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 150 {
-		if proc.CountOwned(owner) != 1 {
+		if proc.CountProcessesOf(owner) != 1 {
 			t.Errorf("look %d did not see it", i)
 			break
 		}
 	}
-	if n, err := proc.KillOwned(owner); n != 1 || err != nil {
+	if n, err := proc.KillProcessesOf(owner); n != 1 || err != nil {
 		t.Errorf("swept %d, %v", n, err)
 	}
 	_ = cmd.Wait()
-	if n := proc.CountOwned(owner); n != 0 {
+	if n := proc.CountProcessesOf(owner); n != 0 {
 		t.Errorf("%d are left", n)
 	}
 }

@@ -4,7 +4,7 @@ package proc
 
 import "time"
 
-// Mark is the environment variable that every process in a box has. [KillOwned] finds the remaining
+// Mark is the environment variable that every process in a box has. [KillProcessesOf] finds the remaining
 // processes of a dead run by it.
 const Mark = "NEXUS_MARK"
 

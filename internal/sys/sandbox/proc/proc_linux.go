@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SetSession returns the attributes of a process with its own session, which dies with the thread
+// NewSessionAttributes returns the attributes of a process with its own session, which dies with the thread
 // that started it.
-func SetSession() *syscall.SysProcAttr {
+func NewSessionAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
@@ -34,13 +34,13 @@ func KillGroup(p *os.Process) {
 	_ = p.Kill()
 }
 
-// InitProcess is the first process of a box: when it has ended, the kernel has killed every other process
+// BoxInitProcess is the first process of a box: when it has ended, the kernel has killed every other process
 // of the box.
-type InitProcess int // a pidfd, -1 for none
+type BoxInitProcess int // a pidfd, -1 for none
 
-// OpenInit returns the box's first process, unless its number belongs to a process outside of that
+// OpenInitProcess returns the box's first process, unless its number belongs to a process outside of that
 // namespace, or to one in this process's own: that is in no box, and may be the machine's first.
-func OpenInit(pid int, namespace uint64) InitProcess {
+func OpenInitProcess(pid int, namespace uint64) BoxInitProcess {
 	if pid <= 0 {
 		return -1
 	}
@@ -54,18 +54,18 @@ func OpenInit(pid int, namespace uint64) InitProcess {
 		_ = unix.Close(fd)
 		return -1
 	}
-	return InitProcess(fd)
+	return BoxInitProcess(fd)
 }
 
 // Kill kills the process, which may already have ended.
-func (i InitProcess) Kill() {
+func (i BoxInitProcess) Kill() {
 	if i >= 0 {
 		_ = unix.PidfdSendSignal(int(i), unix.SIGKILL, nil, 0)
 	}
 }
 
 // Wait reports whether the process has ended within the limit, and closes the pidfd.
-func (i InitProcess) Wait(limit time.Duration) bool {
+func (i BoxInitProcess) Wait(limit time.Duration) bool {
 	if i < 0 {
 		return true
 	}
@@ -79,9 +79,9 @@ func (i InitProcess) Wait(limit time.Duration) bool {
 	}
 }
 
-// KillTree kills the remaining processes of a command that ran as process leader in its own
+// KillCommandProcesses kills the remaining processes of a command that ran as process leader in its own
 // session, and reports whether all are gone.
-func KillTree(leader int, mark string, ran time.Duration) bool {
+func KillCommandProcesses(leader int, mark string, ran time.Duration) bool {
 	after := 0
 	if ran < 100*time.Millisecond { // the process numbers cannot have wrapped around
 		switch last := lastPID(); {
@@ -98,9 +98,9 @@ func KillTree(leader int, mark string, ran time.Duration) bool {
 	return gone
 }
 
-// KillOwned kills every process of this user with a mark of owner, which a killed process of this
+// KillProcessesOf kills every process of this user with a mark of owner, which a killed process of this
 // program may have left, and returns their number.
-func KillOwned(owner string) (int, error) {
+func KillProcessesOf(owner string) (int, error) {
 	killed, gone := killAll(0, matchOwner(owner))
 	if !gone {
 		return killed, fmt.Errorf("sweep %s: some processes cannot be killed", owner)
@@ -108,8 +108,8 @@ func KillOwned(owner string) (int, error) {
 	return killed, nil
 }
 
-// KillOwnedByAll is [KillOwned] for many owners at once.
-func KillOwnedByAll(owners map[string]bool) (int, error) {
+// KillProcessesOfAll is [KillProcessesOf] for many owners at once.
+func KillProcessesOfAll(owners map[string]bool) (int, error) {
 	if len(owners) == 0 {
 		return 0, nil
 	}
@@ -125,8 +125,8 @@ func KillOwnedByAll(owners map[string]bool) (int, error) {
 	return killed, nil
 }
 
-// CountOwned returns the number of processes that [KillOwned] would kill.
-func CountOwned(owner string) int { return len(withDescendants(0, matchOwner(owner))) }
+// CountProcessesOf returns the number of processes that [KillProcessesOf] would kill.
+func CountProcessesOf(owner string) int { return len(withDescendants(0, matchOwner(owner))) }
 
 // matchOwner returns a function that matches the processes of an owner.
 func matchOwner(owner string) func(osProcess) bool {
@@ -158,7 +158,7 @@ func killProcess(pid int) {
 	if err != nil {
 		return
 	}
-	i := InitProcess(fd)
+	i := BoxInitProcess(fd)
 	i.Kill()
 	i.Wait(100 * time.Millisecond)
 }

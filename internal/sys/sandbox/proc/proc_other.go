@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// SetSession returns nil: it is supported only on Linux.
-func SetSession() *syscall.SysProcAttr { return nil }
+// NewSessionAttributes returns nil: it is supported only on Linux.
+func NewSessionAttributes() *syscall.SysProcAttr { return nil }
 
 // ShellExitCode returns the exit code.
 func ShellExitCode(s *os.ProcessState) int { return s.ExitCode() }
@@ -17,29 +17,29 @@ func ShellExitCode(s *os.ProcessState) int { return s.ExitCode() }
 // KillGroup kills the process.
 func KillGroup(p *os.Process) { _ = p.Kill() }
 
-// InitProcess is unused on this system.
-type InitProcess int
+// BoxInitProcess is unused on this system.
+type BoxInitProcess int
 
-// OpenInit returns an invalid Init.
-func OpenInit(int, uint64) InitProcess { return -1 }
+// OpenInitProcess returns an invalid Init.
+func OpenInitProcess(int, uint64) BoxInitProcess { return -1 }
 
 // Kill does nothing.
-func (InitProcess) Kill() {}
+func (BoxInitProcess) Kill() {}
 
 // Wait returns true.
-func (InitProcess) Wait(time.Duration) bool { return true }
+func (BoxInitProcess) Wait(time.Duration) bool { return true }
 
-// KillTree does nothing: processes are identified only on Linux.
-func KillTree(int, string, time.Duration) bool { return true }
+// KillCommandProcesses does nothing: processes are identified only on Linux.
+func KillCommandProcesses(int, string, time.Duration) bool { return true }
 
-// KillOwned does nothing: processes are identified only on Linux.
-func KillOwned(string) (int, error) { return 0, nil }
+// KillProcessesOf does nothing: processes are identified only on Linux.
+func KillProcessesOf(string) (int, error) { return 0, nil }
 
-// KillOwnedByAll does nothing, like Sweep.
-func KillOwnedByAll(map[string]bool) (int, error) { return 0, nil }
+// KillProcessesOfAll does nothing, like Sweep.
+func KillProcessesOfAll(map[string]bool) (int, error) { return 0, nil }
 
-// CountOwned returns 0: processes are identified only on Linux.
-func CountOwned(string) int { return 0 }
+// CountProcessesOf returns 0: processes are identified only on Linux.
+func CountProcessesOf(string) int { return 0 }
 
 // FreeDiskBytes returns 0, unknown.
 func FreeDiskBytes(string) int64 { return 0 }

@@ -61,9 +61,9 @@ func descendantPIDs(top int) []int {
 	return found
 }
 
-// KillBelow kills all descendants of this process, and waits for them: this process must be a
+// KillDescendants kills all descendants of this process, and waits for them: this process must be a
 // subreaper, so that it inherits orphans. It reports whether none is left.
-func KillBelow() bool {
+func KillDescendants() bool {
 	self := os.Getpid()
 	_, gone := killAll(0, func(p osProcess) bool { return p.parent == self })
 	return gone

@@ -12,15 +12,15 @@ import (
 // maxDecodeDepth limits the levels of encoding that are decoded.
 const maxDecodeDepth = 2
 
-// ruleMatch is a match of a rule.
-type ruleMatch struct {
+// leakRuleMatch is a match of a rule.
+type leakRuleMatch struct {
 	rule          *leakRule
 	match, secret string
 	line, column  int // of the match, from 0 and from 1
 }
 
-// searchedText is the searched text in its original form.
-type searchedText struct {
+// leakSearchText is the searched text in its original form.
+type leakSearchText struct {
 	name string // of its file
 	raw  string
 	ends []int // where its lines end
@@ -28,13 +28,13 @@ type searchedText struct {
 
 // searchText returns the matches of all rules in a text, also in its decoded parts. The results are
 // those of gitleaks.
-func (f *LeakFinder) searchText(ctx context.Context, name, raw string) []ruleMatch {
+func (f *SecretLeakFinder) searchText(ctx context.Context, name, raw string) []leakRuleMatch {
 	for _, a := range f.allowed {
 		if a.allowsFile(name) {
 			return nil
 		}
 	}
-	t := searchedText{name: name, raw: raw}
+	t := leakSearchText{name: name, raw: raw}
 	for i := range len(raw) {
 		if raw[i] == '\n' {
 			t.ends = append(t.ends, i)
@@ -43,7 +43,7 @@ func (f *LeakFinder) searchText(ctx context.Context, name, raw string) []ruleMat
 	if len(t.ends) == 0 {
 		t.ends = []int{len(raw)}
 	}
-	var found []ruleMatch
+	var found []leakRuleMatch
 	var encoded []*codec.EncodedSegment
 	decoder, now := codec.NewDecoder(), raw
 	for n := 0; ; n++ {
@@ -78,8 +78,8 @@ func (r *leakRule) hasKeyword(small string) bool {
 
 // findByRule returns the matches of one rule in the current form of a text: the original, or one
 // with decoded parts.
-func (f *LeakFinder) findByRule(r *leakRule, t searchedText, now string, encoded []*codec.EncodedSegment) []ruleMatch {
-	if r.path != nil && !r.path.compiled().MatchString(t.name) {
+func (f *SecretLeakFinder) findByRule(r *leakRule, t leakSearchText, now string, encoded []*codec.EncodedSegment) []leakRuleMatch {
+	if r.path != nil && !r.path.compiledRegexp().MatchString(t.name) {
 		return nil
 	}
 	for _, a := range r.allowed {
@@ -87,9 +87,9 @@ func (f *LeakFinder) findByRule(r *leakRule, t searchedText, now string, encoded
 			return nil
 		}
 	}
-	var found []ruleMatch
-	for _, at := range r.pattern.compiled().FindAllStringIndex(now, -1) {
-		g := ruleMatch{rule: r, match: strings.Trim(now[at[0]:at[1]], "\n")}
+	var found []leakRuleMatch
+	for _, at := range r.pattern.compiledRegexp().FindAllStringIndex(now, -1) {
+		g := leakRuleMatch{rule: r, match: strings.Trim(now[at[0]:at[1]], "\n")}
 		line := ""
 		if len(encoded) > 0 {
 			decoded := codec.SegmentsWithDecodedOverlap(encoded, at[0], at[1])
@@ -114,7 +114,7 @@ func (f *LeakFinder) findByRule(r *leakRule, t searchedText, now string, encoded
 	return found
 }
 
-func isAllowed(by []allowRule, g ruleMatch, name, line string) bool {
+func isAllowed(by []compiledAllowList, g leakRuleMatch, name, line string) bool {
 	for _, a := range by {
 		if a.allowsMatch(g, name, line) {
 			return true
@@ -125,7 +125,7 @@ func isAllowed(by []allowRule, g ruleMatch, name, line string) bool {
 
 // secretPart returns the part of a match that is the secret.
 func (r *leakRule) secretPart(match string) string {
-	groups := r.pattern.compiled().FindStringSubmatch(match)
+	groups := r.pattern.compiledRegexp().FindStringSubmatch(match)
 	if r.group > 0 && r.group < len(groups) {
 		return groups[r.group]
 	}
@@ -139,7 +139,7 @@ func (r *leakRule) secretPart(match string) string {
 
 // lineAndColumn returns the line and the column of a range, and the text of its lines. As in gitleaks, all
 // lines but the first begin with the line feed of the one before.
-func (t searchedText) lineAndColumn(start, end int) (line, column int, own string) {
+func (t leakSearchText) lineAndColumn(start, end int) (line, column int, own string) {
 	begin := func(n int) int {
 		if n == 0 {
 			return 0
@@ -164,8 +164,8 @@ func (t searchedText) lineAndColumn(start, end int) (line, column int, own strin
 }
 
 // dropGeneric drops matches of generic rules if a specific rule matches at the same place.
-func dropGeneric(all []ruleMatch) []ruleMatch {
-	var kept []ruleMatch
+func dropGeneric(all []leakRuleMatch) []leakRuleMatch {
+	var kept []leakRuleMatch
 	for _, g := range all {
 		known := false
 		for _, h := range all {

@@ -8,8 +8,8 @@ const GateName = nexus.SecretsGate
 
 // JudgeLeaks returns the evidence about the added lines of a change. It is red if they contain secrets,
 // and unverifiable if there were too many lines to search.
-func JudgeLeaks(found []LeakedSecret, whole bool, tree string) (e nexus.Evidence, red bool) {
-	e = nexus.Evidence{Gate: GateName, Tree: tree, Command: "look for secrets in what the change adds", Exit: 1}
+func JudgeLeaks(found []LeakedSecret, whole bool, tree string) (e nexus.GateEvidence, red bool) {
+	e = nexus.GateEvidence{Gate: GateName, Tree: tree, Command: "look for secrets in what the change adds", Exit: 1}
 	for _, l := range found {
 		e.Findings = append(e.Findings, nexus.Finding{
 			Gate: GateName, File: l.File, Line: l.Line, Column: l.Column, Severity: nexus.Critical, Code: l.Rule,

@@ -24,30 +24,30 @@ type LeakedSecret struct {
 	Kind   string // kind of the secret, for people
 }
 
-// LeakFinder finds leaks; its zero value is ready. It reads the rules at its first use. It may be used
+// SecretLeakFinder finds leaks; its zero value is ready. It reads the rules at its first use. It may be used
 // by many goroutines.
-type LeakFinder struct {
+type SecretLeakFinder struct {
 	once    sync.Once
 	mu      sync.Mutex // guards the patterns below, which are compiled on demand
 	rules   []leakRule
-	allowed []allowRule // for all rules
+	allowed []compiledAllowList // for all rules
 	err     error
 }
 
 // FindAdded returns the secrets that a patch in git's format adds, in the order of the patch. A secret
 // that the patch also removes elsewhere was moved, and is not returned. The error is about the
 // rules, or that of the context.
-func (f *LeakFinder) FindAdded(ctx context.Context, patch string) ([]LeakedSecret, error) {
+func (f *SecretLeakFinder) FindAdded(ctx context.Context, patch string) ([]LeakedSecret, error) {
 	f.once.Do(func() { f.rules, f.allowed, f.err = parseRules([]byte(config.DefaultConfig)) })
 	if f.err != nil {
 		return nil, f.err
 	}
-	files, gone := readPatch(patch)
+	files, gone := readPatchLines(patch)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all []LeakedSecret
 	for _, file := range files {
-		all = append(all, f.findIn(ctx, file, gone)...)
+		all = append(all, f.findLeaksInText(ctx, file, gone)...)
 		if err := context.Cause(ctx); err != nil { // the search is incomplete
 			return nil, err
 		}
@@ -55,14 +55,14 @@ func (f *LeakFinder) FindAdded(ctx context.Context, patch string) ([]LeakedSecre
 	return all, nil
 }
 
-func (f *LeakFinder) findIn(ctx context.Context, a addedText, gone string) []LeakedSecret {
+func (f *SecretLeakFinder) findLeaksInText(ctx context.Context, a addedFileText, gone string) []LeakedSecret {
 	var leaks []LeakedSecret
 	for _, found := range f.searchText(ctx, a.file, a.text.String()) {
 		if found.line >= len(a.lines) || strings.Contains(gone, found.secret) {
 			continue
 		}
 		leaks = append(leaks, LeakedSecret{
-			File: a.file, Line: a.lines[found.line], Column: max(1, found.column), Rule: found.rule.id, Kind: ruleKind(found.rule.about),
+			File: a.file, Line: a.lines[found.line], Column: max(1, found.column), Rule: found.rule.id, Kind: secretKindOfRule(found.rule.about),
 		})
 	}
 	slices.SortStableFunc(leaks, func(x, y LeakedSecret) int {
@@ -72,8 +72,8 @@ func (f *LeakFinder) findIn(ctx context.Context, a addedText, gone string) []Lea
 	return slices.CompactFunc(leaks, func(x, y LeakedSecret) bool { return x.Line == y.Line })
 }
 
-// ruleKind shortens a rule's description to the kind of secret.
-func ruleKind(says string) string {
+// secretKindOfRule shortens a rule's description to the kind of secret.
+func secretKindOfRule(says string) string {
 	says, _, _ = strings.Cut(says, ",")
 	for _, verb := range []string{"Uncovered ", "Identified ", "Detected ", "Discovered ", "Found ", "Recognized ", "Spotted "} {
 		if rest, ok := strings.CutPrefix(says, verb); ok {
@@ -83,8 +83,8 @@ func ruleKind(says string) string {
 	return says
 }
 
-// addedText has the added lines of one file.
-type addedText struct {
+// addedFileText has the added lines of one file.
+type addedFileText struct {
 	file  string
 	text  strings.Builder // the lines
 	lines []int           // their numbers in the new file
@@ -94,12 +94,12 @@ type addedText struct {
 // file.
 const hunkPattern = `^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`
 
-// readPatch returns the added lines of a patch, by file, and all its removed lines. It counts lines by
+// readPatchLines returns the added lines of a patch, by file, and all its removed lines. It counts lines by
 // the headers of the hunks, so that no content can be mistaken for a header.
-func readPatch(patch string) (files []addedText, gone string) {
+func readPatchLines(patch string) (files []addedFileText, gone string) {
 	head := regexp.MustCompile(hunkPattern)
 	var removed strings.Builder
-	var at *addedText
+	var at *addedFileText
 	var old, fresh, line int
 	lines := bufio.NewScanner(strings.NewReader(patch))
 	lines.Buffer(nil, max(64<<10, len(patch)+1))
@@ -127,21 +127,21 @@ func readPatch(patch string) (files []addedText, gone string) {
 				old, fresh, line = old-1, fresh-1, line+1
 			}
 		case strings.HasPrefix(text, "+++ "):
-			files = append(files, addedText{file: patchFileName(text[4:])})
+			files = append(files, addedFileText{file: parsePatchFileName(text[4:])})
 			at = &files[len(files)-1]
 		default:
 			m := head.FindStringSubmatch(text)
 			if m == nil || at == nil {
 				continue
 			}
-			old, line, fresh = hunkCount(m[1]), hunkCount(m[2]), hunkCount(m[3])
+			old, line, fresh = parseHunkCount(m[1]), parseHunkCount(m[2]), parseHunkCount(m[3])
 		}
 	}
 	return files, removed.String()
 }
 
-// hunkCount parses a number in a hunk's header, which is 1 if it is omitted.
-func hunkCount(s string) int {
+// parseHunkCount parses a number in a hunk's header, which is 1 if it is omitted.
+func parseHunkCount(s string) int {
 	n, err := strconv.Atoi(cmp.Or(s, "1"))
 	if err != nil {
 		return 0
@@ -149,9 +149,9 @@ func hunkCount(s string) int {
 	return n
 }
 
-// patchFileName parses a file name in git's form: after b/, in quotes if it has special characters, with a
+// parsePatchFileName parses a file name in git's form: after b/, in quotes if it has special characters, with a
 // tab at its end if it has spaces.
-func patchFileName(s string) string {
+func parsePatchFileName(s string) string {
 	if s = strings.TrimSuffix(s, "\t"); strings.HasPrefix(s, `"`) {
 		if plain, err := strconv.Unquote(s); err == nil {
 			s = plain

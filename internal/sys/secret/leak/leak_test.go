@@ -25,7 +25,7 @@ func TestAdded(t *testing.T) {
 		"diff --git a/b b/b", "--- /dev/null", "+++ \"b/dir/\\303\\274 b.pem\"\t", "@@ -0,0 +1,8 @@", "+" + key,
 		"diff --git a/c b/c", "--- a/c", "+++ b/c", "@@ -1 +1,2 @@", "-a", "\\ No newline at end of file", "+moved = \"" + moved + "\"", "+harmless = 12", "",
 	}, "\n")
-	var f LeakFinder
+	var f SecretLeakFinder
 	leaks, err := f.FindAdded(t.Context(), patch)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestAllowed(t *testing.T) {
 	} {
 		lines := strings.Count(c.text, "\n") + 1
 		patch := fmt.Sprintf("--- /dev/null\n+++ b/%s\n@@ -0,0 +1,%d @@\n+%s\n", c.file, lines, strings.ReplaceAll(c.text, "\n", "\n+"))
-		var f LeakFinder
+		var f SecretLeakFinder
 		leaks, err := f.FindAdded(t.Context(), patch)
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("+++ \"b/\\x\n@@ -0,0 +99999999999999999999 @@\n+")
 	f.Add("@@ -1 +1 @@\n+a")
 	f.Fuzz(func(t *testing.T, patch string) {
-		files, gone := readPatch(patch)
+		files, gone := readPatchLines(patch)
 		for _, file := range files {
 			if strings.Count(file.text.String(), "\n") < len(file.lines) {
 				t.Errorf("%d numbers for %q", len(file.lines), file.text.String())
@@ -113,7 +113,7 @@ func BenchmarkAdded(b *testing.B) {
 	for range 20_000 {
 		patch.WriteString("+\tif err := s.record(ctx, nexus.GateJudged{Evidence: e, Cached: cached}); err != nil {\n")
 	}
-	var f LeakFinder
+	var f SecretLeakFinder
 	if _, err := f.FindAdded(b.Context(), ""); err != nil {
 		b.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// ruleFile is the format of the rules. Fields that are not in it are not supported, and refused.
-type ruleFile struct {
+// leakRuleFile is the format of the rules. Fields that are not in it are not supported, and refused.
+type leakRuleFile struct {
 	Title      string
 	MinVersion string
 	Allowlist  allowList
@@ -35,60 +35,60 @@ type allowList struct {
 type leakRule struct {
 	id, about   string
 	keywords    []string // in lower case; a text with a secret has one of them
-	pattern     *rulePattern
-	path        *rulePattern // of the files that the rule applies to; nil: all
-	group       int          // of the pattern, with the secret; 0: the first that is not empty
-	entropy     float64      // minimum entropy of the secret; 0: none
-	allowed     []allowRule
+	pattern     *lazyRulePattern
+	path        *lazyRulePattern // of the files that the rule applies to; nil: all
+	group       int              // of the pattern, with the secret; 0: the first that is not empty
+	entropy     float64          // minimum entropy of the secret; 0: none
+	allowed     []compiledAllowList
 	mayBeOthers bool // a match of another rule at the same place is preferred
 }
 
-// allowRule is a [allowList] in its compiled form.
-type allowRule struct {
+// compiledAllowList is a [allowList] in its compiled form.
+type compiledAllowList struct {
 	all     bool // all criteria of the list must match, instead of one
 	target  string
-	paths   *rulePattern // nil: no criterion, also below
-	regexes *rulePattern
+	paths   *lazyRulePattern // nil: no criterion, also below
+	regexes *lazyRulePattern
 	words   []string
 }
 
-// rulePattern is a regular expression that is compiled at its first use.
-type rulePattern struct {
+// lazyRulePattern is a regular expression that is compiled at its first use.
+type lazyRulePattern struct {
 	text string
 	re   *regexp.Regexp
 }
 
-func (p *rulePattern) compiled() *regexp.Regexp {
+func (p *lazyRulePattern) compiledRegexp() *regexp.Regexp {
 	if p.re == nil {
 		p.re = regexp.MustCompile(p.text)
 	}
 	return p.re
 }
 
-func (p *rulePattern) matchesText(s string) bool {
-	return p != nil && s != "" && p.compiled().MatchString(s)
+func (p *lazyRulePattern) matchesText(s string) bool {
+	return p != nil && s != "" && p.compiledRegexp().MatchString(s)
 }
 
-// newPattern returns a pattern of the text, nil for none.
-func newPattern(text string) *rulePattern {
+// newLazyPattern returns a pattern of the text, nil for none.
+func newLazyPattern(text string) *lazyRulePattern {
 	if text == "" {
 		return nil
 	}
-	return &rulePattern{text: text}
+	return &lazyRulePattern{text: text}
 }
 
 // joinPatterns returns a pattern of all texts joined as in gitleaks: a flag of one of them also applies
 // to those after it.
-func joinPatterns(texts []string) *rulePattern {
+func joinPatterns(texts []string) *lazyRulePattern {
 	if len(texts) == 0 {
 		return nil
 	}
-	return &rulePattern{text: "(?:" + strings.Join(texts, "|") + ")"}
+	return &lazyRulePattern{text: "(?:" + strings.Join(texts, "|") + ")"}
 }
 
 // parseRules parses the rules, and the allowed matches of all rules.
-func parseRules(data []byte) ([]leakRule, []allowRule, error) {
-	var f ruleFile
+func parseRules(data []byte) ([]leakRule, []compiledAllowList, error) {
+	var f leakRuleFile
 	if err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(&f); err != nil {
 		return nil, nil, fmt.Errorf("read the rules for secrets: %w", err)
 	}
@@ -104,17 +104,17 @@ func parseRules(data []byte) ([]leakRule, []allowRule, error) {
 			r.Keywords[i] = strings.ToLower(k)
 		}
 		rules = append(rules, leakRule{
-			id: r.ID, about: r.Description, keywords: r.Keywords, pattern: newPattern(r.Regex), path: newPattern(r.Path),
+			id: r.ID, about: r.Description, keywords: r.Keywords, pattern: newLazyPattern(r.Regex), path: newLazyPattern(r.Path),
 			group: r.SecretGroup, entropy: r.Entropy, allowed: compileAllowLists(r.Allowlists...), mayBeOthers: strings.Contains(strings.ToLower(r.ID), "generic"),
 		})
 	}
 	return rules, compileAllowLists(f.Allowlist), nil
 }
 
-func compileAllowLists(lists ...allowList) []allowRule {
-	var out []allowRule
+func compileAllowLists(lists ...allowList) []compiledAllowList {
+	var out []compiledAllowList
 	for _, l := range lists {
-		a := allowRule{all: l.Condition == "AND", target: l.RegexTarget, paths: joinPatterns(l.Paths), regexes: joinPatterns(l.Regexes)}
+		a := compiledAllowList{all: l.Condition == "AND", target: l.RegexTarget, paths: joinPatterns(l.Paths), regexes: joinPatterns(l.Regexes)}
 		for _, w := range l.StopWords {
 			a.words = append(a.words, strings.ToLower(w))
 		}
@@ -124,7 +124,7 @@ func compileAllowLists(lists ...allowList) []allowRule {
 }
 
 // allowsFile reports whether a file is allowed as a whole.
-func (a allowRule) allowsFile(name string) bool {
+func (a compiledAllowList) allowsFile(name string) bool {
 	if a.all && (a.regexes != nil || len(a.words) > 0) {
 		return false // the match decides, too
 	}
@@ -132,7 +132,7 @@ func (a allowRule) allowsFile(name string) bool {
 }
 
 // allowsMatch reports whether a match is allowed.
-func (a allowRule) allowsMatch(f ruleMatch, name, line string) bool {
+func (a compiledAllowList) allowsMatch(f leakRuleMatch, name, line string) bool {
 	target := f.secret
 	switch a.target {
 	case "match":
@@ -147,7 +147,7 @@ func (a allowRule) allowsMatch(f ruleMatch, name, line string) bool {
 	return (a.paths == nil || a.paths.matchesText(name)) && (a.regexes == nil || regex) && (len(a.words) == 0 || word)
 }
 
-func (a allowRule) hasStopWord(secret string) bool {
+func (a compiledAllowList) hasStopWord(secret string) bool {
 	secret = strings.ToLower(secret)
 	for _, w := range a.words {
 		if secret != "" && strings.Contains(secret, w) {

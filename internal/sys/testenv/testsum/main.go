@@ -139,7 +139,7 @@ func (s *testSummary) addLine(text string) {
 	case e.Action == "output":
 		s.printed[e.Package] = append(s.printed[e.Package], printedLine{e.Test, e.Output})
 		if tool, ok := strings.CutPrefix(e.Output, testenv.NoTool); ok {
-			s.addSkip(testenv.NoTool, strings.TrimSpace(tool), "a part of "+shortPackage(e.Package)+" "+e.Test)
+			s.addSkippedTest(testenv.NoTool, strings.TrimSpace(tool), "a part of "+shortPackage(e.Package)+" "+e.Test)
 		}
 	case e.Test != "":
 		s.addTestEvent(e)
@@ -182,16 +182,16 @@ func (s *testSummary) recordSkipReason(n testName) {
 		}
 		for _, start := range skipKinds() {
 			if _, rest, ok := strings.Cut(l.text, start.text); ok && start.text != "" {
-				s.addSkip(start.text, strings.TrimSpace(rest), shortPackage(n.pkg)+" "+n.test)
+				s.addSkippedTest(start.text, strings.TrimSpace(rest), shortPackage(n.pkg)+" "+n.test)
 				return
 			}
 		}
 		said = strings.TrimSpace(l.text)
 	}
-	s.addSkip("", cmp.Or(said, "no reason is given"), shortPackage(n.pkg)+" "+n.test)
+	s.addSkippedTest("", cmp.Or(said, "no reason is given"), shortPackage(n.pkg)+" "+n.test)
 }
 
-func (s *testSummary) addSkip(start, rest, test string) {
+func (s *testSummary) addSkippedTest(start, rest, test string) {
 	if s.skipped[start] == nil {
 		s.skipped[start] = map[string][]string{}
 	}
@@ -293,12 +293,12 @@ func (s *testSummary) printSlowest(most int) {
 	}
 }
 
-// skipKind is the prefix of one kind of reasons, with its heading.
-type skipKind struct{ text, heading string }
+// skipReasonKind is the prefix of one kind of reasons, with its heading.
+type skipReasonKind struct{ text, heading string }
 
 // skipKinds returns the kinds of reasons in their order. The last one has all other reasons.
-func skipKinds() []skipKind {
-	return []skipKind{
+func skipKinds() []skipReasonKind {
+	return []skipReasonKind{
 		{testenv.NoTool, "Skipped, for a missing tool (make deps installs it):"},
 		{testenv.OnlyToolchains, "Skipped, since make toolchains runs it:"},
 		{testenv.OnlyBrowser, "Skipped, since make browser runs it:"},
@@ -309,7 +309,7 @@ func skipKinds() []skipKind {
 	}
 }
 
-func (s *testSummary) printSkipped(of skipKind) {
+func (s *testSummary) printSkipped(of skipReasonKind) {
 	reasons := s.skipped[of.text]
 	if len(reasons) == 0 {
 		return

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mount mounts l. Renaming a directory does not copy it, and unmounting does not wait for the
+// MountOverlay mounts l. Renaming a directory does not copy it, and unmounting does not wait for the
 // disk.
-func Mount(l Layers) error {
+func MountOverlay(l Layers) error {
 	for _, d := range []string{l.Lower, l.Upper, l.Work, l.Dir} {
 		if strings.ContainsAny(d, `,:\"`) {
 			return fmt.Errorf("%w at %s: its path cannot be an option", ErrNone, d)
@@ -106,9 +106,9 @@ func unescapeOctal(s string) string {
 	return b.String()
 }
 
-// Probe returns an error if overlays cannot be used below dir, which it creates and removes. It
+// ProbeOverlay returns an error if overlays cannot be used below dir, which it creates and removes. It
 // mounts one and tests the usual operations: write, rename a directory, delete.
-func Probe(dir string) (err error) {
+func ProbeOverlay(dir string) (err error) {
 	l := probeLayers(dir)
 	for _, d := range []string{filepath.Join(l.Lower, "a", "b"), l.Upper, l.Work, l.Dir} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -119,7 +119,7 @@ func Probe(dir string) (err error) {
 	if err := os.WriteFile(filepath.Join(l.Lower, "a", "b", "f"), []byte("f"), 0o600); err != nil {
 		return err
 	}
-	if err := Mount(l); err != nil {
+	if err := MountOverlay(l); err != nil {
 		return err
 	}
 	return errors.Join(tryOverlay(l), Unmount(l.Dir))

@@ -2,8 +2,8 @@
 
 package overlay
 
-// Mount fails: overlays exist only on Linux.
-func Mount(Layers) error { return ErrNone }
+// MountOverlay fails: overlays exist only on Linux.
+func MountOverlay(Layers) error { return ErrNone }
 
 // Unmount fails: nothing was mounted.
 func Unmount(string) error { return ErrNone }
@@ -14,5 +14,5 @@ func IsMounted(string) (bool, error) { return false, nil }
 // MountsBelow returns nothing.
 func MountsBelow(string) ([]string, error) { return nil, nil }
 
-// Probe returns an error: overlays exist only on Linux.
-func Probe(string) error { return ErrNone }
+// ProbeOverlay returns an error: overlays exist only on Linux.
+func ProbeOverlay(string) error { return ErrNone }

@@ -18,7 +18,7 @@ import (
 )
 
 func TestMount(t *testing.T) {
-	testenv.NeedMachine(t, "an overlay", Probe(filepath.Join(t.TempDir(), "probe")))
+	testenv.NeedMachine(t, "an overlay", ProbeOverlay(filepath.Join(t.TempDir(), "probe")))
 	dir := filepath.Join(t.TempDir(), "with blank")
 	l := probeLayers(dir)
 	for _, d := range []string{l.Lower, l.Upper, l.Work, l.Dir} {
@@ -27,7 +27,7 @@ func TestMount(t *testing.T) {
 		}
 	}
 	for range 3 { // a volatile mount can be had again
-		if err := Mount(l); err != nil {
+		if err := MountOverlay(l); err != nil {
 			t.Fatal(err)
 		}
 		open, err := os.Create(filepath.Join(l.Dir, "f"))
@@ -52,7 +52,7 @@ func TestMount(t *testing.T) {
 		t.Error("unmounted what is not mounted")
 	}
 	l.Upper = filepath.Join(dir, "a,b")
-	if err := Mount(l); !errors.Is(err, ErrNone) {
+	if err := MountOverlay(l); !errors.Is(err, ErrNone) {
 		t.Errorf("mounted %q: %v", l.Upper, err)
 	}
 }
@@ -84,13 +84,13 @@ func TestProbeAgreesWithMount(t *testing.T) {
 		t.Error(err)
 	}
 	dir := filepath.Join(t.TempDir(), "probe")
-	if err := Probe(dir); err != nil {
+	if err := ProbeOverlay(dir); err != nil {
 		t.Errorf("mount can mount an overlay, and we cannot: %v", err)
 	}
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("the probe is still there")
 	}
-	if err := Probe(filepath.Join("/dev/null", "probe")); err == nil {
+	if err := ProbeOverlay(filepath.Join("/dev/null", "probe")); err == nil {
 		t.Error("an overlay in no directory")
 	}
 }
@@ -159,7 +159,7 @@ func FuzzParseMounts(f *testing.F) {
 // TestClearOfWhatIsWithin unmounts an overlay that is mounted within another, and that one.
 func TestClearOfWhatIsWithin(t *testing.T) {
 	dir := t.TempDir()
-	testenv.NeedMachine(t, "an overlay", Probe(filepath.Join(dir, "probe")))
+	testenv.NeedMachine(t, "an overlay", ProbeOverlay(filepath.Join(dir, "probe")))
 	outer, inner := probeLayers(filepath.Join(dir, "outer")), probeLayers(filepath.Join(dir, "inner"))
 	inner.Dir = filepath.Join(outer.Dir, "within")
 	for _, d := range []string{filepath.Join(outer.Lower, "within"), outer.Upper, outer.Work, outer.Dir, inner.Lower, inner.Upper, inner.Work} {
@@ -167,7 +167,7 @@ func TestClearOfWhatIsWithin(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(Mount(outer), Mount(inner)); err != nil {
+	if err := errors.Join(MountOverlay(outer), MountOverlay(inner)); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := MountsBelow(dir); err != nil || cmp.Diff([]string{inner.Dir, outer.Dir}, got) != "" {

@@ -27,29 +27,29 @@ func SampleRun() []nexus.Event {
 				Goal: nexus.Goal{Text: Hostile}, Base: "b0", Target: "main", Limits: nexus.DefaultLimits(), Gates: []string{"build", "test"},
 			},
 			nexus.RunStarted{Process: nexus.RunProcess{PID: 7, Host: "h"}},
-			nexus.PlanSought{Attempt: "plan.1"},
+			nexus.PlanningStarted{Attempt: "plan.1"},
 			nexus.PlanProposed{Plan: "blob", Tasks: 8},
 			planTask("T1"), planTask("T2", "T1"), planTask("T3"), planTask("T4", "T3"), planTask("T5", "T4"), planTask("T6"), planTask("T7"), odd,
 			nexus.PlanApproved{By: "policy"},
 		},
 		beginAttempt("T1.1", "T1"), judgeGate("T1.1", "build", nexus.Pass), judgeGate("T1.1", "test", nexus.Fail, finding),
 		[]nexus.Fact{
-			nexus.VerdictGiven{Attempt: "T1.1", Tree: "tT1.1", State: nexus.Fail, Gate: "test"},
+			nexus.GatesVerdictGiven{Attempt: "T1.1", Tree: "tT1.1", State: nexus.Fail, Gate: "test"},
 			nexus.RoundStarted{Attempt: "T1.1", Round: 2, Role: nexus.Coder, Session: "T1.1/coder.1", Cause: "gates"},
 			nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted},
 		},
 		judgeGate("T1.1", "test", nexus.Pass),
 		[]nexus.Fact{
-			nexus.VerdictGiven{Attempt: "T1.1", Tree: "tT1.1", State: nexus.Pass},
+			nexus.GatesVerdictGiven{Attempt: "T1.1", Tree: "tT1.1", State: nexus.Pass},
 			nexus.SessionStarted{Session: "T1.1/reviewer.1", Attempt: "T1.1", Role: nexus.Reviewer, Model: "p/large"},
-			nexus.ReviewGiven{
+			nexus.ReviewerVerdictGiven{
 				Attempt: "T1.1", Tree: "tT1.1", Reviewed: true, Approved: true, Summary: Hostile, Findings: []nexus.Finding{finding},
 			},
 			nexus.SessionEnded{Session: "T1.1/reviewer.1", Outcome: nexus.Accepted},
 			nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "tT1.1"},
-			nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
-			nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
-			nexus.TrainLanded{
+			nexus.LandingQueued{Task: "T1", Attempt: "T1.1"},
+			nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "b0"},
+			nexus.LandingCompleted{
 				Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "tT1.1", Parent: "b0", Changes: nexus.LandingChanges{Added: 12, Deleted: 3},
 			},
 		},
@@ -66,7 +66,7 @@ func SampleRun() []nexus.Event {
 		[]nexus.Fact{
 			nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbTell, Task: "T7", Text: Hostile, By: Hostile}},
 			nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbApprove, ID: "T7/AC-2", Text: "read by me", By: "ann"}},
-			nexus.QuotaHit{Account: "p", Until: Start().Add(2 * time.Hour), Why: Hostile, Session: "T7.1/coder.1"},
+			nexus.QuotaExhausted{Account: "p", Until: Start().Add(2 * time.Hour), Why: Hostile, Session: "T7.1/coder.1"},
 			nexus.AlertRaised{Kind: nexus.AlertStuck, Of: "T7.1", Why: Hostile},
 		},
 	)
@@ -91,14 +91,14 @@ func beginAttempt(id nexus.AttemptID, task nexus.TaskID) []nexus.Fact {
 		nexus.RoundStarted{Attempt: id, Round: 1, Role: nexus.Coder, Session: s},
 		nexus.PromptSent{Session: s, Message: "m", Why: "brief"},
 		nexus.BudgetReserved{ID: "r" + string(id), Task: task, Session: s, Role: nexus.Coder, Model: "p/small", Money: nexus.Dollar},
-		nexus.BudgetSpent{ID: "r" + string(id), Money: nexus.Dollar / 4, Usage: nexus.Usage{Input: 1000, Output: 100, CacheRead: 3000}},
-		nexus.TurnTaken{Session: s, Turn: 1, Message: "m", Stop: "tools", Says: Hostile},
+		nexus.BudgetSettled{ID: "r" + string(id), Money: nexus.Dollar / 4, Usage: nexus.Usage{Input: 1000, Output: 100, CacheRead: 3000}},
+		nexus.ModelTurnRecorded{Session: s, Turn: 1, Message: "m", Stop: "tools", Says: Hostile},
 	}
 }
 
 // judgeGate returns the facts of a gate's result for an attempt.
 func judgeGate(id nexus.AttemptID, gate string, s nexus.GateState, found ...nexus.Finding) []nexus.Fact {
-	e := nexus.Evidence{Gate: gate, State: s, Tree: "t" + string(id), Duration: time.Second, Findings: found}
+	e := nexus.GateEvidence{Gate: gate, State: s, Tree: "t" + string(id), Duration: time.Second, Findings: found}
 	return []nexus.Fact{nexus.GateStarted{Attempt: id, Gate: gate}, nexus.GateJudged{Attempt: id, Evidence: e}}
 }
 
@@ -126,7 +126,7 @@ func LargeRun(tasks, turns int, give func(nexus.Event)) int {
 		Limits: nexus.Limits{Parallel: 4, RunMoney: 1_000_000 * nexus.Dollar},
 	})
 	put(nexus.RunStarted{Process: nexus.RunProcess{PID: 7, Host: "h"}})
-	put(nexus.PlanSought{Attempt: "plan.1"})
+	put(nexus.PlanningStarted{Attempt: "plan.1"})
 	put(nexus.PlanProposed{Plan: "blob", Tasks: tasks})
 	for n := range tasks {
 		put(planNumberedTask(n))
@@ -169,25 +169,25 @@ func landTask(n, turns int, tip string, put func(nexus.Fact)) string {
 	for k := range turns {
 		r, call := fmt.Sprintf("%s/%d", s, k), fmt.Sprintf("c%d", k)
 		put(nexus.BudgetReserved{ID: r, Task: id, Session: s, Role: nexus.Coder, Model: "p/small", Tier: nexus.Fast, Money: nexus.Dollar})
-		put(nexus.BudgetSpent{ID: r, Money: nexus.Dollar / 100, Usage: nexus.Usage{Input: 1000, Output: 100, CacheRead: 9000}})
+		put(nexus.BudgetSettled{ID: r, Money: nexus.Dollar / 100, Usage: nexus.Usage{Input: 1000, Output: 100, CacheRead: 9000}})
 		says := fmt.Sprintf("I look at part %d of task %d", k, n)
-		put(nexus.TurnTaken{Session: s, Turn: k + 1, Message: fakeHash("b", n*100+k), Stop: "tools", Says: says})
-		put(nexus.ToolCalled{Session: s, Call: call, Tool: "read_file", About: fmt.Sprintf("dir%d/file%d.go:%d", n%97, n, k)})
-		put(nexus.ToolAnswered{Session: s, Call: call, Duration: time.Millisecond, About: "package x"})
-		put(nexus.ToolsAnswered{Session: s, Message: fakeHash("c", n*100+k)})
+		put(nexus.ModelTurnRecorded{Session: s, Turn: k + 1, Message: fakeHash("b", n*100+k), Stop: "tools", Says: says})
+		put(nexus.ToolCallStarted{Session: s, Call: call, Tool: "read_file", About: fmt.Sprintf("dir%d/file%d.go:%d", n%97, n, k)})
+		put(nexus.ToolCallEnded{Session: s, Call: call, Duration: time.Millisecond, About: "package x"})
+		put(nexus.ToolResultsSent{Session: s, Message: fakeHash("c", n*100+k)})
 	}
 	put(nexus.TreeSnapshotted{Attempt: a, Commit: fakeHash("d", n)[:40], Tree: fakeHash("e", n)[:40]})
 	put(nexus.SessionEnded{Session: s, Outcome: nexus.Accepted, Result: fakeHash("f", n)})
 	for _, g := range []string{"build", "lint", "test"} {
 		put(nexus.GateStarted{Attempt: a, Gate: g})
-		put(nexus.GateJudged{Attempt: a, Evidence: nexus.Evidence{
+		put(nexus.GateJudged{Attempt: a, Evidence: nexus.GateEvidence{
 			Gate: g, State: nexus.Pass, Tree: fakeHash("e", n)[:40], Command: "go " + g + " ./...", Duration: time.Second, Output: fakeHash("0", n),
 		}})
 	}
-	put(nexus.VerdictGiven{Attempt: a, Tree: fakeHash("e", n)[:40], State: nexus.Pass})
+	put(nexus.GatesVerdictGiven{Attempt: a, Tree: fakeHash("e", n)[:40], State: nexus.Pass})
 	put(nexus.AttemptEnded{Attempt: a, Outcome: nexus.Accepted, Commit: fakeHash("d", n)[:40], Tree: fakeHash("e", n)[:40]})
-	put(nexus.TrainBoarded{Task: id, Attempt: a})
-	put(nexus.TrainDeparted{Task: id, Attempt: a, Onto: tip})
-	put(nexus.TrainLanded{Task: id, Attempt: a, Commit: fakeHash("1", n)[:40], Tree: fakeHash("e", n)[:40], Parent: tip})
+	put(nexus.LandingQueued{Task: id, Attempt: a})
+	put(nexus.LandingStarted{Task: id, Attempt: a, Onto: tip})
+	put(nexus.LandingCompleted{Task: id, Attempt: a, Commit: fakeHash("1", n)[:40], Tree: fakeHash("e", n)[:40], Parent: tip})
 	return fakeHash("1", n)[:40]
 }

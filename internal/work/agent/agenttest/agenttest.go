@@ -16,9 +16,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// FakeRecorder stores the recorded facts, in order, one second apart. Its zero value permits
+// FakeSessionRecorder stores the recorded facts, in order, one second apart. Its zero value permits
 // everything. It may be used by many goroutines.
-type FakeRecorder struct {
+type FakeSessionRecorder struct {
 	Guidance []agent.Guidance           // delivered until a PromptSent names it
 	Leave    func(n int) error          // called before the n-th reservation, from 1; nil permits
 	Refuse   func(f []nexus.Fact) error // called before facts are stored; nil permits
@@ -28,8 +28,8 @@ type FakeRecorder struct {
 	reserved int
 }
 
-// Record implements [agent.FakeRecorder].
-func (d *FakeRecorder) Record(ctx context.Context, facts ...nexus.Fact) error {
+// Record implements [agent.FakeSessionRecorder].
+func (d *FakeSessionRecorder) Record(ctx context.Context, facts ...nexus.Fact) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -38,7 +38,7 @@ func (d *FakeRecorder) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.record(facts)
 }
 
-func (d *FakeRecorder) record(facts []nexus.Fact) error {
+func (d *FakeSessionRecorder) record(facts []nexus.Fact) error {
 	if d.Refuse != nil {
 		if err := d.Refuse(facts); err != nil {
 			return err
@@ -53,8 +53,8 @@ func (d *FakeRecorder) record(facts []nexus.Fact) error {
 	return nil
 }
 
-// Reserve implements [agent.FakeRecorder].
-func (d *FakeRecorder) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
+// Reserve implements [agent.FakeSessionRecorder].
+func (d *FakeSessionRecorder) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -78,21 +78,21 @@ func (d *FakeRecorder) Reserve(ctx context.Context, r nexus.BudgetReserved, done
 }
 
 // RecordedFacts returns what was recorded.
-func (d *FakeRecorder) RecordedFacts() []nexus.Fact {
+func (d *FakeSessionRecorder) RecordedFacts() []nexus.Fact {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Concat(d.batches...)
 }
 
 // RecordedBatches returns what was recorded, one slice for each append.
-func (d *FakeRecorder) RecordedBatches() [][]nexus.Fact {
+func (d *FakeSessionRecorder) RecordedBatches() [][]nexus.Fact {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.batches)
 }
 
 // Events returns the recorded facts as events of a journal.
-func (d *FakeRecorder) Events() []nexus.Event {
+func (d *FakeSessionRecorder) Events() []nexus.Event {
 	var events []nexus.Event
 	for i, f := range d.RecordedFacts() {
 		at := time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC)
@@ -101,14 +101,14 @@ func (d *FakeRecorder) Events() []nexus.Event {
 	return events
 }
 
-// InMemoryStore stores blobs in memory. It may be used by many goroutines.
-type InMemoryStore struct {
+// InMemoryBlobStore stores blobs in memory. It may be used by many goroutines.
+type InMemoryBlobStore struct {
 	mu    sync.Mutex // guards blobs
 	blobs map[string][]byte
 }
 
-// Put implements [agent.InMemoryStore].
-func (s *InMemoryStore) Put(data []byte) (string, error) {
+// Put implements [agent.InMemoryBlobStore].
+func (s *InMemoryBlobStore) Put(data []byte) (string, error) {
 	sum := sha256.Sum256(data)
 	hash := hex.EncodeToString(sum[:])
 	s.mu.Lock()
@@ -120,8 +120,8 @@ func (s *InMemoryStore) Put(data []byte) (string, error) {
 	return hash, nil
 }
 
-// Get implements [agent.InMemoryStore].
-func (s *InMemoryStore) Get(hash string) ([]byte, error) {
+// Get implements [agent.InMemoryBlobStore].
+func (s *InMemoryBlobStore) Get(hash string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	data, ok := s.blobs[hash]

@@ -34,7 +34,7 @@ func DetectGates(dir string, c config.GateSettings) ([]gate.QualityGate, error) 
 			continue
 		}
 		// The project's own command covers all packages, and all linting.
-		gates = slices.DeleteFunc(gates, func(g gate.QualityGate) bool { return StepOf(g.Name) == name })
+		gates = slices.DeleteFunc(gates, func(g gate.QualityGate) bool { return StepOfGate(g.Name) == name })
 		early[name] = false
 		if command != "" {
 			gates = append(gates, parseGateLine(name, command))
@@ -68,7 +68,7 @@ func DetectGates(dir string, c config.GateSettings) ([]gate.QualityGate, error) 
 			return 2*slices.Index(rank, "build") - 1
 		}
 		if i < 0 && g.Dir != "" {
-			i = slices.Index(rank, StepOf(g.Name))
+			i = slices.Index(rank, StepOfGate(g.Name))
 		}
 		if i < 0 {
 			return 2 * len(rank)
@@ -76,7 +76,7 @@ func DetectGates(dir string, c config.GateSettings) ([]gate.QualityGate, error) 
 		return 2 * i
 	}
 	slices.SortStableFunc(gates, func(a, b gate.QualityGate) int { return place(a) - place(b) })
-	applySettings(gates, c)
+	applyGateSettings(gates, c)
 	return gates, cmp.Or(checkReservedNames(c.Commands), checkPatterns(c.UI), checkOrder(c.Order, gates, c.Commands))
 }
 
@@ -87,15 +87,15 @@ func DisabledGates(dir string, c config.GateSettings) ([]string, error) {
 	var off []string
 	for _, g := range all {
 		own, named := c.Commands[g.Name]
-		step, set := c.Commands[StepOf(g.Name)]
-		set = set && slices.Contains(gateSteps(), StepOf(g.Name))
+		step, set := c.Commands[StepOfGate(g.Name)]
+		set = set && slices.Contains(gateSteps(), StepOfGate(g.Name))
 		if named && own == "" || !named && set && step == "" {
 			off = append(off, g.Name)
 		}
 	}
 	for name, p := range presentPackages(dir, c.Packages) {
 		for _, g := range all {
-			line, set := p.Commands[StepOf(g.Name)]
+			line, set := p.Commands[StepOfGate(g.Name)]
 			if set && line == "" && isGateOfDirectory(g, name) && !slices.Contains(off, g.Name) && c.Commands[g.Name] == "" {
 				off = append(off, g.Name)
 			}
@@ -104,12 +104,12 @@ func DisabledGates(dir string, c config.GateSettings) ([]string, error) {
 	return off, err
 }
 
-// applySettings applies the configuration to gates.
-func applySettings(gates []gate.QualityGate, c config.GateSettings) {
+// applyGateSettings applies the configuration to gates.
+func applyGateSettings(gates []gate.QualityGate, c config.GateSettings) {
 	for i := range gates {
 		gates[i].Linger = c.Linger
-		gates[i].Reads = slices.Contains([]string{"lint", "format"}, StepOf(gates[i].Name))
-		if StepOf(gates[i].Name) != EndToEnd {
+		gates[i].Reads = slices.Contains([]string{"lint", "format"}, StepOfGate(gates[i].Name))
+		if StepOfGate(gates[i].Name) != EndToEnd {
 			continue
 		}
 		if gates[i].Only = c.UI; len(c.UI) == 0 {
@@ -124,8 +124,8 @@ func gateSteps() []string { return []string{"build", "type", "lint", "format", "
 // EndToEnd is the gate that drives a user interface.
 const EndToEnd = "e2e"
 
-// StepOf returns the step of a gate, whatever its package.
-func StepOf(gate string) string {
+// StepOfGate returns the step of a gate, whatever its package.
+func StepOfGate(gate string) string {
 	name, _, _ := strings.Cut(gate, "-")
 	if name == "golangci" {
 		return "lint"
@@ -177,7 +177,7 @@ func checkOrder(order []string, gates []gate.QualityGate, set map[string]string)
 // CriterionGate returns the gate that proves a criterion, and false if its check is no command:
 // empty, or the name of a gate.
 func CriterionGate(c nexus.Criterion) (gate.QualityGate, bool) {
-	name, command := accept.GateFor(c)
+	name, command := accept.GateOfCriterion(c)
 	if !command {
 		return gate.QualityGate{}, false
 	}
@@ -192,7 +192,7 @@ func GateFromCommand(name, line string) gate.QualityGate { return parseGateLine(
 func parseGateLine(name, line string) gate.QualityGate {
 	shell := gate.QualityGate{Name: name, Args: []string{"sh", "-c", line}, Format: read.Exit, Tests: name == "test" || RunsTests(line)}
 	words, simple := splitCommandLine(line)
-	if known := stack.OutputFormats().ByCommand(line); simple && len(known) == 1 && known[0].Tests {
+	if known := stack.OutputFormats().FormatsByCommand(line); simple && len(known) == 1 && known[0].Tests {
 		shell.Hold.Format = known[0].Name // one runner, and nothing after it
 	}
 	if !simple || len(words) < 2 {

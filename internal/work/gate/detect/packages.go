@@ -22,9 +22,9 @@ func CheckPackages(dir string, c config.GateSettings) error {
 	if len(c.Packages) == 0 {
 		return nil
 	}
-	r := monorepo.Read(os.DirFS(dir))
+	r := monorepo.ReadPackageGraph(os.DirFS(dir))
 	for _, name := range slices.Sorted(maps.Keys(c.Packages)) {
-		if _, err := r.Find(name); err != nil {
+		if _, err := r.FindPackage(name); err != nil {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("packages.%q: %v", name, err),
 				Hint: "nexus map --packages lists the packages of the repository.",
@@ -35,14 +35,14 @@ func CheckPackages(dir string, c config.GateSettings) error {
 }
 
 // presentPackages returns the settings of the packages that exist in a tree, by directory.
-func presentPackages(dir string, set map[string]config.PackageSettings) map[string]config.PackageSettings {
+func presentPackages(dir string, set map[string]config.RepositoryPackageSettings) map[string]config.RepositoryPackageSettings {
 	if len(set) == 0 {
 		return nil
 	}
-	r := monorepo.Read(os.DirFS(dir))
-	all := map[string]config.PackageSettings{}
+	r := monorepo.ReadPackageGraph(os.DirFS(dir))
+	all := map[string]config.RepositoryPackageSettings{}
 	for name, own := range set {
-		if p, err := r.Find(name); err == nil {
+		if p, err := r.FindPackage(name); err == nil {
 			all[p.Dir] = own
 		}
 	}
@@ -50,7 +50,7 @@ func presentPackages(dir string, set map[string]config.PackageSettings) map[stri
 }
 
 // applyPackageSettings replaces and turns off gates of packages according to the settings.
-func applyPackageSettings(dir string, gates []gate.QualityGate, set map[string]config.PackageSettings) []gate.QualityGate {
+func applyPackageSettings(dir string, gates []gate.QualityGate, set map[string]config.RepositoryPackageSettings) []gate.QualityGate {
 	all := presentPackages(dir, set)
 	for _, at := range slices.Sorted(maps.Keys(all)) {
 		for _, step := range gateSteps() {
@@ -59,7 +59,7 @@ func applyPackageSettings(dir string, gates []gate.QualityGate, set map[string]c
 				continue
 			}
 			name := stack.GateName(step, at)
-			mine := func(g gate.QualityGate) bool { return StepOf(g.Name) == step && isGateOfDirectory(g, at) }
+			mine := func(g gate.QualityGate) bool { return StepOfGate(g.Name) == step && isGateOfDirectory(g, at) }
 			if i := slices.IndexFunc(gates, mine); i >= 0 {
 				name = gates[i].Name
 			}

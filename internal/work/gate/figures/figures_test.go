@@ -41,13 +41,13 @@ func repository(t *testing.T) (string, []gate.QualityGate, gate.GateRunner) {
 		t.Fatal(err)
 	}
 	cache := filepath.Join(os.TempDir(), "nexus-figures")
-	setup, err := gate.PrepareTools(dir, cache)
+	setup, err := gate.PrepareGoTools(dir, cache)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%s, sandbox %s, load %s", filepath.Base(dir), box.Name(), load())
 	return dir, gates, gate.GateRunner{
-		Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Timeout: 10 * time.Minute, Versions: &gate.ToolVersions{},
+		Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Timeout: 10 * time.Minute, Versions: &gate.ToolVersionCache{},
 	}
 }
 
@@ -77,7 +77,7 @@ func TestOverhead(t *testing.T) {
 			}
 			took := time.Since(began)
 			began = time.Now()
-			e, err := r.JudgeAgainstBase(t.Context(), gate.CheckedTree{Dir: dir, Hash: fmt.Sprint(n)}, g)
+			e, err := r.JudgeAgainstBase(t.Context(), gate.JudgedTreeDir{Dir: dir, Hash: fmt.Sprint(n)}, g)
 			if err != nil || !e.Passed() {
 				t.Fatalf("%+v, %v", e, err)
 			}
@@ -104,11 +104,11 @@ func BenchmarkOverhead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	setup, err := gate.PrepareTools(dir, b.TempDir())
+	setup, err := gate.PrepareGoTools(dir, b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := gate.GateRunner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &gate.ToolVersions{}}
+	r := gate.GateRunner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &gate.ToolVersionCache{}}
 	for name, g := range map[string]gate.QualityGate{
 		"true":  {Name: "build", Args: []string{"true"}, Format: read.Exit},
 		"build": {Name: "build", Args: []string{"go", "build", "./..."}, Format: read.GoBuild},
@@ -124,7 +124,7 @@ func BenchmarkOverhead(b *testing.B) {
 				return err
 			}
 			judged := func() error {
-				_, err := r.JudgeAgainstBase(b.Context(), gate.CheckedTree{Dir: dir, Hash: "t"}, g)
+				_, err := r.JudgeAgainstBase(b.Context(), gate.JudgedTreeDir{Dir: dir, Hash: "t"}, g)
 				return err
 			}
 			took := map[string][]float64{}
@@ -186,7 +186,7 @@ func TestRelated(t *testing.T) {
 		for range 2 {
 			for g, times := range map[*gate.QualityGate]*[]time.Duration{new(some[at]): &part, &test: &all} {
 				began := time.Now()
-				if e, err := r.JudgeAgainstBase(t.Context(), gate.CheckedTree{Dir: dir, Hash: "t"}, *g); err != nil || !e.Passed() {
+				if e, err := r.JudgeAgainstBase(t.Context(), gate.JudgedTreeDir{Dir: dir, Hash: "t"}, *g); err != nil || !e.Passed() {
 					t.Fatalf("%+v, %v", e, err)
 				}
 				*times = append(*times, time.Since(began))
@@ -211,13 +211,13 @@ func packages(t *testing.T, r gate.GateRunner, dir string) []string {
 // TestKnown judges an unchanged tree twice: what was known of it is not run.
 func TestKnown(t *testing.T) {
 	dir, gates, r := repository(t)
-	book := map[string]nexus.Evidence{}
-	known := func(tree, gate string) (nexus.Evidence, bool) {
+	book := map[string]nexus.GateEvidence{}
+	known := func(tree, gate string) (nexus.GateEvidence, bool) {
 		e, ok := book[tree+" "+gate]
 		return e, ok
 	}
 	ran := 0
-	r.Judged = func(e nexus.Evidence, cached bool) error {
+	r.Judged = func(e nexus.GateEvidence, cached bool) error {
 		if !cached {
 			ran++
 		}
@@ -227,7 +227,7 @@ func TestKnown(t *testing.T) {
 	pass := func(hash string) (int, time.Duration) {
 		ran = 0
 		began := time.Now()
-		if v, err := r.RunAll(t.Context(), gate.CheckedTree{Dir: dir, Hash: hash}, gates, known); err != nil || !v.Passed {
+		if v, err := r.RunAll(t.Context(), gate.JudgedTreeDir{Dir: dir, Hash: hash}, gates, known); err != nil || !v.Passed {
 			t.Fatalf("%+v, %v", v, err)
 		}
 		return ran, time.Since(began)

@@ -21,7 +21,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
@@ -94,7 +94,7 @@ func (p project) able(t *testing.T) {
 }
 
 // write makes a directory of files; an executable one begins with #!.
-func write(t *testing.T, files map[string]string) gate.CheckedTree {
+func write(t *testing.T, files map[string]string) gate.JudgedTreeDir {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -116,7 +116,7 @@ func write(t *testing.T, files map[string]string) gate.CheckedTree {
 	if text := files["package.json"]; strings.Contains(text, "vitest") || strings.Contains(text, "mocha") {
 		gatetest.LinkJavaScriptTools(t, filepath.Join(dir, "node_modules"))
 	}
-	return gate.CheckedTree{Dir: dir, Hash: "tree of " + filepath.Base(dir)}
+	return gate.JudgedTreeDir{Dir: dir, Hash: "tree of " + filepath.Base(dir)}
 }
 
 func runner(t *testing.T) gate.GateRunner {
@@ -125,7 +125,7 @@ func runner(t *testing.T) gate.GateRunner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := gate.PrepareTools(t.TempDir(), t.TempDir())
+	setup, err := gate.PrepareGoTools(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,12 +136,12 @@ func runner(t *testing.T) gate.GateRunner {
 	cache := strings.TrimSpace(string(out)) // so that the standard library is compiled once
 	return gate.GateRunner{
 		Box: box, Env: append(setup.Env, "GOCACHE="+cache, "CI=true"), Writable: append(setup.Writable, cache), Readable: setup.Readable,
-		Timeout: 5 * time.Minute, Versions: &gate.ToolVersions{},
+		Timeout: 5 * time.Minute, Versions: &gate.ToolVersionCache{},
 	}
 }
 
 // tests are the gates of a tree that run tests.
-func tests(t *testing.T, tree gate.CheckedTree) []gate.QualityGate {
+func tests(t *testing.T, tree gate.JudgedTreeDir) []gate.QualityGate {
 	t.Helper()
 	all, err := detect.DetectGates(tree.Dir, config.GateSettings{})
 	if err != nil {
@@ -152,14 +152,14 @@ func tests(t *testing.T, tree gate.CheckedTree) []gate.QualityGate {
 
 // judge holds a tree against the project as a run does: by the gates of the
 // base and its own, and by what the change does to what judges it.
-func (p project) judge(t *testing.T, base gate.CheckedTree, was map[string]nexus.Evidence, gates []gate.QualityGate, changes ...map[string]string) (nexus.Verdict, []nexus.Finding) {
+func (p project) judge(t *testing.T, base gate.JudgedTreeDir, was map[string]nexus.GateEvidence, gates []gate.QualityGate, changes ...map[string]string) (nexus.GatesVerdict, []nexus.Finding) {
 	t.Helper()
 	now := maps.Clone(p.base)
 	for _, c := range changes {
 		maps.Copy(now, c)
 	}
 	var changed []string
-	var files []tamper.FileVersions
+	var files []tamper.ChangedFileVersions
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		old, had := p.base[name]
 		text := now[name]
@@ -167,7 +167,7 @@ func (p project) judge(t *testing.T, base gate.CheckedTree, was map[string]nexus
 			continue
 		}
 		changed = append(changed, name)
-		f := tamper.FileVersions{Path: name}
+		f := tamper.ChangedFileVersions{Path: name}
 		if had {
 			f.Old = &old
 		}
@@ -185,8 +185,8 @@ func (p project) judge(t *testing.T, base gate.CheckedTree, was map[string]nexus
 	}
 	r := runner(t)
 	lone := r
-	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := was[name]; return e, ok }
-	r.Origin = &gate.OriginTree{Dir: base.Dir, Changed: changed, Use: func(_ context.Context, do func(gate.GateRunner, gate.CheckedTree) error) error {
+	r.Base = func(name string) (nexus.GateEvidence, bool) { e, ok := was[name]; return e, ok }
+	r.Origin = &gate.OriginTree{Dir: base.Dir, Changed: changed, Use: func(_ context.Context, do func(gate.GateRunner, gate.JudgedTreeDir) error) error {
 		return do(lone, base)
 	}}
 	v, err := r.RunAll(t.Context(), tree, gates, nil)
@@ -196,7 +196,7 @@ func (p project) judge(t *testing.T, base gate.CheckedTree, was map[string]nexus
 	suspect := tamper.FindTampering(files)
 	for _, e := range v.Evidence {
 		for _, f := range e.Findings {
-			if e.Passed() && f.Code == raw.CodeFewer {
+			if e.Passed() && f.Code == parserbase.CodeFewer {
 				suspect = append(suspect, f)
 			}
 		}
@@ -233,9 +233,9 @@ func TestWholeTrees(t *testing.T) {
 				base := write(t, p.base)
 				gates := tests(t, base)
 				r := runner(t)
-				was := map[string]nexus.Evidence{}
+				was := map[string]nexus.GateEvidence{}
 				for _, g := range gates {
-					e, err := r.Judge(t.Context(), base, g)
+					e, err := r.RunGate(t.Context(), base, g)
 					if err != nil || e.State != nexus.Pass {
 						t.Fatalf("the project itself: %+v, %v", e, err)
 					}
@@ -269,7 +269,7 @@ func TestWholeTrees(t *testing.T) {
 						if !v.Passed {
 							t.Errorf("refused: %s %v", v.Why, v.AllFindings())
 						}
-						if slices.ContainsFunc(suspect, func(f nexus.Finding) bool { return f.Severity == nexus.Major || f.Code == raw.CodeFewer }) && !slices.Contains(p.mayBeExplained, name) {
+						if slices.ContainsFunc(suspect, func(f nexus.Finding) bool { return f.Severity == nexus.Major || f.Code == parserbase.CodeFewer }) && !slices.Contains(p.mayBeExplained, name) {
 							t.Errorf("suspected: %v", suspect)
 						}
 						honest.Add(1)

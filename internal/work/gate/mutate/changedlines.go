@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 // lines. For a file that moved since, the new lines are those that it did not have at its old
 // path.
 func ChangedFiles(ctx context.Context, repo git.Repo, base string) ([]MutableFile, error) {
-	paths, err := change.ChangedInWorktree(ctx, repo, base)
+	paths, err := changeeffects.ChangedInWorktree(ctx, repo, base)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func ChangedFiles(ctx context.Context, repo git.Repo, base string) ([]MutableFil
 	}
 	var files []MutableFile
 	for _, p := range paths[:min(len(paths), maxFiles)] {
-		if now, err := change.ReadFile(repo.Work, p); err == nil {
+		if now, err := changeeffects.ReadFile(repo.Work, p); err == nil {
 			files = appendChangedFile(ctx, repo, base, cmp.Or(from[p], p), p, string(now), files)
 		}
 	}
@@ -52,7 +52,7 @@ func ChangedFilesIn(ctx context.Context, repo git.Repo, base, commit string) ([]
 		if c.Mode != "100644" && c.Mode != "100755" {
 			continue
 		}
-		now, err := change.FileTextAt(ctx, repo, commit, c.Path)
+		now, err := changeeffects.FileTextAt(ctx, repo, commit, c.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func appendChangedFile(ctx context.Context, repo git.Repo, base, was, file, now 
 		return files // not a text file
 	}
 	before := ""
-	if old, err := change.FileTextAt(ctx, repo, base, was); err == nil {
+	if old, err := changeeffects.FileTextAt(ctx, repo, base, was); err == nil {
 		before = *old
 	}
 	return append(files, MutableFile{Path: file, Text: now, New: AddedLines(before, now)})

@@ -9,8 +9,8 @@ import (
 
 // Evidence returns a report as evidence of a tree. If block is set, survivors are a failure;
 // otherwise they are remarks on a pass.
-func (r MutationReport) Evidence(tree string, block bool) nexus.Evidence {
-	e := nexus.Evidence{Gate: Gate, State: nexus.Pass, Tree: tree, Duration: r.Duration}
+func (r MutationReport) Evidence(tree string, block bool) nexus.GateEvidence {
+	e := nexus.GateEvidence{Gate: Gate, State: nexus.Pass, Tree: tree, Duration: r.Duration}
 	severity := nexus.Minor
 	if block {
 		severity = nexus.Major
@@ -25,19 +25,19 @@ func (r MutationReport) Evidence(tree string, block bool) nexus.Evidence {
 			Advice:  "write a test that fails with this fault, or say why no test can",
 		})
 	}
-	for _, m := range r.untriedMutants() {
+	for _, m := range r.incompletelyTriedMutants() {
 		e.Findings = append(e.Findings, nexus.Finding{
 			Gate: Gate, File: m.File, Line: m.Line, Severity: nexus.Minor, Code: CodeUnseen,
 			Message: fmt.Sprintf("not tried: it is unknown whether a test notices when %s becomes %s (%s)", shortCodeSpan(m.Was), shortCodeSpan(m.Now), m.Operator),
 			Advice:  "check the tests of this line yourself, or raise mutation.time",
 		})
 	}
-	killed, survived := r.Count(Killed)+r.Count(TimedOut), r.Count(Survived)
+	killed, survived := r.CountState(Killed)+r.CountState(TimedOut), r.CountState(Survived)
 	e.Why = fmt.Sprintf("tests noticed %d of %d faults in new lines", killed, killed+survived)
-	if other := len(r.Results) - killed - survived - len(r.untriedMutants()) + len(r.Unseen); other > 0 {
+	if other := len(r.Results) - killed - survived - len(r.incompletelyTriedMutants()) + len(r.Unseen); other > 0 {
 		e.Why += fmt.Sprintf(", %d gave no result", other)
 	}
-	if n := len(r.untriedMutants()); n > 0 {
+	if n := len(r.incompletelyTriedMutants()); n > 0 {
 		e.Why += fmt.Sprintf(", %d not tried", n)
 	}
 	if r.Why != "" {
@@ -59,8 +59,8 @@ func (r MutationReport) Evidence(tree string, block bool) nexus.Evidence {
 // survivor, and no proof that tests notice it.
 const CodeUnseen = "mutation.not-looked-at"
 
-// untriedMutants returns the faults that were drawn and not completely tried.
-func (r MutationReport) untriedMutants() []Mutant {
+// incompletelyTriedMutants returns the faults that were drawn and not completely tried.
+func (r MutationReport) incompletelyTriedMutants() []Mutant {
 	var all []Mutant
 	for _, x := range r.Results {
 		if x.State == Unclear && x.Why == "the time was up" {

@@ -15,7 +15,7 @@ func goMutants(f MutableFile) []Mutant {
 	if err != nil {
 		return nil
 	}
-	g := goFile{MutableFile: f, set: set, moot: map[ast.Node]bool{}}
+	g := goMutableFile{MutableFile: f, set: set, moot: map[ast.Node]bool{}}
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GenDecl:
@@ -25,19 +25,19 @@ func goMutants(f MutableFile) []Mutant {
 		case *ast.FuncLit:
 			g.mutateReturnsOf(n.Type, n.Body)
 		case *ast.IfStmt:
-			g.replace("negate condition", n.Cond, "!("+g.nodeText(n.Cond)+")")
+			g.addReplacementMutant("negate condition", n.Cond, "!("+g.nodeText(n.Cond)+")")
 			g.markErrorReturns(n)
 		case *ast.BinaryExpr:
 			g.mutateBinary(n)
 		case *ast.IncDecStmt:
-			g.addSwap("arithmetic", n.TokPos, n.Tok)
+			g.addOperatorSwapMutant("arithmetic", n.TokPos, n.Tok)
 		case *ast.AssignStmt:
 			g.mutateAssignment(n)
 		case *ast.ExprStmt:
-			g.mutateStatement(n)
+			g.mutateCallStatement(n)
 		case *ast.Ident:
 			if other := map[string]string{"true": "false", "false": "true"}[n.Name]; other != "" && !g.moot[n] {
-				g.replace("boolean", n, other)
+				g.addReplacementMutant("boolean", n, other)
 			}
 		}
 		return true
@@ -45,7 +45,7 @@ func goMutants(f MutableFile) []Mutant {
 	return g.found
 }
 
-type goFile struct {
+type goMutableFile struct {
 	MutableFile
 	set   *token.FileSet
 	found []Mutant
@@ -54,13 +54,13 @@ type goFile struct {
 
 // markErrorReturns marks the results that a function returns beside a received error: its callers check
 // only the error.
-func (g *goFile) markErrorReturns(n *ast.IfStmt) {
+func (g *goMutableFile) markErrorReturns(n *ast.IfStmt) {
 	cond, ok := n.Cond.(*ast.BinaryExpr)
 	if !ok || cond.Op != token.NEQ || g.nodeText(cond.X) != "err" || g.nodeText(cond.Y) != "nil" {
 		return
 	}
 	for _, s := range n.Body.List {
-		if r, ok := s.(*ast.ReturnStmt); ok && len(r.Results) > 1 && g.isError(r.Results[len(r.Results)-1]) {
+		if r, ok := s.(*ast.ReturnStmt); ok && len(r.Results) > 1 && g.isErrorExpression(r.Results[len(r.Results)-1]) {
 			for _, one := range r.Results {
 				g.moot[one] = true
 			}
@@ -68,32 +68,32 @@ func (g *goFile) markErrorReturns(n *ast.IfStmt) {
 	}
 }
 
-// isError reports whether an expression is err, or an error about it.
-func (g *goFile) isError(n ast.Expr) bool {
+// isErrorExpression reports whether an expression is err, or an error about it.
+func (g *goMutableFile) isErrorExpression(n ast.Expr) bool {
 	if call, ok := n.(*ast.CallExpr); ok {
 		return g.nodeText(call.Fun) == "fmt.Errorf" && len(call.Args) > 0 && g.nodeText(call.Args[len(call.Args)-1]) == "err"
 	}
 	return g.nodeText(n) == "err"
 }
 
-func (g *goFile) nodeText(n ast.Node) string {
+func (g *goMutableFile) nodeText(n ast.Node) string {
 	return g.Text[g.set.Position(n.Pos()).Offset:g.set.Position(n.End()).Offset]
 }
 
-func (g *goFile) addMutant(operator string, pos token.Pos, was, now, code string) {
+func (g *goMutableFile) addMutant(operator string, pos token.Pos, was, now, code string) {
 	p := g.set.PositionFor(pos, false)
 	if g.New[p.Line] && was != now && strings.HasPrefix(g.Text[p.Offset:], was) {
 		g.found = append(g.found, Mutant{File: g.Path, Line: p.Line, Operator: operator, Was: was, Now: now, at: p.Offset, end: p.Offset + len(was), code: code})
 	}
 }
 
-func (g *goFile) replace(operator string, n ast.Node, now string) {
+func (g *goMutableFile) addReplacementMutant(operator string, n ast.Node, now string) {
 	g.addMutant(operator, n.Pos(), g.nodeText(n), now, now)
 }
 
-// dropCode replaces code as replace does, and keeps uses of the old code's variables and imports:
+// addDroppedCodeMutant replaces code as replace does, and keeps uses of the old code's variables and imports:
 // otherwise their last use might disappear, which the compiler refuses.
-func (g *goFile) dropCode(operator string, n ast.Node, now, code string) {
+func (g *goMutableFile) addDroppedCodeMutant(operator string, n ast.Node, now, code string) {
 	g.addMutant(operator, n.Pos(), g.nodeText(n), now, code)
 }
 
@@ -132,23 +132,23 @@ func swappedOperator(t token.Token) (operator string, now token.Token) {
 	}
 }
 
-func (g *goFile) addSwap(operator string, at token.Pos, t token.Token) {
+func (g *goMutableFile) addOperatorSwapMutant(operator string, at token.Pos, t token.Token) {
 	if what, now := swappedOperator(t); what == operator || what != "" && operator == "" {
 		g.addMutant(what, at, t.String(), now.String(), now.String())
 	}
 }
 
-func (g *goFile) mutateBinary(n *ast.BinaryExpr) {
+func (g *goMutableFile) mutateBinary(n *ast.BinaryExpr) {
 	for _, side := range []ast.Expr{n.X, n.Y} {
 		if lit, ok := side.(*ast.BasicLit); ok && lit.Kind == token.STRING && n.Op == token.ADD {
 			return // strings cannot be subtracted
 		}
 	}
-	g.addSwap("", n.OpPos, n.Op)
+	g.addOperatorSwapMutant("", n.OpPos, n.Op)
 }
 
 // mutateAssignment removes the effect of a plain assignment, and keeps the computation of its value.
-func (g *goFile) mutateAssignment(n *ast.AssignStmt) {
+func (g *goMutableFile) mutateAssignment(n *ast.AssignStmt) {
 	switch {
 	case n.Tok == token.ASSIGN && len(n.Lhs) == 1 && len(n.Rhs) == 1:
 		if name, ok := n.Lhs[0].(*ast.Ident); !ok || name.Name != "_" {
@@ -157,16 +157,16 @@ func (g *goFile) mutateAssignment(n *ast.AssignStmt) {
 			if value == "nil" {
 				code = "_ = " + uncalledFunction("", g.nodeText(n)) // nil alone has no type
 			}
-			g.dropCode("remove statement", n, "_ = "+value, code)
+			g.addDroppedCodeMutant("remove statement", n, "_ = "+value, code)
 		}
 	default:
-		g.addSwap("arithmetic", n.TokPos, n.Tok)
+		g.addOperatorSwapMutant("arithmetic", n.TokPos, n.Tok)
 	}
 }
 
-// mutateStatement removes a call whose result is not used. Calls that only log are kept: few tests
+// mutateCallStatement removes a call whose result is not used. Calls that only log are kept: few tests
 // check them, and rightly so.
-func (g *goFile) mutateStatement(n *ast.ExprStmt) {
+func (g *goMutableFile) mutateCallStatement(n *ast.ExprStmt) {
 	call, ok := n.X.(*ast.CallExpr)
 	if !ok {
 		return
@@ -177,11 +177,11 @@ func (g *goFile) mutateStatement(n *ast.ExprStmt) {
 	}) {
 		return
 	}
-	g.dropCode("remove statement", n, "{}", "_ = "+uncalledFunction("", g.nodeText(n)))
+	g.addDroppedCodeMutant("remove statement", n, "{}", "_ = "+uncalledFunction("", g.nodeText(n)))
 }
 
 // mutateReturnsOf makes the returns of a function return zero values.
-func (g *goFile) mutateReturnsOf(t *ast.FuncType, body *ast.BlockStmt) {
+func (g *goMutableFile) mutateReturnsOf(t *ast.FuncType, body *ast.BlockStmt) {
 	if body == nil || t.Results == nil {
 		return
 	}
@@ -204,7 +204,7 @@ func (g *goFile) mutateReturnsOf(t *ast.FuncType, body *ast.BlockStmt) {
 	})
 }
 
-func (g *goFile) mutateReturn(n *ast.ReturnStmt, zeros []string, types string) {
+func (g *goMutableFile) mutateReturn(n *ast.ReturnStmt, zeros []string, types string) {
 	values := make([]string, len(zeros))
 	changed := false
 	for i, r := range n.Results {
@@ -215,7 +215,7 @@ func (g *goFile) mutateReturn(n *ast.ReturnStmt, zeros []string, types string) {
 	}
 	if changed {
 		now := "return " + strings.Join(values, ", ")
-		g.dropCode("return nothing", n, now, "_ = "+uncalledFunction(types, g.nodeText(n))+"; "+now)
+		g.addDroppedCodeMutant("return nothing", n, now, "_ = "+uncalledFunction(types, g.nodeText(n))+"; "+now)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// lineSyntax describes the syntax of a file.
-type lineSyntax struct {
+// mutatedFileSyntax describes the syntax of a file.
+type mutatedFileSyntax struct {
 	stack.SourceSyntax
 
 	block [2]string // start and end of a comment of several lines
@@ -24,7 +24,7 @@ func lineMutants(f MutableFile) []Mutant {
 	if len(s.Faults.Swaps) == 0 {
 		return nil
 	}
-	lang := lineSyntax{s, s.Block}
+	lang := mutatedFileSyntax{s, s.Block}
 	if lang.block[0] == "" && len(s.Long) > 0 {
 		lang.block = [2]string{s.Long[0], s.Long[0]}
 	}
@@ -47,7 +47,7 @@ func lineMutants(f MutableFile) []Mutant {
 
 // blankTextAndComments returns a line with spaces in place of strings and comments, and whether a longer
 // comment continues after it.
-func (l lineSyntax) blankTextAndComments(text string, inside bool) (string, bool) {
+func (l mutatedFileSyntax) blankTextAndComments(text string, inside bool) (string, bool) {
 	out := []byte(text)
 	blank := func(from, to int) {
 		for i := from; i < to; i++ {
@@ -96,7 +96,7 @@ func closingQuote(text string, at int) int {
 }
 
 // mutantsOfLine returns the faults of one line, with positions within it.
-func (l lineSyntax) mutantsOfLine(text, code string) []Mutant {
+func (l mutatedFileSyntax) mutantsOfLine(text, code string) []Mutant {
 	var found []Mutant
 	trimmed := strings.TrimSpace(code)
 	for _, word := range []string{"import ", "from ", "package ", "use ", "#include", "export type", "type ", "interface ", "@"} {

@@ -273,8 +273,8 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// runningTrial returns a trial of a small module, and its files.
-func runningTrial(t *testing.T, files map[string]string) (mutate.MutationTrial, []mutate.MutableFile) {
+// runningMutationTrial returns a trial of a small module, and its files.
+func runningMutationTrial(t *testing.T, files map[string]string) (mutate.MutationTrialOptions, []mutate.MutableFile) {
 	t.Helper()
 	dir := t.TempDir()
 	var all []mutate.MutableFile
@@ -289,7 +289,7 @@ func runningTrial(t *testing.T, files map[string]string) (mutate.MutationTrial, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := gate.PrepareTools(dir, t.TempDir())
+	setup, err := gate.PrepareGoTools(dir, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,9 +301,9 @@ func runningTrial(t *testing.T, files map[string]string) (mutate.MutationTrial, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mutate.MutationTrial{
+	return mutate.MutationTrialOptions{
 		Dir: dir, Gates: gates, Seed: "tree", Sample: 100, Now: time.Now,
-		Runner: gate.GateRunner{Box: box, Env: append(setup.Env, "GOCACHE="+strings.TrimSpace(string(out))), Readable: setup.Readable, Versions: &gate.ToolVersions{}},
+		Runner: gate.GateRunner{Box: box, Env: append(setup.Env, "GOCACHE="+strings.TrimSpace(string(out))), Readable: setup.Readable, Versions: &gate.ToolVersionCache{}},
 	}, all
 }
 
@@ -315,11 +315,11 @@ const (
 // TestTrial tells faults that tests notice from those that they do not, and
 // leaves the tree as it was.
 func TestTrial(t *testing.T) {
-	w, files := runningTrial(t, map[string]string{
+	w, files := runningMutationTrial(t, map[string]string{
 		"go.mod": module, "m.go": operatorCode,
 		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestMax(t *testing.T) {\n\tif Max(1, 2) != 2 || Max(2, 1) != 2 {\n\t\tt.Error(\"no\")\n\t}\n}\n",
 	})
-	r, err := w.Run(t.Context(), files)
+	r, err := w.TryFaults(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,27 +357,27 @@ func TestTrial(t *testing.T) {
 // compile, and time that is over.
 func TestTrialTold(t *testing.T) {
 	t.Run("no test", func(t *testing.T) {
-		w, files := runningTrial(t, map[string]string{"go.mod": module, "m.go": operatorCode})
+		w, files := runningMutationTrial(t, map[string]string{"go.mod": module, "m.go": operatorCode})
 		w.Sample = 1
-		r, err := w.Run(t.Context(), files)
-		if err != nil || r.Count(mutate.Survived) != 1 {
+		r, err := w.TryFaults(t.Context(), files)
+		if err != nil || r.CountState(mutate.Survived) != 1 {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
 	t.Run("a test that is red anyway", func(t *testing.T) {
-		w, files := runningTrial(t, map[string]string{"go.mod": module, "m.go": operatorCode, "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestRed(t *testing.T) { t.Error(\"red\") }\n"})
+		w, files := runningMutationTrial(t, map[string]string{"go.mod": module, "m.go": operatorCode, "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestRed(t *testing.T) { t.Error(\"red\") }\n"})
 		w.Sample = 1
-		r, err := w.Run(t.Context(), files)
-		if err != nil || r.Count(mutate.Unclear) != 1 {
+		r, err := w.TryFaults(t.Context(), files)
+		if err != nil || r.CountState(mutate.Unclear) != 1 {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
 	t.Run("no program", func(t *testing.T) {
-		w, files := runningTrial(t, map[string]string{
+		w, files := runningMutationTrial(t, map[string]string{
 			"go.mod": module, "m.go": "package m\n\ntype T struct{ Text string }\n\nfunc Join(a, b string) T {\n\treturn T{a + b}\n}\n",
 			"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestJoin(t *testing.T) {}\n",
 		})
-		r, err := w.Run(t.Context(), files)
+		r, err := w.TryFaults(t.Context(), files)
 		if err != nil || len(r.Results) != 1 || r.Results[0].State != mutate.Uncompiled && r.Results[0].State != mutate.Unclear {
 			t.Errorf("%+v, %v", r, err)
 		}
@@ -386,10 +386,10 @@ func TestTrialTold(t *testing.T) {
 		}
 	})
 	t.Run("time over", func(t *testing.T) {
-		w, files := runningTrial(t, map[string]string{"go.mod": module, "m.go": operatorCode})
+		w, files := runningMutationTrial(t, map[string]string{"go.mod": module, "m.go": operatorCode})
 		at := time.Unix(0, 0)
 		w.Time, w.Now = time.Minute, func() time.Time { at = at.Add(time.Minute); return at }
-		r, err := w.Run(t.Context(), files)
+		r, err := w.TryFaults(t.Context(), files)
 		if err != nil || len(r.Results) != 0 || !strings.Contains(r.Why, "stopped after 0 of") {
 			t.Errorf("%+v, %v", r, err)
 		}
@@ -404,16 +404,16 @@ func TestTrialTold(t *testing.T) {
 		}
 	})
 	t.Run("known without a fault", func(t *testing.T) {
-		w, files := runningTrial(t, map[string]string{"go.mod": module, "m.go": operatorCode, "m.sh": "exit 0\n"})
+		w, files := runningMutationTrial(t, map[string]string{"go.mod": module, "m.go": operatorCode, "m.sh": "exit 0\n"})
 		w.Gates = []gate.QualityGate{{Name: "own", Args: []string{"sh", "-c", "grep -q return m.go && echo ok 1 && echo 1..1"}, Format: "tap", Tests: true}}
 		w.Sample, w.Time = 1, 0
 		asked := 0
-		w.Known = func(name string) (nexus.Evidence, bool) {
+		w.Known = func(name string) (nexus.GateEvidence, bool) {
 			asked++
-			return nexus.Evidence{Gate: name, State: nexus.Pass, Command: w.Gates[0].Command(), Duration: time.Minute}, true
+			return nexus.GateEvidence{Gate: name, State: nexus.Pass, Command: w.Gates[0].Command(), Duration: time.Minute}, true
 		}
-		r, err := w.Run(t.Context(), files)
-		if got := r.Budget.Round(10 * time.Second); err != nil || asked != 1 || got != mutate.TimeBudget(time.Minute, 1) {
+		r, err := w.TryFaults(t.Context(), files)
+		if got := r.Budget.Round(10 * time.Second); err != nil || asked != 1 || got != mutate.MutationTimeLimit(time.Minute, 1) {
 			t.Errorf("asked %d times, %s: %+v, %v", asked, got, r, err)
 		}
 	})
@@ -431,7 +431,7 @@ func TestBudget(t *testing.T) {
 		{time.Minute, 1, 190 * time.Second},
 		{10 * time.Minute, 4, 20 * time.Minute},
 	} {
-		if got := mutate.TimeBudget(c.suite, c.faults); got != c.want {
+		if got := mutate.MutationTimeLimit(c.suite, c.faults); got != c.want {
 			t.Errorf("%s, %d faults: %s, want %s", c.suite, c.faults, got, c.want)
 		}
 	}

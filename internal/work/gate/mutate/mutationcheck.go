@@ -11,15 +11,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// MutationCheck is the configuration of mutation tests. The zero Check is off.
-type MutationCheck struct {
+// MutationCheckSettings is the configuration of mutation tests. The zero Check is off.
+type MutationCheckSettings struct {
 	Mode   string // warn or block; any other value: off
 	Sample int
 	Time   time.Duration
 }
 
-// AcceptedTree is a tree that passed its gates.
-type AcceptedTree struct {
+// GatedTree is a tree that passed its gates.
+type GatedTree struct {
 	Run      nexus.RunID
 	Attempt  nexus.AttemptID
 	Task     nexus.Task
@@ -27,16 +27,16 @@ type AcceptedTree struct {
 	Snapshot nexus.TreeSnapshotted
 	Trees    *worktree.Store
 	Now      func() time.Time
-	Known    func(ctx context.Context, tree, gate string) (nexus.Evidence, bool)
+	Known    func(ctx context.Context, tree, gate string) (nexus.GateEvidence, bool)
 	Gates    func(dir string) ([]gate.QualityGate, error)
-	Runner   func(t *worktree.Tree, hash string) (gate.GateRunner, error)
+	Runner   func(t *worktree.AttemptTree, hash string) (gate.GateRunner, error)
 	Starts   func() error // called before the first fault is tried; may be nil
-	Equip    func(ctx context.Context, t *worktree.Tree, hash string) error
+	Equip    func(ctx context.Context, t *worktree.AttemptTree, hash string) error
 }
 
-// Judge tries faults in the lines that are new since the base, and returns false if there is
+// TryMutants tries faults in the lines that are new since the base, and returns false if there is
 // nothing to try: no new line that could contain one, or no tests.
-func (c MutationCheck) Judge(ctx context.Context, of AcceptedTree) (e nexus.Evidence, told bool, err error) {
+func (c MutationCheckSettings) TryMutants(ctx context.Context, of GatedTree) (e nexus.GateEvidence, told bool, err error) {
 	if c.Mode != "warn" && c.Mode != "block" || of.Task.Kind == nexus.DocsTask || of.Task.Strategy == nexus.NoTest {
 		return e, false, nil
 	}
@@ -76,7 +76,7 @@ func hasMutants(files []MutableFile) bool {
 	return false
 }
 
-func (c MutationCheck) tryMutants(ctx context.Context, of AcceptedTree, tree *worktree.Tree, files []MutableFile) (MutationReport, error) {
+func (c MutationCheckSettings) tryMutants(ctx context.Context, of GatedTree, tree *worktree.AttemptTree, files []MutableFile) (MutationReport, error) {
 	hash := of.Snapshot.Tree
 	if err := tree.ResetExactly(ctx, hash); err != nil {
 		return MutationReport{}, err
@@ -92,8 +92,8 @@ func (c MutationCheck) tryMutants(ctx context.Context, of AcceptedTree, tree *wo
 	if err != nil {
 		return MutationReport{}, err
 	}
-	return MutationTrial{
+	return MutationTrialOptions{
 		Dir: tree.Dir, Runner: r, Gates: gates, Seed: hash, Sample: c.Sample, Time: c.Time, Now: of.Now,
-		Known: func(gate string) (nexus.Evidence, bool) { return of.Known(ctx, hash, gate) },
-	}.Run(ctx, files)
+		Known: func(gate string) (nexus.GateEvidence, bool) { return of.Known(ctx, hash, gate) },
+	}.TryFaults(ctx, files)
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -47,8 +47,8 @@ type MutationReport struct {
 	Duration time.Duration  `json:"duration"`
 }
 
-// Count returns the number of faults in a state.
-func (r MutationReport) Count(s MutantState) int {
+// CountState returns the number of faults in a state.
+func (r MutationReport) CountState(s MutantState) int {
 	n := 0
 	for _, x := range r.Results {
 		if x.State == s {
@@ -58,16 +58,16 @@ func (r MutationReport) Count(s MutantState) int {
 	return n
 }
 
-// MutationTrial describes where and how faults are tried: in a copy of the tree for exclusive use.
-type MutationTrial struct {
+// MutationTrialOptions describes where and how faults are tried: in a copy of the tree for exclusive use.
+type MutationTrialOptions struct {
 	Dir    string
 	Runner gate.GateRunner    // runner for the copy; its Reset runs before each fault
 	Gates  []gate.QualityGate // only those that run tests are used
 	Seed   string             // the selection depends on it alone
 	Sample int                // limit of faults
-	Time   time.Duration      // time limit of all faults; 0: the result of [TimeBudget]
+	Time   time.Duration      // time limit of all faults; 0: the result of [MutationTimeLimit]
 	// Known returns a gate's known result on the tree without a fault. Nil: no result is known.
-	Known func(gate string) (nexus.Evidence, bool)
+	Known func(gate string) (nexus.GateEvidence, bool)
 	Now   func() time.Time
 	Heard func(MutantResult) // receives each result; may be nil
 }
@@ -75,9 +75,9 @@ type MutationTrial struct {
 // least is the shortest time limit for the tests of one fault.
 const least = 10 * time.Second
 
-// Run tries faults in the new lines of files until enough were tried or the time is over. An
+// TryFaults tries faults in the new lines of files until enough were tried or the time is over. An
 // error means that the machinery failed.
-func (t MutationTrial) Run(ctx context.Context, files []MutableFile) (MutationReport, error) {
+func (t MutationTrialOptions) TryFaults(ctx context.Context, files []MutableFile) (MutationReport, error) {
 	start := t.Now()
 	r := MutationReport{Seed: t.Seed, Results: []MutantResult{}}
 	var all []Mutant
@@ -104,7 +104,7 @@ func (t MutationTrial) Run(ctx context.Context, files []MutableFile) (MutationRe
 		return r, fmt.Errorf("mutation: %w", err)
 	}
 	defer func() { _ = root.Close() }() // every write was checked
-	w := &runningTrial{MutationTrial: t, root: root, tests: tests, plain: map[string]nexus.Evidence{}, start: start, files: files}
+	w := &runningMutationTrial{MutationTrialOptions: t, root: root, tests: tests, plain: map[string]nexus.GateEvidence{}, start: start, files: files}
 	drawn := SampleMutants(all, t.Seed, t.Sample)
 	if w.Time == 0 {
 		if w.Time, err = w.measureTimeBudget(ctx, drawn); err != nil {
@@ -131,17 +131,17 @@ func (t MutationTrial) Run(ctx context.Context, files []MutableFile) (MutationRe
 	return r, nil
 }
 
-// runningTrial is a trial in progress.
-type runningTrial struct {
-	MutationTrial
+// runningMutationTrial is a trial in progress.
+type runningMutationTrial struct {
+	MutationTrialOptions
 	root  *os.Root
 	tests []gate.QualityGate
 	files []MutableFile
-	plain map[string]nexus.Evidence // each command's result without a fault
+	plain map[string]nexus.GateEvidence // each command's result without a fault
 	start time.Time
 }
 
-func (t *runningTrial) remainingTime() time.Duration {
+func (t *runningMutationTrial) remainingTime() time.Duration {
 	if t.Time <= 0 {
 		return longest // the budget is not known yet
 	}
@@ -155,20 +155,20 @@ const (
 	compile  = 10 * time.Second // duration of one more build of the tests
 )
 
-// TimeBudget returns the time limit for a number of faults, with tests that take suite without a
+// MutationTimeLimit returns the time limit for a number of faults, with tests that take suite without a
 // fault: each fault may take twice that, and the tests run once more without a fault.
-func TimeBudget(suite time.Duration, faults int) time.Duration {
+func MutationTimeLimit(suite time.Duration, faults int) time.Duration {
 	return min(max(time.Duration(faults)*(2*suite+compile)+suite, shortest), longest)
 }
 
 // measureTimeBudget runs the tests without a fault, if their results are not known, and derives the time
 // limit for all faults from their duration.
-func (t *runningTrial) measureTimeBudget(ctx context.Context, drawn []Mutant) (time.Duration, error) {
+func (t *runningMutationTrial) measureTimeBudget(ctx context.Context, drawn []Mutant) (time.Duration, error) {
 	slowest := time.Duration(0) // duration of the tests of one fault
 	for _, m := range drawn {
 		suite := time.Duration(0)
 		for _, g := range t.tests {
-			e, err := t.unmutatedEvidence(ctx, t.narrowToTests(g, m))
+			e, err := t.unmutatedEvidence(ctx, t.narrowGateToNearbyTests(g, m))
 			if err != nil {
 				return 0, err
 			}
@@ -176,15 +176,15 @@ func (t *runningTrial) measureTimeBudget(ctx context.Context, drawn []Mutant) (t
 		}
 		slowest = max(slowest, suite)
 	}
-	return t.Now().Sub(t.start) + TimeBudget(slowest, len(drawn)), nil
+	return t.Now().Sub(t.start) + MutationTimeLimit(slowest, len(drawn)), nil
 }
 
 // tryMutant runs the tests with one fault, one gate after the other until one
 // notices.
-func (t *runningTrial) tryMutant(ctx context.Context, m Mutant) (MutantResult, error) {
+func (t *runningMutationTrial) tryMutant(ctx context.Context, m Mutant) (MutantResult, error) {
 	r := MutantResult{Mutant: m, State: Unclear, Why: "no gate ran"}
 	for _, g := range t.tests {
-		g = t.narrowToTests(g, m)
+		g = t.narrowGateToNearbyTests(g, m)
 		base, err := t.unmutatedEvidence(ctx, g)
 		if err != nil {
 			return r, err
@@ -215,7 +215,7 @@ func (t *runningTrial) tryMutant(ctx context.Context, m Mutant) (MutantResult, e
 }
 
 // unmutatedEvidence returns a gate's result on the tree as it is.
-func (t *runningTrial) unmutatedEvidence(ctx context.Context, g gate.QualityGate) (nexus.Evidence, error) {
+func (t *runningMutationTrial) unmutatedEvidence(ctx context.Context, g gate.QualityGate) (nexus.GateEvidence, error) {
 	key := g.Dir + "\x00" + g.Command()
 	if e, ok := t.plain[key]; ok {
 		return e, nil
@@ -235,7 +235,7 @@ func (t *runningTrial) unmutatedEvidence(ctx context.Context, g gate.QualityGate
 }
 
 // runGateWithMutant runs a gate on the copy, with a fault in it or without.
-func (t *runningTrial) runGateWithMutant(ctx context.Context, g gate.QualityGate, m *Mutant) (nexus.Evidence, error) {
+func (t *runningMutationTrial) runGateWithMutant(ctx context.Context, g gate.QualityGate, m *Mutant) (nexus.GateEvidence, error) {
 	r := t.Runner
 	reset := r.Reset
 	r.Reset = func(ctx context.Context, bare bool) error {
@@ -244,21 +244,21 @@ func (t *runningTrial) runGateWithMutant(ctx context.Context, g gate.QualityGate
 				return err
 			}
 		}
-		return t.writeWithFault(m)
+		return t.writeMutatedFiles(m)
 	}
 	r.Put = nil // their output is not used
 	if err := r.Reset(ctx, false); err != nil {
-		return nexus.Evidence{}, fmt.Errorf("mutation: %w", err)
+		return nexus.GateEvidence{}, fmt.Errorf("mutation: %w", err)
 	}
-	e, err := r.Judge(ctx, gate.CheckedTree{Dir: t.Dir, Hash: t.Seed}, g)
+	e, err := r.RunGate(ctx, gate.JudgedTreeDir{Dir: t.Dir, Hash: t.Seed}, g)
 	if m != nil {
-		err = cmp.Or(err, t.writeWithFault(nil))
+		err = cmp.Or(err, t.writeMutatedFiles(nil))
 	}
 	return e, err
 }
 
-// writeWithFault writes the original files of the change, with one fault.
-func (t *runningTrial) writeWithFault(m *Mutant) error {
+// writeMutatedFiles writes the original files of the change, with one fault.
+func (t *runningMutationTrial) writeMutatedFiles(m *Mutant) error {
 	for _, f := range t.files {
 		text := []byte(f.Text)
 		if m != nil && m.File == f.Path {
@@ -281,10 +281,10 @@ func (t *runningTrial) writeWithFault(m *Mutant) error {
 	return nil
 }
 
-// narrowToTests restricts a gate to the tests that are near a fault: those of its package and
+// narrowGateToNearbyTests restricts a gate to the tests that are near a fault: those of its package and
 // of packages whose tests the change touched.
-func (t *runningTrial) narrowToTests(g gate.QualityGate, m Mutant) gate.QualityGate {
-	c, ok := gosrc.ParseTest(g.Args)
+func (t *runningMutationTrial) narrowGateToNearbyTests(g gate.QualityGate, m Mutant) gate.QualityGate {
+	c, ok := gosource.ParseGoTestCommand(g.Args)
 	if !ok || path.Ext(m.File) != ".go" {
 		return g
 	}
@@ -304,13 +304,13 @@ func (t *runningTrial) narrowToTests(g gate.QualityGate, m Mutant) gate.QualityG
 
 // hasNoFailure reports whether a gate has no finding on a tree: it passed, or there was
 // nothing to run, or its only finding is its exit code.
-func hasNoFailure(e nexus.Evidence) bool {
+func hasNoFailure(e nexus.GateEvidence) bool {
 	return e.State == nexus.Pass || e.State == nexus.NotRun && len(e.Findings) == 0 || e.State == nexus.Unverifiable && e.Exit == 0
 }
 
 // mutantState returns the result of the tests with a fault, compared with their result without
 // it.
-func mutantState(base, now nexus.Evidence) (s MutantState, by, why string) {
+func mutantState(base, now nexus.GateEvidence) (s MutantState, by, why string) {
 	if hasNoFailure(now) {
 		return Survived, "", ""
 	}

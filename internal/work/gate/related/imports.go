@@ -9,11 +9,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// chooseByImports finds the test files that depend on a changed file.
-func (s *relatedTestFinder) chooseByImports(g gate.QualityGate, l stack.SourceRules) RelatedTests {
+// chooseTestFilesByImports finds the test files that depend on a changed file.
+func (s *relatedTestFinder) chooseTestFilesByImports(g gate.QualityGate, l stack.SourceDependencyRules) RelatedTests {
 	if l.Chooses != nil {
 		if why := l.Chooses(os.DirFS(s.dir), s.allFiles()); why != "" {
-			return allTests("%s", why)
+			return selectAllTests("%s", why)
 		}
 	}
 	have := map[string]bool{}
@@ -25,9 +25,9 @@ func (s *relatedTestFinder) chooseByImports(g gate.QualityGate, l stack.SourceRu
 	hit, why := s.changedSources(g, l)
 	switch {
 	case why != "":
-		return allTests("%s", why)
+		return selectAllTests("%s", why)
 	case len(hit) == 0:
-		return noRelatedTests()
+		return selectNoTests()
 	}
 	addDependents(l.Uses(os.DirFS(s.dir), have), have, hit)
 	var tests []string
@@ -45,17 +45,17 @@ func (s *relatedTestFinder) chooseByImports(g gate.QualityGate, l stack.SourceRu
 	slices.Sort(tests)
 	switch {
 	case len(tests) == 0:
-		return noRelatedTests()
+		return selectNoTests()
 	case len(tests) == total:
-		return allTests("the change affects all %d test files", total)
+		return selectAllTests("the change affects all %d test files", total)
 	case len(tests) > mostTests:
-		return allTests("the change affects %d test files", len(tests))
+		return selectAllTests("the change affects %d test files", len(tests))
 	}
 	return RelatedTests{Some: true, Tests: tests}
 }
 
 // changedSources returns the changed files of a language, or why their tests cannot be determined.
-func (s *relatedTestFinder) changedSources(g gate.QualityGate, l stack.SourceRules) (hit map[string]bool, why string) {
+func (s *relatedTestFinder) changedSources(g gate.QualityGate, l stack.SourceDependencyRules) (hit map[string]bool, why string) {
 	hit = map[string]bool{}
 	for _, f := range s.changed {
 		_, here := pathFromGate(g, f)

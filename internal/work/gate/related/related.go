@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
+	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -55,15 +55,15 @@ func ChooseRelatedTests(dir string, changed []string, gates []gate.QualityGate) 
 			if !strings.HasPrefix(g.Name, "test") {
 				c.Gate.Name = Name + "-" + g.Name
 			}
-			s.setCommand(&c)
+			s.setTestCommand(&c)
 		}
 		all = append(all, c)
 	}
 	return all
 }
 
-// InsertRelated inserts the gates for the affected tests before the first gate that runs all.
-func InsertRelated(gates []gate.QualityGate, choices []RelatedTests) []gate.QualityGate {
+// InsertRelatedGates inserts the gates for the affected tests before the first gate that runs all.
+func InsertRelatedGates(gates []gate.QualityGate, choices []RelatedTests) []gate.QualityGate {
 	var some []gate.QualityGate
 	for _, c := range choices {
 		if c.Some {
@@ -82,7 +82,7 @@ type relatedTestFinder struct {
 	dir     string
 	changed []string
 	files   []string // files of the tree, read on first use
-	golang  *gosrc.ImportGraph
+	golang  *gosource.GoImportGraph
 }
 
 func (s *relatedTestFinder) allFiles() []string {
@@ -92,47 +92,49 @@ func (s *relatedTestFinder) allFiles() []string {
 	return s.files
 }
 
-func (s *relatedTestFinder) fileExists(file string) bool { return gosrc.IsFile(os.DirFS(s.dir), file) }
+func (s *relatedTestFinder) fileExists(file string) bool {
+	return gosource.IsFile(os.DirFS(s.dir), file)
+}
 
-// allTests returns the choice of all tests, with the reason.
-func allTests(why string, args ...any) RelatedTests {
+// selectAllTests returns the choice of all tests, with the reason.
+func selectAllTests(why string, args ...any) RelatedTests {
 	return RelatedTests{Why: fmt.Sprintf(why, args...)}
 }
 
-// noRelatedTests returns the choice for a change that affects no test.
-func noRelatedTests() RelatedTests {
+// selectNoTests returns the choice for a change that affects no test.
+func selectNoTests() RelatedTests {
 	return RelatedTests{None: true, Why: "no known test is related to the change"}
 }
 
 func (s *relatedTestFinder) chooseTests(g gate.QualityGate) RelatedTests {
 	switch {
 	case len(s.changed) == 0:
-		return allTests("nothing changed")
+		return selectAllTests("nothing changed")
 	case g.Format == read.GoTestJSON:
 		return s.chooseGoPackages(g)
 	}
-	l, ok := stack.SourcesOf(g.Related.By)
+	l, ok := stack.SourceRulesOf(g.Related.By)
 	switch {
 	case !ok:
 	case slices.Contains(g.Related.Args, changedFiles):
-		return s.chooseByRunner(g, l)
+		return s.letRunnerChooseTests(g, l)
 	case l.Units != nil:
 		return s.choosePackages(g, l)
 	default:
-		return s.chooseByImports(g, l)
+		return s.chooseTestFilesByImports(g, l)
 	}
-	return allTests("its command cannot run single tests")
+	return selectAllTests("its command cannot run single tests")
 }
 
-// setCommand sets the command of a choice.
-func (s *relatedTestFinder) setCommand(c *RelatedTests) {
+// setTestCommand sets the command of a choice.
+func (s *relatedTestFinder) setTestCommand(c *RelatedTests) {
 	if c.Of.Format == read.GoTestJSON {
-		test, _ := gosrc.ParseTest(c.Of.Args)
+		test, _ := gosource.ParseGoTestCommand(c.Of.Args)
 		c.Gate.Args = test.CommandFor(c.Tests, nil)
 		return
 	}
 	part := c.Of.Related
-	l, _ := stack.SourcesOf(part.By)
+	l, _ := stack.SourceRulesOf(part.By)
 	c.Gate.Format = part.Format
 	c.Gate.Args = nil
 	for _, word := range part.Args {
@@ -171,8 +173,8 @@ func looksLikeOption(file string) bool { return strings.HasPrefix(file, "-") }
 // mostTests limits the arguments of one command; above it, all tests run.
 const mostTests = 500
 
-// chooseByRunner passes the changed files to a runner that selects their tests.
-func (s *relatedTestFinder) chooseByRunner(g gate.QualityGate, l stack.SourceRules) RelatedTests {
+// letRunnerChooseTests passes the changed files to a runner that selects their tests.
+func (s *relatedTestFinder) letRunnerChooseTests(g gate.QualityGate, l stack.SourceDependencyRules) RelatedTests {
 	var files []string
 	for _, f := range s.changed {
 		at, here := pathFromGate(g, f)
@@ -180,19 +182,19 @@ func (s *relatedTestFinder) chooseByRunner(g gate.QualityGate, l stack.SourceRul
 		case stack.IsProse(f) || !here && !l.Mine(f):
 			continue
 		case !here || !l.Mine(f):
-			return allTests("%s is not a module that its tests import", f)
+			return selectAllTests("%s is not a module that its tests import", f)
 		case !s.fileExists(f):
-			return allTests("%s is gone", f)
+			return selectAllTests("%s is gone", f)
 		case looksLikeOption(at):
-			return allTests("%s looks like an option", f)
+			return selectAllTests("%s looks like an option", f)
 		}
 		files = append(files, at)
 	}
 	switch {
 	case len(files) == 0:
-		return noRelatedTests()
+		return selectNoTests()
 	case len(files) > mostTests:
-		return allTests("%d files changed", len(files))
+		return selectAllTests("%d files changed", len(files))
 	}
 	return RelatedTests{Some: true, Tests: files}
 }

@@ -202,13 +202,13 @@ func TestBefore(t *testing.T) {
 	dir := tree(t, goTree()...)
 	gates := gatesOf(t, dir)
 	var names []string
-	for _, g := range related.InsertRelated(gates, related.ChooseRelatedTests(dir, []string{"d/d.go", "g/g.go"}, gates)) {
+	for _, g := range related.InsertRelatedGates(gates, related.ChooseRelatedTests(dir, []string{"d/d.go", "g/g.go"}, gates)) {
 		names = append(names, g.Name)
 	}
 	if got := strings.Join(names, " "); got != "build build-g lint lint-g related related-g test test-g" {
 		t.Error(got)
 	}
-	if len(related.InsertRelated(gates, related.ChooseRelatedTests(dir, nil, gates))) != len(gates) {
+	if len(related.InsertRelatedGates(gates, related.ChooseRelatedTests(dir, nil, gates))) != len(gates) {
 		t.Error("gates for no change")
 	}
 }

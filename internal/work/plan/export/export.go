@@ -22,10 +22,10 @@ func WritableFormats() []foreign.PlanFormat { return foreign.SupportedFormats() 
 // WritePlan writes a plan in a format. The remarks list the data that the format cannot represent.
 // Except for these, [foreign.ReadPlan] parses the result as the same plan.
 func WritePlan(p nexus.Plan, f foreign.PlanFormat) ([]byte, []foreign.ImportRemark, error) {
-	if _, err := graph.New(p.Tasks); err != nil {
+	if _, err := graph.NewTaskGraph(p.Tasks); err != nil {
 		return nil, nil, err
 	}
-	w := &planWriter{plan: p, waves: taskWaves(p.Tasks), ids: map[nexus.TaskID]string{}}
+	w := &planExporter{plan: p, waves: taskWaves(p.Tasks), ids: map[nexus.TaskID]string{}}
 	for _, t := range p.Tasks {
 		w.ids[t.ID] = string(t.ID)
 	}
@@ -58,7 +58,7 @@ func WritePlan(p nexus.Plan, f foreign.PlanFormat) ([]byte, []foreign.ImportRema
 	return data, w.remarks, err
 }
 
-type planWriter struct {
+type planExporter struct {
 	plan    nexus.Plan
 	waves   [][]nexus.Task
 	ids     map[nexus.TaskID]string // names of the tasks in the format
@@ -101,13 +101,13 @@ func encodeJSON(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func (w *planWriter) addRemark(kind foreign.RemarkKind, item, what, why string) {
+func (w *planExporter) addRemark(kind foreign.ImportRemarkKind, item, what, why string) {
 	w.remarks = append(w.remarks, foreign.ImportRemark{Kind: kind, Item: item, What: what, Why: why})
 }
 
 // remarkUnsupportedFields sets the optional task fields that the format can represent. The others are listed in
 // a remark.
-func (w *planWriter) remarkUnsupportedFields(names ...string) {
+func (w *planExporter) remarkUnsupportedFields(names ...string) {
 	for _, t := range w.plan.Tasks {
 		var lost []string
 		for _, f := range []struct {
@@ -141,7 +141,7 @@ func (w *planWriter) remarkUnsupportedFields(names ...string) {
 }
 
 // exportedNeeds returns the needs of a task by their names in the format.
-func (w *planWriter) exportedNeeds(t nexus.Task) []string {
+func (w *planExporter) exportedNeeds(t nexus.Task) []string {
 	out := make([]string, 0, len(t.Needs))
 	for _, id := range t.Needs {
 		out = append(out, w.ids[id])
@@ -150,7 +150,7 @@ func (w *planWriter) exportedNeeds(t nexus.Task) []string {
 }
 
 // numberTasks numbers the tasks in their order, in the given format.
-func (w *planWriter) numberTasks(format string, keep func(string) bool) {
+func (w *planExporter) numberTasks(format string, keep func(string) bool) {
 	if !slices.ContainsFunc(w.plan.Tasks, func(t nexus.Task) bool { return !keep(string(t.ID)) }) {
 		return
 	}
@@ -166,7 +166,7 @@ func (w *planWriter) numberTasks(format string, keep func(string) bool) {
 
 // remarkLayeredNeeds adds a remark that needs became an order, unless each task needs all tasks of the
 // wave before it, and no others.
-func (w *planWriter) remarkLayeredNeeds(why string) {
+func (w *planExporter) remarkLayeredNeeds(why string) {
 	for i, wave := range w.waves {
 		for _, t := range wave {
 			if i == 0 || len(t.Needs) == len(w.waves[i-1]) && !slices.ContainsFunc(w.waves[i-1],
@@ -241,7 +241,7 @@ func branchSlug(goal string) string {
 	return "plan"
 }
 
-func (w *planWriter) writeNax() ([]byte, error) {
+func (w *planExporter) writeNax() ([]byte, error) {
 	w.remarkUnsupportedFields("files", "complexity", "tier", "strategy", "tags")
 	name := branchSlug(w.plan.Goal)
 	out := prdFile{Project: name, Feature: name, BranchName: "feat/" + name, Description: w.plan.Goal}
@@ -270,7 +270,7 @@ func (w *planWriter) writeNax() ([]byte, error) {
 	return encodeJSON(out)
 }
 
-func (w *planWriter) writeRalph() ([]byte, error) {
+func (w *planExporter) writeRalph() ([]byte, error) {
 	w.remarkUnsupportedFields()
 	w.remarkLayeredNeeds("this tool does one story after another, by priority")
 	name := branchSlug(w.plan.Goal)
@@ -287,7 +287,7 @@ func (w *planWriter) writeRalph() ([]byte, error) {
 	return encodeJSON(out)
 }
 
-func (w *planWriter) writeTaskMaster() ([]byte, error) {
+func (w *planExporter) writeTaskMaster() ([]byte, error) {
 	w.remarkUnsupportedFields("priority")
 	type task struct {
 		ID           int        `json:"id"`
@@ -336,7 +336,7 @@ func (w *planWriter) writeTaskMaster() ([]byte, error) {
 }
 
 // taskMasterPriority returns the priority of a task in Task Master's words.
-func (w *planWriter) taskMasterPriority(t nexus.Task) string {
+func (w *planExporter) taskMasterPriority(t nexus.Task) string {
 	switch p := cmp.Or(t.Priority, nexus.PriorityMedium); p {
 	case nexus.PriorityTrivial:
 		w.addRemark(foreign.Changed, string(t.ID), "the priority trivial is low", "this format has nothing lower")
@@ -346,7 +346,7 @@ func (w *planWriter) taskMasterPriority(t nexus.Task) string {
 	}
 }
 
-func (w *planWriter) writePolka() ([]byte, error) {
+func (w *planExporter) writePolka() ([]byte, error) {
 	w.remarkUnsupportedFields("kind", "files", "minutes", "complexity", "tags", "priority")
 	type task struct {
 		ID           string   `json:"id"`
@@ -366,7 +366,7 @@ func (w *planWriter) writePolka() ([]byte, error) {
 	}{Goal: w.plan.Goal}
 	for _, t := range w.plan.Tasks {
 		k := task{
-			ID: string(t.ID), Type: w.polkaType(t), Title: t.Title, Priority: t.Priority.Score(),
+			ID: string(t.ID), Type: w.polkaType(t), Title: t.Title, Priority: t.Priority.NumericScore(),
 			Dependencies: w.exportedNeeds(t), Minutes: t.Minutes, Status: "pending",
 			Description: strings.TrimLeft(t.Brief+"\n\n"+foreign.Mark+"\n- "+strings.Join(criterionTexts(t.Criteria), "\n- "),
 				"\n"), Files: slices.Concat([]string{}, t.Files),
@@ -388,7 +388,7 @@ func (w *planWriter) writePolka() ([]byte, error) {
 }
 
 // polkaType returns the type of a task: the first of its tags that is a type.
-func (w *planWriter) polkaType(t nexus.Task) string {
+func (w *planExporter) polkaType(t nexus.Task) string {
 	kind := "other"
 	switch t.Kind {
 	case nexus.TestTask:

@@ -21,7 +21,7 @@ func file(f foreign.PlanFormat, data []byte) foreign.PlanSource {
 	if f == foreign.SpecKit || f == foreign.Stories {
 		name = "plan.md"
 	}
-	return foreign.FileSource(name, data)
+	return foreign.NewFileSource(name, data)
 }
 
 // shape says which plans a format holds without loss.

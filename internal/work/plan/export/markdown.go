@@ -12,7 +12,7 @@ import (
 )
 
 // writeTaskDetails writes a task's brief and criteria as lines below it.
-func (w *planWriter) writeTaskDetails(b *strings.Builder, t nexus.Task, indent string) {
+func (w *planExporter) writeTaskDetails(b *strings.Builder, t nexus.Task, indent string) {
 	for line := range strings.SplitSeq(t.Brief, "\n") {
 		if t.Brief != "" {
 			b.WriteString(strings.TrimRight(indent+strings.TrimSpace(line), " ") + "\n")
@@ -28,7 +28,7 @@ func (w *planWriter) writeTaskDetails(b *strings.Builder, t nexus.Task, indent s
 	}
 }
 
-func (w *planWriter) writeSpecKit() []byte {
+func (w *planExporter) writeSpecKit() []byte {
 	w.remarkUnsupportedFields("files", "group", "tags")
 	w.remarkLayeredNeeds("a phase waits for the one before it")
 	w.numberTasks("T%03d", regexp.MustCompile(`^T\d+[A-Za-z]?$`).MatchString)
@@ -67,7 +67,7 @@ func (w *planWriter) writeSpecKit() []byte {
 	return []byte(b.String())
 }
 
-func (w *planWriter) writeStories() []byte {
+func (w *planExporter) writeStories() []byte {
 	w.remarkUnsupportedFields("kind", "group", "files", "minutes", "complexity", "tags", "priority", "wants")
 	w.numberTasks("US-%d", regexp.MustCompile(`^(?:US|STORY|TASK|T)-?\d+(?:[.-]\d+)*$`).MatchString)
 	label := regexp.MustCompile(`^\s*(?:[-*+] )?\**[A-Z][A-Za-z /&-]*\**:`)

@@ -26,9 +26,9 @@ const (
 	maxNamed    = 5 // files that are extracted from a sentence
 )
 
-// needReference is a need in the file's notation: the name or title of another item.
-type needReference struct {
-	filePosition
+// foreignNeed is a need in the file's notation: the name or title of another item.
+type foreignNeed struct {
+	importFilePosition
 
 	name string
 	soft bool // optional: the task waits for it only if it will land
@@ -36,16 +36,16 @@ type needReference struct {
 
 // importItem is one entry of a file that may become a task.
 type importItem struct {
-	filePosition
+	importFilePosition
 
 	name  string // its name in the file
 	brief []string
 	task  nexus.Task // without ID, needs and brief
-	needs []needReference
-	out   RemarkKind // Lost or Done if it does not become a task; empty: it does
-	why   string     // reason for that
-	parts []string   // names of the items that replace it
-	rank  int        // a priority that is a number: smaller comes first
+	needs []foreignNeed
+	out   ImportRemarkKind // Lost or Done if it does not become a task; empty: it does
+	why   string           // reason for that
+	parts []string         // names of the items that replace it
+	rank  int              // a priority that is a number: smaller comes first
 }
 
 // displayName returns the name of an item in errors.
@@ -61,13 +61,13 @@ func (it *importItem) displayName() string {
 }
 
 type importProblem struct {
-	filePosition
+	importFilePosition
 
 	text string
 }
 
-// planDraft is a plan that is being read.
-type planDraft struct {
+// importedPlanDraft is a plan that is being read.
+type importedPlanDraft struct {
 	format   PlanFormat
 	source   PlanSource
 	most     nexus.TaskSizeLimits // size limit of a task
@@ -86,7 +86,7 @@ type planDraft struct {
 const maxBefore = 50
 
 // hasRoomFor reports whether more tasks and needs are allowed. If not, the plan is refused.
-func (d *planDraft) hasRoomFor(at filePosition, tasks, needs int) bool {
+func (d *importedPlanDraft) hasRoomFor(at importFilePosition, tasks, needs int) bool {
 	d.needs += needs
 	if d.full || len(d.items)+tasks <= plan.MaxTasks && d.needs <= plan.MaxNeeds {
 		return !d.full
@@ -98,16 +98,16 @@ func (d *planDraft) hasRoomFor(at filePosition, tasks, needs int) bool {
 
 // addGroupNeeds makes each task of a group wait for all of another. In a large group the last task
 // waits for the others of its group, and represents them: there is no need from each to each.
-func (d *planDraft) addGroupNeeds(before, group []*importItem) {
+func (d *importedPlanDraft) addGroupNeeds(before, group []*importItem) {
 	if n := len(before) - 1; n >= maxBefore && len(group) > 1 {
 		last := before[n]
 		d.addGroupNeeds(before[:n], []*importItem{last})
 		what := fmt.Sprintf("it waits for the %d tasks that may run beside it", n)
-		d.addRemark(Changed, last.filePosition, last.name, what, "what follows waits for it alone")
+		d.addRemark(Changed, last.importFilePosition, last.name, what, "what follows waits for it alone")
 		before = []*importItem{last}
 	}
 	for _, it := range group {
-		if !d.hasRoomFor(it.filePosition, 0, len(before)) {
+		if !d.hasRoomFor(it.importFilePosition, 0, len(before)) {
 			return
 		}
 		known := make(map[string]bool, len(it.needs))
@@ -116,28 +116,28 @@ func (d *planDraft) addGroupNeeds(before, group []*importItem) {
 		}
 		for _, o := range before {
 			if !known[o.name] {
-				it.needs = append(it.needs, needReference{filePosition: it.filePosition, name: o.name})
+				it.needs = append(it.needs, foreignNeed{importFilePosition: it.importFilePosition, name: o.name})
 			}
 		}
 	}
 }
 
 // addProblem records a mistake in a file, with its correction.
-func (d *planDraft) addProblem(at filePosition, format string, args ...any) {
+func (d *importedPlanDraft) addProblem(at importFilePosition, format string, args ...any) {
 	d.problems = append(d.problems, importProblem{at, fmt.Sprintf(format, args...)})
 }
 
-func (d *planDraft) addRemark(kind RemarkKind, at filePosition, item, what, why string) {
+func (d *importedPlanDraft) addRemark(kind ImportRemarkKind, at importFilePosition, item, what, why string) {
 	d.remarks = append(d.remarks, ImportRemark{Kind: kind, File: at.file, Line: at.line, Item: item, What: what, Why: why})
 }
 
 // addItem adds an item.
-func (d *planDraft) addItem(it *importItem) {
-	if !d.hasRoomFor(it.filePosition, 1, len(it.needs)) {
+func (d *importedPlanDraft) addItem(it *importItem) {
+	if !d.hasRoomFor(it.importFilePosition, 1, len(it.needs)) {
 		return
 	}
 	if o := d.names[foldName(it.name)]; o != nil {
-		d.addProblem(it.filePosition, "the id %q is used twice, first at %s; give one of them another id", it.name, o.filePosition)
+		d.addProblem(it.importFilePosition, "the id %q is used twice, first at %s; give one of them another id", it.name, o.importFilePosition)
 		return
 	}
 	if d.names == nil {
@@ -149,8 +149,8 @@ func (d *planDraft) addItem(it *importItem) {
 	d.items = append(d.items, it)
 }
 
-// openItems returns the items that become tasks.
-func (d *planDraft) openItems() []*importItem {
+// itemsThatBecomeTasks returns the items that become tasks.
+func (d *importedPlanDraft) itemsThatBecomeTasks() []*importItem {
 	var out []*importItem
 	for _, it := range d.items {
 		if it.out == "" {
@@ -161,10 +161,10 @@ func (d *planDraft) openItems() []*importItem {
 }
 
 // buildImport makes the plan from the items.
-func (d *planDraft) buildImport(ctx context.Context) (ImportedPlan, error) {
-	i := ImportedPlan{Format: d.format, File: d.source.name, places: map[nexus.TaskID]filePosition{}}
+func (d *importedPlanDraft) buildImport(ctx context.Context) (ImportedPlan, error) {
+	i := ImportedPlan{Format: d.format, File: d.source.name, places: map[nexus.TaskID]importFilePosition{}}
 	if len(d.items) == 0 && len(d.problems) == 0 {
-		d.addProblem(filePosition{file: d.source.name}, "no task was found that is written as %s writes it; docs/plan.md shows how", d.format)
+		d.addProblem(importFilePosition{file: d.source.name}, "no task was found that is written as %s writes it; docs/plan.md shows how", d.format)
 	}
 	if d.full {
 		return ImportedPlan{}, d.problemsError()
@@ -172,7 +172,7 @@ func (d *planDraft) buildImport(ctx context.Context) (ImportedPlan, error) {
 	d.sortByPriority()
 	ids := d.assignTaskIDs()
 	freed := map[*importItem][]string{}
-	for _, it := range d.openItems() {
+	for _, it := range d.itemsThatBecomeTasks() {
 		if err := context.Cause(ctx); err != nil {
 			return ImportedPlan{}, err
 		}
@@ -182,10 +182,10 @@ func (d *planDraft) buildImport(ctx context.Context) (ImportedPlan, error) {
 		d.setTitle(&t, it)
 		d.ensureCheckableCriterion(&t, it, d.most.Criteria)
 		if len(t.Tags) > maxTags {
-			d.addRemark(Lost, it.filePosition, it.name, fmt.Sprintf("%d tags", len(t.Tags)-maxTags), fmt.Sprintf("a task has at most %d", maxTags))
+			d.addRemark(Lost, it.importFilePosition, it.name, fmt.Sprintf("%d tags", len(t.Tags)-maxTags), fmt.Sprintf("a task has at most %d", maxTags))
 			t.Tags = t.Tags[:maxTags]
 		}
-		i.places[t.ID] = it.filePosition
+		i.places[t.ID] = it.importFilePosition
 		i.Plan.Tasks = append(i.Plan.Tasks, t)
 	}
 	d.remarkOmittedItems(freed)
@@ -208,16 +208,16 @@ func (d *planDraft) buildImport(ctx context.Context) (ImportedPlan, error) {
 }
 
 // sortByPriority sorts the items by numeric priority, smaller numbers first.
-func (d *planDraft) sortByPriority() {
-	before := d.openItems()
+func (d *importedPlanDraft) sortByPriority() {
+	before := d.itemsThatBecomeTasks()
 	slices.SortStableFunc(d.items, func(a, b *importItem) int { return cmp.Compare(a.rank, b.rank) })
-	if d.format != Ralph && !slices.Equal(before, d.openItems()) {
-		d.addRemark(Changed, filePosition{file: before[0].file, line: 1}, "", "the priorities became the order of the tasks", "they are numbers, and a plan has words")
+	if d.format != Ralph && !slices.Equal(before, d.itemsThatBecomeTasks()) {
+		d.addRemark(Changed, importFilePosition{file: before[0].file, line: 1}, "", "the priorities became the order of the tasks", "they are numbers, and a plan has words")
 	}
 }
 
 // noTaskReason returns, in one line, why there is no task.
-func (d *planDraft) noTaskReason() string {
+func (d *importedPlanDraft) noTaskReason() string {
 	done := 0
 	for _, it := range d.items {
 		if it.out == Done {
@@ -231,7 +231,7 @@ func (d *planDraft) noTaskReason() string {
 }
 
 // problemsError returns the problems of the files as one error, by their lines.
-func (d *planDraft) problemsError() error {
+func (d *importedPlanDraft) problemsError() error {
 	if len(d.problems) == 0 {
 		return nil
 	}
@@ -251,7 +251,7 @@ func (d *planDraft) problemsError() error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the plan cannot be read, for %d reasons:", len(d.problems))
 	for _, p := range d.problems[:min(len(d.problems), maxProblems)] {
-		fmt.Fprintf(&b, "\n- %s: %s", p.filePosition, p.text)
+		fmt.Fprintf(&b, "\n- %s: %s", p.importFilePosition, p.text)
 	}
 	if more := len(d.problems) - maxProblems; more > 0 {
 		fmt.Fprintf(&b, "\n- and %d more", more)
@@ -261,7 +261,7 @@ func (d *planDraft) problemsError() error {
 }
 
 // numberFiles numbers the files in the order in which they were read.
-func (d *planDraft) numberFiles() map[string]int {
+func (d *importedPlanDraft) numberFiles() map[string]int {
 	order := map[string]int{}
 	meet := func(file string) {
 		if _, met := order[file]; !met {
@@ -281,7 +281,7 @@ func (d *planDraft) numberFiles() map[string]int {
 }
 
 // orderedRemarks returns the remarks in the order of the files.
-func (d *planDraft) orderedRemarks() []ImportRemark {
+func (d *importedPlanDraft) orderedRemarks() []ImportRemark {
 	files := d.numberFiles()
 	slices.SortStableFunc(d.remarks, func(a, b ImportRemark) int {
 		return cmp.Or(cmp.Compare(files[a.File], files[b.File]), cmp.Compare(a.Line, b.Line))
@@ -293,7 +293,7 @@ func (d *planDraft) orderedRemarks() []ImportRemark {
 }
 
 // remarkOmittedItems adds remarks about the omitted items, and the tasks that needed them.
-func (d *planDraft) remarkOmittedItems(freed map[*importItem][]string) {
+func (d *importedPlanDraft) remarkOmittedItems(freed map[*importItem][]string) {
 	for _, it := range d.items {
 		if it.out == "" || it.why == "" {
 			continue
@@ -306,17 +306,17 @@ func (d *planDraft) remarkOmittedItems(freed map[*importItem][]string) {
 			}
 			why += "; " + joinFirst(by, 5) + " " + verb + " it no longer"
 		}
-		d.addRemark(it.out, it.filePosition, it.name, quoteTitle(it.task.Title), why)
+		d.addRemark(it.out, it.importFilePosition, it.name, quoteTitle(it.task.Title), why)
 	}
 }
 
 func quoteTitle(title string) string { return `"` + sanitize.TruncateText(title, 60) + `"` }
 
 // setTitle sets the title of a task to one line. The rest is in its brief.
-func (d *planDraft) setTitle(t *nexus.Task, it *importItem) {
+func (d *importedPlanDraft) setTitle(t *nexus.Task, it *importItem) {
 	full := strings.Join(strings.Fields(strings.Map(mapTitleRune, it.task.Title)), " ")
 	if full == "" {
-		d.addProblem(it.filePosition, "%s has no title; say in one line what it does", it.displayName())
+		d.addProblem(it.importFilePosition, "%s has no title; say in one line what it does", it.displayName())
 		return
 	}
 	brief := it.brief
@@ -326,7 +326,7 @@ func (d *planDraft) setTitle(t *nexus.Task, it *importItem) {
 			brief = slices.Concat([]string{full}, brief)
 		}
 	}
-	brief, said := cutCriteria(brief)
+	brief, said := cutCriteriaFromText(brief)
 	t.Criteria = slices.Concat(t.Criteria, said)
 	var parts []string
 	for _, p := range brief {
@@ -340,9 +340,9 @@ func (d *planDraft) setTitle(t *nexus.Task, it *importItem) {
 // Mark begins the criteria in a text.
 const Mark = "Done when:"
 
-// cutCriteria cuts the criteria off the end of a text, where Nexus writes them if a format has no
+// cutCriteriaFromText cuts the criteria off the end of a text, where Nexus writes them if a format has no
 // other field for them.
-func cutCriteria(brief []string) ([]string, []nexus.Criterion) {
+func cutCriteriaFromText(brief []string) ([]string, []nexus.Criterion) {
 	if len(brief) == 0 {
 		return brief, nil
 	}
@@ -390,7 +390,7 @@ func shortenTitle(full string) string {
 }
 
 // ensureCheckableCriterion adds to a task a criterion that a machine can check, if it has none.
-func (d *planDraft) ensureCheckableCriterion(t *nexus.Task, it *importItem, most int) {
+func (d *importedPlanDraft) ensureCheckableCriterion(t *nexus.Task, it *importItem, most int) {
 	t.Criteria = slices.Clone(t.Criteria)
 	if slices.ContainsFunc(t.Criteria, func(c nexus.Criterion) bool { return c.Check != "" }) {
 		return
@@ -400,16 +400,16 @@ func (d *planDraft) ensureCheckableCriterion(t *nexus.Task, it *importItem, most
 	case n > 0 && t.Kind == nexus.DocsTask:
 	case t.Kind == nexus.DocsTask:
 		t.Criteria = []nexus.Criterion{{Text: t.Title}}
-		d.addRemark(Changed, it.filePosition, it.name, "its title is its criterion", "it has no criterion")
+		d.addRemark(Changed, it.importFilePosition, it.name, "its title is its criterion", "it has no criterion")
 	case n == 0:
 		t.Criteria = []nexus.Criterion{{Text: t.Title, Check: "test"}}
-		d.addRemark(Changed, it.filePosition, it.name, "its title is its criterion, which the gate test shows", "it has no criterion")
+		d.addRemark(Changed, it.importFilePosition, it.name, "its title is its criterion, which the gate test shows", "it has no criterion")
 	case n < most:
 		t.Criteria = append(t.Criteria, nexus.Criterion{Text: "The tests pass", Check: "test"})
-		d.addRemark(Changed, it.filePosition, it.name, "the criterion that the gate test passes was added", why)
+		d.addRemark(Changed, it.importFilePosition, it.name, "the criterion that the gate test passes was added", why)
 	default:
 		t.Criteria[n-1].Check = "test"
-		d.addRemark(Changed, it.filePosition, it.name, fmt.Sprintf("the gate test shows its criterion %d", n), why)
+		d.addRemark(Changed, it.importFilePosition, it.name, fmt.Sprintf("the gate test shows its criterion %d", n), why)
 	}
 }
 

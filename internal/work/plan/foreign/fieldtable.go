@@ -72,15 +72,15 @@ type statusTable struct {
 	expected                     string
 }
 
-// read returns the task of an object, named by its number if it has no id. What belongs to a task that is left out is not
-// read.
-func (t *fieldTable) read(o *fileObject, number string) *importItem {
+// readScenarios returns the task of an object, named by its number if it has no id. What belongs to a task that is left out is not
+// readScenarios.
+func (t *fieldTable) read(o *planFileObject, number string) *importItem {
 	id, title, description := o.TextField(t.id...), o.TextField(t.title...), o.TextField(t.description...)
 	o.Name = cmp.Or(id, number)
 	if t.descriptionIsTitle && title == "" && id == "" {
 		title, description = description, ""
 	}
-	it := &importItem{filePosition: o.position(), name: o.Name, brief: []string{description}}
+	it := &importItem{importFilePosition: o.position(), name: o.Name, brief: []string{description}}
 	it.task.Title, it.needs = title, o.needReferences(t.needs...)
 	t.kind.apply(o.d, it, o.fieldPosition("type"), o.kindField(t.kind))
 	t.status.readFlags(o, it)
@@ -109,14 +109,14 @@ func (t *fieldTable) read(o *fileObject, number string) *importItem {
 }
 
 // fieldPosition returns the position of a field, or of the object without it.
-func (o *fileObject) fieldPosition(name string) filePosition {
+func (o *planFileObject) fieldPosition(name string) importFilePosition {
 	if n := o.Get(name); n != nil {
-		return filePosition{file: o.file, line: n.Line}
+		return importFilePosition{file: o.file, line: n.Line}
 	}
 	return o.position()
 }
 
-func (o *fileObject) paragraphs(p paragraph) []string {
+func (o *planFileObject) paragraphs(p paragraph) []string {
 	if p.list {
 		return o.TextList(p.names...)
 	}
@@ -128,7 +128,7 @@ func (o *fileObject) paragraphs(p paragraph) []string {
 }
 
 // kindField returns the type of a task, if the format has types.
-func (o *fileObject) kindField(t kindTable) string {
+func (o *planFileObject) kindField(t kindTable) string {
 	if t.expected == "" {
 		return ""
 	}
@@ -136,7 +136,7 @@ func (o *fileObject) kindField(t kindTable) string {
 }
 
 // enumField returns our word for the one of a field.
-func (o *fileObject) enumField(e enumWords) string {
+func (o *planFileObject) enumField(e enumWords) string {
 	word := o.TextField(e.name)
 	ours, ok := e.ours[strings.ToLower(word)]
 	if !ok && word != "" {
@@ -146,7 +146,7 @@ func (o *fileObject) enumField(e enumWords) string {
 }
 
 // apply sets the kind of a task, a tag, or that the task is left out.
-func (t kindTable) apply(d *planDraft, it *importItem, at filePosition, word string) {
+func (t kindTable) apply(d *importedPlanDraft, it *importItem, at importFilePosition, word string) {
 	word = strings.ToLower(word)
 	kind, known := t.kinds[word]
 	switch {
@@ -163,7 +163,7 @@ func (t kindTable) apply(d *planDraft, it *importItem, at filePosition, word str
 }
 
 // readFlags applies the status of an object, and its flags.
-func (t statusTable) readFlags(o *fileObject, it *importItem) {
+func (t statusTable) readFlags(o *planFileObject, it *importItem) {
 	done := o.BoolField(t.flags...)
 	t.apply(o.d, it, o.fieldPosition("status"), o.TextField("status"))
 	if done && it.out == "" {
@@ -172,7 +172,7 @@ func (t statusTable) readFlags(o *fileObject, it *importItem) {
 }
 
 // apply sets whether a task is still open.
-func (t statusTable) apply(d *planDraft, it *importItem, at filePosition, word string) {
+func (t statusTable) apply(d *importedPlanDraft, it *importItem, at importFilePosition, word string) {
 	switch status := strings.ReplaceAll(strings.ToLower(word), "_", "-"); {
 	case status == "" || it.out != "" || slices.Contains(t.open, status):
 	case slices.Contains(t.done, status):
@@ -189,7 +189,7 @@ func (t statusTable) apply(d *planDraft, it *importItem, at filePosition, word s
 }
 
 // readPriority parses a priority: a word or a number.
-func (t *fieldTable) readPriority(o *fileObject, it *importItem) {
+func (t *fieldTable) readPriority(o *planFileObject, it *importItem) {
 	n := o.FirstField("priority")
 	if n == nil {
 		return
@@ -202,7 +202,7 @@ func (t *fieldTable) readPriority(o *fileObject, it *importItem) {
 }
 
 // apply sets a priority of a task. An empty word sets none.
-func (r priorityRule) apply(d *planDraft, it *importItem, at filePosition, word string) {
+func (r priorityRule) apply(d *importedPlanDraft, it *importItem, at importFilePosition, word string) {
 	priority, number, ok := parsePriority(word)
 	score, err := strconv.Atoi(strings.TrimSpace(word))
 	switch {
@@ -238,7 +238,7 @@ func parsePriority(word string) (p nexus.Priority, number int, ok bool) {
 // scoredPriority returns the priority whose score is nearest to a number.
 func scoredPriority(n int) nexus.Priority {
 	for _, p := range nexus.Priorities() {
-		if n > p.Score()-100 {
+		if n > p.NumericScore()-100 {
 			return p
 		}
 	}

@@ -53,25 +53,25 @@ func ParseFormat(name string, among []PlanFormat) (f PlanFormat, tag string, err
 	return f, tag, nil
 }
 
-// RemarkKind is the kind of a remark.
-type RemarkKind string
+// ImportRemarkKind is the kind of a remark.
+type ImportRemarkKind string
 
 // The kinds of remark.
 const (
-	Lost     RemarkKind = "lost"     // not in the plan
-	Done     RemarkKind = "done"     // an omitted task, as it is done
-	Changed  RemarkKind = "changed"  // in the plan, but changed
-	Question RemarkKind = "question" // a question for a person
+	Lost     ImportRemarkKind = "lost"     // not in the plan
+	Done     ImportRemarkKind = "done"     // an omitted task, as it is done
+	Changed  ImportRemarkKind = "changed"  // in the plan, but changed
+	Question ImportRemarkKind = "question" // a question for a person
 )
 
 // ImportRemark is a remark about a part of a file, or of a plan that is written for another tool.
 type ImportRemark struct {
-	Kind RemarkKind `json:"kind"`
-	File string     `json:"file,omitzero"`
-	Line int        `json:"line,omitzero"` // line number, from 1; 0 if unknown
-	Item string     `json:"item,omitzero"` // the task's name in the file; empty: it is about the file
-	What string     `json:"what"`
-	Why  string     `json:"why,omitzero"`
+	Kind ImportRemarkKind `json:"kind"`
+	File string           `json:"file,omitzero"`
+	Line int              `json:"line,omitzero"` // line number, from 1; 0 if unknown
+	Item string           `json:"item,omitzero"` // the task's name in the file; empty: it is about the file
+	What string           `json:"what"`
+	Why  string           `json:"why,omitzero"`
 }
 
 // ImportedPlan is a plan that was read, with remarks about lost and changed data.
@@ -81,26 +81,26 @@ type ImportedPlan struct {
 	Remarks []ImportRemark `json:"remarks"` // remarks in the order of the file
 	Plan    nexus.Plan     `json:"-"`
 
-	places map[nexus.TaskID]filePosition
+	places map[nexus.TaskID]importFilePosition
 }
 
 // Check returns the problems of the plan, whose tasks may be as large as most, with their
 // positions in the files.
 func (i ImportedPlan) Check(most nexus.TaskSizeLimits) error {
 	type placed struct {
-		filePosition
+		importFilePosition
 		plan.PlanProblem
 	}
 	var all []placed
 	for _, f := range plan.FindProblems(i.Plan, most) {
-		at, ok := filePosition{file: i.File}, f.Task > 0
+		at, ok := importFilePosition{file: i.File}, f.Task > 0
 		if f.Code == nexus.CodeCycle {
 			at, ok = i.firstNamedTask(f.Text)
 		} else if ok {
 			at, ok = i.places[i.Plan.Tasks[f.Task-1].ID]
 		}
 		if !ok {
-			at = filePosition{file: i.File}
+			at = importFilePosition{file: i.File}
 		}
 		f.Text = at.String() + ": " + f.Text
 		all = append(all, placed{at, f})
@@ -116,23 +116,23 @@ func (i ImportedPlan) Check(most nexus.TaskSizeLimits) error {
 }
 
 // firstNamedTask returns the position of the first task that a text names.
-func (i ImportedPlan) firstNamedTask(text string) (filePosition, bool) {
+func (i ImportedPlan) firstNamedTask(text string) (importFilePosition, bool) {
 	for word := range strings.FieldsSeq(text) {
 		if at, ok := i.places[nexus.TaskID(word)]; ok {
 			return at, true
 		}
 	}
-	return filePosition{}, false
+	return importFilePosition{}, false
 }
 
-// filePosition is a position in a file.
-type filePosition struct {
+// importFilePosition is a position in a file.
+type importFilePosition struct {
 	file   string
 	line   int // line number, from 1; 0 if unknown
 	column int // in characters, from 1; 0 if unknown
 }
 
-func (p filePosition) String() string {
+func (p importFilePosition) String() string {
 	switch {
 	case p.line == 0:
 		return p.file
@@ -161,8 +161,8 @@ type PlanSource struct {
 	sub  string // subfolder of the files; empty: the folder itself
 }
 
-// FileSource returns the source for a file whose content was read.
-func FileSource(name string, data []byte) PlanSource {
+// NewFileSource returns the source for a file whose content was read.
+func NewFileSource(name string, data []byte) PlanSource {
 	s := PlanSource{name: name, data: data, file: filepath.Base(name), dir: filepath.Dir(name)}
 	if data == nil {
 		s.data = []byte{}
@@ -175,8 +175,8 @@ func FileSource(name string, data []byte) PlanSource {
 	return s
 }
 
-// FolderSource returns the source for a folder.
-func FolderSource(name string) PlanSource { return PlanSource{name: name, dir: name, root: name} }
+// NewFolderSource returns the source for a folder.
+func NewFolderSource(name string) PlanSource { return PlanSource{name: name, dir: name, root: name} }
 
 func (s PlanSource) isDir() bool { return s.data == nil }
 
@@ -188,9 +188,9 @@ func (s PlanSource) displayPath(name string) string {
 	return filepath.Join(s.dir, filepath.FromSlash(name))
 }
 
-// read returns a file next to the source's own, or in its folder. A missing file is no error.
+// readScenarios returns a file next to the source's own, or in its folder. A missing file is no error.
 // An unreadable one is.
-func (s PlanSource) read(name string) (text string, ok bool, err error) {
+func (s PlanSource) readFile(name string) (text string, ok bool, err error) {
 	if !s.isDir() && name == s.file {
 		return string(s.data), true, nil
 	}
@@ -247,9 +247,9 @@ func isNotExist(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// has reports whether a file or folder exists. One that cannot be examined counts as existing,
+// hasFile reports whether a file or folder exists. One that cannot be examined counts as existing,
 // so that reading it reports the reason.
-func (s PlanSource) has(name string) bool {
+func (s PlanSource) hasFile(name string) bool {
 	if !s.isDir() && name == s.file {
 		return true
 	}
@@ -271,9 +271,9 @@ func (s PlanSource) subfolder(name string) PlanSource {
 	return PlanSource{name: dir, dir: dir, root: s.root, sub: path.Join(s.sub, name)}
 }
 
-// listPattern returns the files of the source whose path matches a pattern of [path.Match]. Unlike
+// filesMatchingPattern returns the files of the source whose path matches a pattern of [path.Match]. Unlike
 // [fs.Glob] it does not skip unreadable directories.
-func (s PlanSource) listPattern(pattern string) ([]string, error) {
+func (s PlanSource) filesMatchingPattern(pattern string) ([]string, error) {
 	if s.root == "" {
 		return nil, nil
 	}
@@ -307,11 +307,11 @@ func (s PlanSource) listPattern(pattern string) ([]string, error) {
 	return found, nil
 }
 
-// listPatterns returns the files that match one of several patterns, in their order.
-func (s PlanSource) listPatterns(patterns ...string) ([]string, error) {
+// filesMatchingPatterns returns the files that match one of several patterns, in their order.
+func (s PlanSource) filesMatchingPatterns(patterns ...string) ([]string, error) {
 	var all []string
 	for _, pattern := range patterns {
-		found, err := s.listPattern(pattern)
+		found, err := s.filesMatchingPattern(pattern)
 		if err != nil {
 			return nil, err
 		}
@@ -355,7 +355,7 @@ func (s PlanSource) matchingEntries(root *os.Root, dir, part string) ([]string, 
 // allowed. The error is about the file itself; [ImportedPlan.Check] returns the problems of the
 // plan.
 func ReadPlan(ctx context.Context, s PlanSource, f PlanFormat, tag string, most nexus.TaskSizeLimits) (ImportedPlan, error) {
-	d := &planDraft{format: f, source: s, most: prompt.SizeWithDefaults(most)}
+	d := &importedPlanDraft{format: f, source: s, most: prompt.TaskSizeWithDefaults(most)}
 	if !s.isDir() && len(s.data) > maxFile {
 		return ImportedPlan{}, &nexus.Error{
 			Code:    nexus.CodeInvalidPlan,
@@ -365,7 +365,7 @@ func ReadPlan(ctx context.Context, s PlanSource, f PlanFormat, tag string, most 
 	var err error
 	switch f {
 	case Nax, Ralph:
-		err = d.readPRD()
+		err = d.readPRDStories()
 	case TaskMaster:
 		err = d.readTaskMaster(tag)
 	case Polka:
@@ -388,12 +388,12 @@ func ReadPlan(ctx context.Context, s PlanSource, f PlanFormat, tag string, most 
 
 // readMainFile returns the text of the source's file, or of the first of these files
 // that its folder has.
-func (d *planDraft) readMainFile(names ...string) (text, name string, err error) {
+func (d *importedPlanDraft) readMainFile(names ...string) (text, name string, err error) {
 	if !d.source.isDir() {
 		return string(d.source.data), d.source.file, nil
 	}
 	for _, n := range names {
-		text, ok, err := d.source.read(n)
+		text, ok, err := d.source.readFile(n)
 		if err != nil || ok {
 			return text, n, err
 		}
@@ -405,7 +405,7 @@ func (d *planDraft) readMainFile(names ...string) (text, name string, err error)
 }
 
 // sourceBaseName returns the last part of the folder's or file's name, without its extension.
-func (d *planDraft) sourceBaseName() string {
+func (d *importedPlanDraft) sourceBaseName() string {
 	name := filepath.Base(d.source.dir)
 	if abs, err := filepath.Abs(d.source.dir); err == nil {
 		name = filepath.Base(abs)

@@ -68,9 +68,9 @@ func TestRead(t *testing.T) {
 func tell(t *testing.T, dir string, words []string) string {
 	t.Helper()
 	path := filepath.Join(dir, words[0])
-	s := foreign.FolderSource(path)
+	s := foreign.NewFolderSource(path)
 	if data, err := os.ReadFile(path); err == nil {
-		s = foreign.FileSource(path, data)
+		s = foreign.NewFileSource(path, data)
 	}
 	f, s, err := foreign.RecogniseFormat(s)
 	tag := ""

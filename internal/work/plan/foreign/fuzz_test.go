@@ -40,7 +40,7 @@ func seeds(f *testing.F, pattern string) {
 // names the file and what to do.
 func reads(t *testing.T, name string, data []byte, formats ...foreign.PlanFormat) {
 	t.Helper()
-	s := foreign.FileSource(name, data)
+	s := foreign.NewFileSource(name, data)
 	if _, _, err := foreign.RecogniseFormat(s); err != nil && (json.Valid(bytes.TrimPrefix(data, []byte("\ufeff"))) || !strings.Contains(err.Error(), name)) {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func groups(size int) map[foreign.PlanFormat]string {
 // each task to each, and that more tasks than a plan has are refused.
 func TestGroups(t *testing.T) {
 	for f, text := range groups(2000) {
-		i, err := foreign.ReadPlan(t.Context(), foreign.FileSource("-", []byte(text)), f, "", nexus.TaskSizeLimits{})
+		i, err := foreign.ReadPlan(t.Context(), foreign.NewFileSource("-", []byte(text)), f, "", nexus.TaskSizeLimits{})
 		if err != nil {
 			t.Fatal(f, err)
 		}
@@ -43,7 +43,7 @@ func TestGroups(t *testing.T) {
 		if needs > 2*len(i.Plan.Tasks) {
 			t.Errorf("%s: %d tasks have %d needs", f, len(i.Plan.Tasks), needs)
 		}
-		g, err := graph.New(i.Plan.Tasks)
+		g, err := graph.NewTaskGraph(i.Plan.Tasks)
 		if err != nil {
 			t.Fatal(f, err)
 		}
@@ -52,12 +52,12 @@ func TestGroups(t *testing.T) {
 		}
 		ctx, stop := context.WithCancelCause(t.Context())
 		stop(errors.New("the person left"))
-		if _, err := foreign.ReadPlan(ctx, foreign.FileSource("-", []byte(text)), f, "", nexus.TaskSizeLimits{}); err == nil || err.Error() != "the person left" {
+		if _, err := foreign.ReadPlan(ctx, foreign.NewFileSource("-", []byte(text)), f, "", nexus.TaskSizeLimits{}); err == nil || err.Error() != "the person left" {
 			t.Error(f, err)
 		}
 	}
 	for f, text := range groups(5001) {
-		_, err := foreign.ReadPlan(t.Context(), foreign.FileSource("-", []byte(text)), f, "", nexus.TaskSizeLimits{})
+		_, err := foreign.ReadPlan(t.Context(), foreign.NewFileSource("-", []byte(text)), f, "", nexus.TaskSizeLimits{})
 		if err == nil || !strings.Contains(err.Error(), "more than 10000 tasks") || strings.Count(err.Error(), "\n") > 0 {
 			t.Error(f, err)
 		}
@@ -74,7 +74,7 @@ func TestParts(t *testing.T) {
 		fmt.Fprintf(&subs, `,{"id": %d, "title": "Part %d"}`, i+1, i+1)
 	}
 	text := fmt.Sprintf(`{"tasks": [%s{"id": 1, "title": "All", "dependencies": [%s], "subtasks": [%s]}]}`, tasks.String(), needs.String()[1:], subs.String()[1:])
-	if _, err := foreign.ReadPlan(t.Context(), foreign.FileSource("-", []byte(text)), foreign.TaskMaster, "", nexus.TaskSizeLimits{}); err == nil || !strings.Contains(err.Error(), "500000 needs") {
+	if _, err := foreign.ReadPlan(t.Context(), foreign.NewFileSource("-", []byte(text)), foreign.TaskMaster, "", nexus.TaskSizeLimits{}); err == nil || !strings.Contains(err.Error(), "500000 needs") {
 		t.Error(err)
 	}
 }

@@ -16,8 +16,8 @@ var (
 		`|sh|sql|s?css|html|txt|cfg|ini|xml|c|h|cpp|cs|php|swift|vue|svelte|lock)$`)
 )
 
-// mdLine is a line of Markdown outside of comments.
-type mdLine struct {
+// markdownLine is a line of Markdown outside of comments.
+type markdownLine struct {
 	no     int
 	indent int
 	text   string // without the indent
@@ -25,9 +25,9 @@ type mdLine struct {
 }
 
 // scanMarkdownLines returns the lines of Markdown, without comments.
-func scanMarkdownLines(text string) []mdLine {
+func scanMarkdownLines(text string) []markdownLine {
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
-	var out []mdLine
+	var out []markdownLine
 	fence, comment, no := "", false, 0
 	for raw := range strings.SplitSeq(text, "\n") {
 		no++
@@ -47,7 +47,7 @@ func scanMarkdownLines(text string) []mdLine {
 				continue
 			}
 		}
-		l := mdLine{no: no, indent: len(raw) - len(strings.TrimLeft(raw, " ")), text: body, code: fence != ""}
+		l := markdownLine{no: no, indent: len(raw) - len(strings.TrimLeft(raw, " ")), text: body, code: fence != ""}
 		switch mark := fenceOf(body); {
 		case fence == "" && mark != "":
 			fence, l.code = mark, true
@@ -85,7 +85,7 @@ func withoutComments(line string) (rest string, open bool) {
 }
 
 // parseHeading returns the level and the title of a heading.
-func (l mdLine) parseHeading() (level int, title string, ok bool) {
+func (l markdownLine) parseHeading() (level int, title string, ok bool) {
 	if l.code || l.indent > 3 || !strings.HasPrefix(l.text, "#") {
 		return 0, "", false
 	}
@@ -98,7 +98,7 @@ func (l mdLine) parseHeading() (level int, title string, ok bool) {
 }
 
 // parseBullet returns the text of a list item.
-func (l mdLine) parseBullet() (string, bool) {
+func (l markdownLine) parseBullet() (string, bool) {
 	if l.code {
 		return "", false
 	}
@@ -114,7 +114,7 @@ func (l mdLine) parseBullet() (string, bool) {
 }
 
 // parseCheckbox returns the text of an item with a checkbox, and whether it is ticked.
-func (l mdLine) parseCheckbox() (text string, done, ok bool) {
+func (l markdownLine) parseCheckbox() (text string, done, ok bool) {
 	bullet, ok := l.parseBullet()
 	if !ok || len(bullet) < 3 || bullet[0] != '[' || bullet[2] != ']' || !strings.ContainsRune(" xX", rune(bullet[1])) {
 		return "", false, false
@@ -128,7 +128,7 @@ func (l mdLine) parseCheckbox() (text string, done, ok bool) {
 
 // isMalformedCheckbox reports whether a line has a malformed checkbox: -[ ], - [], - [ ], - [v] or [ ]
 // alone.
-func (l mdLine) isMalformedCheckbox() bool {
+func (l markdownLine) isMalformedCheckbox() bool {
 	if _, _, ok := l.parseCheckbox(); ok || l.code {
 		return false
 	}
@@ -136,7 +136,7 @@ func (l mdLine) isMalformedCheckbox() bool {
 }
 
 // parseLabel returns the name and the value of a line such as **Name:** value.
-func (l mdLine) parseLabel() (name, value string, ok bool) {
+func (l markdownLine) parseLabel() (name, value string, ok bool) {
 	if l.code {
 		return "", "", false
 	}
@@ -191,8 +191,8 @@ func namedPaths(text string) []string {
 	return out
 }
 
-// count returns a number with the name of the counted thing.
-func count(n int, thing string) string {
+// countWithNoun returns a number with the name of the counted thing.
+func countWithNoun(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}

@@ -13,7 +13,7 @@ import (
 
 // readPolka reads the tasks of the polka agent: JSON, one task as Markdown, or the folder with
 // the pending and completed tasks.
-func (d *planDraft) readPolka(ctx context.Context) error {
+func (d *importedPlanDraft) readPolka(ctx context.Context) error {
 	if d.source.isDir() {
 		return d.readPolkaFolder(ctx)
 	}
@@ -58,8 +58,8 @@ func (d *planDraft) readPolka(ctx context.Context) error {
 }
 
 // readPolkaFolder reads a workspace: tasks/pending and tasks/completed.
-func (d *planDraft) readPolkaFolder(ctx context.Context) error {
-	found, err := d.source.listPatterns("tasks/pending/*.md", "tasks/completed/*.md")
+func (d *importedPlanDraft) readPolkaFolder(ctx context.Context) error {
+	found, err := d.source.filesMatchingPatterns("tasks/pending/*.md", "tasks/completed/*.md")
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (d *planDraft) readPolkaFolder(ctx context.Context) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		text, ok, err := d.source.read(name)
+		text, ok, err := d.source.readFile(name)
 		if err != nil {
 			return err
 		}
@@ -79,21 +79,21 @@ func (d *planDraft) readPolkaFolder(ctx context.Context) error {
 			d.readPolkaMarkdown(text, d.source.displayPath(name), strings.TrimSuffix(path.Base(name), ".md"))
 		}
 	}
-	plans, err := d.source.listPattern("plans/*.md")
+	plans, err := d.source.filesMatchingPattern("plans/*.md")
 	for _, name := range plans {
-		d.addRemark(Lost, filePosition{file: d.source.displayPath(name)}, "", "the plan's text", "the tasks say what to do")
+		d.addRemark(Lost, importFilePosition{file: d.source.displayPath(name)}, "", "the plan's text", "the tasks say what to do")
 	}
 	return err
 }
 
 // readPolkaMarkdown reads one task: a heading, lines of the form **Field:** value,
 // and sections.
-func (d *planDraft) readPolkaMarkdown(text, file, base string) {
-	it := &importItem{filePosition: filePosition{file: file, line: 1}, name: base}
+func (d *importedPlanDraft) readPolkaMarkdown(text, file, base string) {
+	it := &importItem{importFilePosition: importFilePosition{file: file, line: 1}, name: base}
 	section := ""
 	var description []string
 	for _, l := range scanMarkdownLines(text) {
-		at := filePosition{file: file, line: l.no}
+		at := importFilePosition{file: file, line: l.no}
 		if level, title, ok := l.parseHeading(); ok {
 			section = strings.ToLower(title)
 			if rest, found := cutPrefixFold(title, "task:"); found && level == 1 {
@@ -125,7 +125,7 @@ func (d *planDraft) readPolkaMarkdown(text, file, base string) {
 		case section == "description":
 			description = append(description, l.text)
 		case section == "dependencies" && isBullet:
-			it.needs = append(it.needs, needReference{filePosition: at, name: strings.Trim(bullet, "`")})
+			it.needs = append(it.needs, foreignNeed{importFilePosition: at, name: strings.Trim(bullet, "`")})
 		case section == "files" && isBullet:
 			it.task.Files = append(it.task.Files, strings.Trim(bullet, "`"))
 		case (section == "acceptance criteria" || section == "criteria") && isBullet:

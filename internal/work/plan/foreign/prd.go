@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
 )
 
-// readPRD reads the prd.json of nax or Ralph: a list of stories. The additions of nax are read
+// readPRDStories reads the prd.json of nax or Ralph: a list of stories. The additions of nax are read
 // in both, as there are many tools in between.
-func (d *planDraft) readPRD() error {
+func (d *importedPlanDraft) readPRDStories() error {
 	text, name, err := d.readMainFile("prd.json")
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func (d *planDraft) readPRD() error {
 			return nil
 		}
 		if stories = whole.FirstField("userStories", "stories", "features"); stories == nil || stories.Kind != '[' {
-			d.addProblem(filePosition{file: file, line: root.Line}, `it has no list "userStories"; write the stories in it`)
+			d.addProblem(importFilePosition{file: file, line: root.Line}, `it has no list "userStories"; write the stories in it`)
 			whole.NoteUnknownFields()
 			return nil
 		}
@@ -49,7 +49,7 @@ func (d *planDraft) readPRD() error {
 }
 
 // readStory reads one story.
-func (d *planDraft) readStory(n *jsonlines.JSONNode, file string, i int) {
+func (d *importedPlanDraft) readStory(n *jsonlines.JSONNode, file string, i int) {
 	o, ok := d.newObject(n, file, fmt.Sprintf("story %d", i+1))
 	if !ok {
 		return
@@ -59,7 +59,7 @@ func (d *planDraft) readStory(n *jsonlines.JSONNode, file string, i int) {
 		if dir := o.TextField("workdir"); dir != "" && dir != "." {
 			it.brief = append(it.brief, "Work in the directory "+dir+".")
 		}
-		o.readRouting(it)
+		o.readNaxMethod(it)
 		if points := o.NumberField("storyPoints"); points > 1 {
 			o.d.addRemark(Lost, o.position(), o.Name, "storyPoints", "a plan has minutes, not points")
 		}
@@ -72,8 +72,8 @@ func (d *planDraft) readStory(n *jsonlines.JSONNode, file string, i int) {
 	d.addItem(it)
 }
 
-// readRouting parses nax's method for a story.
-func (o *fileObject) readRouting(it *importItem) {
+// readNaxMethod parses nax's method for a story.
+func (o *planFileObject) readNaxMethod(it *importItem) {
 	n := o.FirstField("routing")
 	if n == nil {
 		return
@@ -85,7 +85,7 @@ func (o *fileObject) readRouting(it *importItem) {
 	r.Name = o.Name
 	t := &it.task
 	t.Complexity, t.Tier = nexus.Complexity(r.enumField(naxRouting.complexity)), nexus.Tier(r.enumField(naxRouting.tier))
-	t.Strategy, t.Reason = nexus.Strategy(r.enumField(naxRouting.strategy)), r.TextField("noTestJustification")
+	t.Strategy, t.Reason = nexus.WritingStrategy(r.enumField(naxRouting.strategy)), r.TextField("noTestJustification")
 	if t.Strategy == nexus.NoTest && t.Reason == "" {
 		t.Reason = cmp.Or(r.TextField("reasoning"), "its routing says so")
 	}
@@ -100,11 +100,11 @@ func (o *fileObject) readRouting(it *importItem) {
 
 // addPriorityOrderNeeds adds needs to the stories of a file without needs, in Ralph's order: each waits for
 // those with a smaller priority.
-func (d *planDraft) addPriorityOrderNeeds(stories *jsonlines.JSONNode) {
+func (d *importedPlanDraft) addPriorityOrderNeeds(stories *jsonlines.JSONNode) {
 	if d.format == Nax || slices.ContainsFunc(d.items, func(it *importItem) bool { return len(it.needs) > 0 }) {
 		return
 	}
-	open := d.openItems()
+	open := d.itemsThatBecomeTasks()
 	if !slices.ContainsFunc(open, func(it *importItem) bool { return it.rank > 0 }) {
 		for i, it := range open {
 			it.rank = i + 1
@@ -130,7 +130,7 @@ func (d *planDraft) addPriorityOrderNeeds(stories *jsonlines.JSONNode) {
 		d.addGroupNeeds(levels[ranks[i]], levels[rank])
 	}
 	if len(ranks) > 1 {
-		d.addRemark(Changed, filePosition{file: open[0].file, line: stories.Line}, "", "the order of the stories became needs",
+		d.addRemark(Changed, importFilePosition{file: open[0].file, line: stories.Line}, "", "the order of the stories became needs",
 			"this tool does one after another, by priority")
 	}
 }

@@ -24,7 +24,7 @@ var (
 // several, is an error.
 func RecogniseFormat(s PlanSource) (PlanFormat, PlanSource, error) {
 	if !s.isDir() {
-		f, err := recogniseFile(s)
+		f, err := recogniseFileFormat(s)
 		return f, s, err
 	}
 	type candidate struct {
@@ -38,21 +38,21 @@ func RecogniseFormat(s PlanSource) (PlanFormat, PlanSource, error) {
 		if dir != "." {
 			at = s.subfolder(dir)
 		}
-		if at.has("tasks.md") && !at.has("proposal.md") { // with it, the folder is a change of OpenSpec
+		if at.hasFile("tasks.md") && !at.hasFile("proposal.md") { // with it, the folder is a change of OpenSpec
 			add(SpecKit, dir)
 		}
 	}
 	folder(".")
-	if s.has(".taskmaster/tasks/tasks.json") || s.has("tasks/tasks.json") || s.has("tasks.json") {
+	if s.hasFile(".taskmaster/tasks/tasks.json") || s.hasFile("tasks/tasks.json") || s.hasFile("tasks.json") {
 		add(TaskMaster, ".")
 	}
-	if s.has("tasks/pending") {
+	if s.hasFile("tasks/pending") {
 		add(Polka, ".")
 	}
-	if text, ok, err := s.read("prd.json"); err != nil {
+	if text, ok, err := s.readFile("prd.json"); err != nil {
 		return "", s, err
 	} else if ok {
-		f, err := recogniseFile(PlanSource{name: s.displayPath("prd.json"), file: "prd.json", data: []byte(text)})
+		f, err := recogniseFileFormat(PlanSource{name: s.displayPath("prd.json"), file: "prd.json", data: []byte(text)})
 		if err != nil {
 			return "", s, err
 		}
@@ -61,7 +61,7 @@ func RecogniseFormat(s PlanSource) (PlanFormat, PlanSource, error) {
 		}
 		add(f, ".")
 	}
-	changes, err := s.listPatterns("specs/*/tasks.md")
+	changes, err := s.filesMatchingPatterns("specs/*/tasks.md")
 	if err != nil {
 		return "", s, err
 	}
@@ -99,26 +99,26 @@ func beginsAsObject(data []byte) bool {
 	return ok && (len(rest) == 0 || bytes.IndexByte([]byte("\"}/#"), rest[0]) >= 0)
 }
 
-// recogniseFile returns the format of a file, or "" if it is unknown. A file that is meant as JSON and is none is
+// recogniseFileFormat returns the format of a file, or "" if it is unknown. A file that is meant as JSON and is none is
 // an error: what it was meant to say is not guessed.
-func recogniseFile(s PlanSource) (PlanFormat, error) {
+func recogniseFileFormat(s PlanSource) (PlanFormat, error) {
 	data := bytes.TrimSpace(bytes.TrimPrefix(s.data, []byte("\ufeff")))
 	if meant := path.Ext(s.file) == ".json" || beginsAsObject(data); meant && len(data) > 0 && !json.Valid(data) {
-		d := &planDraft{source: s}
+		d := &importedPlanDraft{source: s}
 		d.parseJSONTree(string(s.data), s.name)
 		return "", d.problemsError()
 	}
 	if len(data) > 0 && (data[0] == '{' || data[0] == '[') {
-		return recogniseJSON(data), nil
+		return recogniseJSONFormat(data), nil
 	}
 	if plan.IsMarkdown(data) {
 		return Nexus, nil
 	}
-	return recogniseMarkdown(string(data)), nil
+	return recogniseMarkdownFormat(string(data)), nil
 }
 
-// recogniseJSON distinguishes the JSON formats by their fields.
-func recogniseJSON(data []byte) PlanFormat {
+// recogniseJSONFormat distinguishes the JSON formats by their fields.
+func recogniseJSONFormat(data []byte) PlanFormat {
 	var whole struct {
 		Version     json.RawMessage              `json:"version"`
 		UserStories json.RawMessage              `json:"userStories"`
@@ -131,7 +131,7 @@ func recogniseJSON(data []byte) PlanFormat {
 		if json.Unmarshal(data, &list) != nil || len(list) == 0 {
 			return ""
 		}
-		return recogniseTasks(list, true)
+		return recogniseTaskFormat(list, true)
 	}
 	err := json.Unmarshal(data, &whole)
 	switch {
@@ -143,7 +143,7 @@ func recogniseJSON(data []byte) PlanFormat {
 	case whole.TaskQueue != nil:
 		return Polka
 	case err == nil && whole.Tasks != nil:
-		if f := recogniseTasks(whole.Tasks, false); f != "" && (whole.Version == nil || f != Nexus) {
+		if f := recogniseTaskFormat(whole.Tasks, false); f != "" && (whole.Version == nil || f != Nexus) {
 			return f
 		}
 		return Nexus
@@ -177,8 +177,8 @@ var taskMarks = []struct {
 	{format: TaskMaster, marks: []string{"testStrategy", "subtasks", "details", "title status dependencies", "title priority dependencies"}},
 }
 
-// recogniseTasks returns the format of tasks by their fields.
-func recogniseTasks(tasks []map[string]json.RawMessage, alone bool) PlanFormat {
+// recogniseTaskFormat returns the format of tasks by their fields.
+func recogniseTaskFormat(tasks []map[string]json.RawMessage, alone bool) PlanFormat {
 	present := map[string]bool{}
 	for _, t := range tasks {
 		for name := range t {
@@ -196,9 +196,9 @@ func recogniseTasks(tasks []map[string]json.RawMessage, alone bool) PlanFormat {
 	return ""
 }
 
-// recogniseMarkdown distinguishes the Markdown formats. Two tasks, or a task below a heading
+// recogniseMarkdownFormat distinguishes the Markdown formats. Two tasks, or a task below a heading
 // that only this format has, make a plan.
-func recogniseMarkdown(text string) PlanFormat {
+func recogniseMarkdownFormat(text string) PlanFormat {
 	spec, story, polka := 0, 0, false
 	for i, l := range scanMarkdownLines(text) {
 		if level, title, ok := l.parseHeading(); ok {

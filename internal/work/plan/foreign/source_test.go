@@ -51,7 +51,7 @@ func TestNothingVanishes(t *testing.T) {
 				c.spoil(dir)); err != nil {
 				t.Fatal(err)
 			}
-			_, s, err := foreign.RecogniseFormat(foreign.FolderSource(dir))
+			_, s, err := foreign.RecogniseFormat(foreign.NewFolderSource(dir))
 			if err == nil {
 				_, err = foreign.ReadPlan(t.Context(), s, foreign.Polka, "", nexus.TaskSizeLimits{})
 			}
@@ -71,7 +71,7 @@ func TestLinksInside(t *testing.T) {
 		os.Symlink("../../tasks-of-a.md", filepath.Join(dir, "specs", "001-a", "tasks.md"))); err != nil {
 		t.Fatal(err)
 	}
-	f, s, err := foreign.RecogniseFormat(foreign.FolderSource(dir))
+	f, s, err := foreign.RecogniseFormat(foreign.NewFolderSource(dir))
 	if err != nil || f != foreign.SpecKit {
 		t.Fatal(f, err)
 	}

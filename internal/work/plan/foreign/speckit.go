@@ -25,13 +25,13 @@ var (
 )
 
 // readSpecKit reads the tasks.md of a feature, and the additions in spec.md next to it.
-func (d *planDraft) readSpecKit() error {
+func (d *importedPlanDraft) readSpecKit() error {
 	text, name, err := d.readMainFile("tasks.md")
 	if err != nil {
 		return err
 	}
-	c := &checklistReader{d: d, file: d.source.displayPath(name)}
-	c.read(text)
+	c := &taskChecklistReader{d: d, file: d.source.displayPath(name)}
+	c.readTasks(text)
 	c.addPhaseNeeds()
 	d.goal = c.title
 	if name != "spec.md" {
@@ -42,9 +42,9 @@ func (d *planDraft) readSpecKit() error {
 	return nil
 }
 
-// checklistReader parses tasks that are lines with a checkbox, in phases.
-type checklistReader struct {
-	d        *planDraft
+// taskChecklistReader parses tasks that are lines with a checkbox, in phases.
+type taskChecklistReader struct {
+	d        *importedPlanDraft
 	file     string
 	title    string                 // title of the document
 	phase    string                 // the current phase
@@ -57,10 +57,10 @@ type checklistReader struct {
 	count    int                    // number of tasks
 }
 
-func (c *checklistReader) read(text string) {
+func (c *taskChecklistReader) readTasks(text string) {
 	c.stories = map[string]*importItem{}
 	for _, l := range scanMarkdownLines(text) {
-		at := filePosition{file: c.file, line: l.no}
+		at := importFilePosition{file: c.file, line: l.no}
 		c.d.remarkOpenQuestions(l, c.file)
 		if level, title, ok := l.parseHeading(); ok {
 			c.current, c.fresh = nil, true
@@ -106,8 +106,8 @@ func cutTaskID(text string) (id, rest string, ok bool) {
 }
 
 // addTask adds a task: its marks, its files and its dependencies.
-func (c *checklistReader) addTask(at filePosition, id, text string, done bool) {
-	it := &importItem{filePosition: at, name: id}
+func (c *taskChecklistReader) addTask(at importFilePosition, id, text string, done bool) {
+	it := &importItem{importFilePosition: at, name: id}
 	parallel, story := false, ""
 	for {
 		m := specMark.FindStringSubmatch(text)
@@ -149,16 +149,16 @@ func (c *checklistReader) addTask(at filePosition, id, text string, done bool) {
 }
 
 // addNamedNeeds parses the needs that a sentence names.
-func (c *checklistReader) addNamedNeeds(it *importItem, text string, at filePosition) {
+func (c *taskChecklistReader) addNamedNeeds(it *importItem, text string, at importFilePosition) {
 	for _, m := range dependsOn.FindAllStringSubmatch(text, -1) {
 		for _, id := range specID.FindAllString(m[1], -1) {
-			it.needs = append(it.needs, needReference{filePosition: at, name: id})
+			it.needs = append(it.needs, foreignNeed{importFilePosition: at, name: id})
 		}
 	}
 }
 
 // readTaskDetail adds a line below a task.
-func (c *checklistReader) readTaskDetail(l mdLine) {
+func (c *taskChecklistReader) readTaskDetail(l markdownLine) {
 	it := c.current
 	if bullet, ok := l.parseBullet(); ok {
 		if said, found := cutPrefixFold(bullet, "Done when:"); found {
@@ -170,7 +170,7 @@ func (c *checklistReader) readTaskDetail(l mdLine) {
 			return
 		}
 	}
-	c.addNamedNeeds(it, l.text, filePosition{file: c.file, line: l.no})
+	c.addNamedNeeds(it, l.text, importFilePosition{file: c.file, line: l.no})
 	if len(it.task.Files) == 0 {
 		it.task.Files = namedPaths(l.text)
 	}
@@ -182,20 +182,20 @@ func (c *checklistReader) readTaskDetail(l mdLine) {
 
 // addPhaseNeeds makes each group of tasks wait for the one before it: phases wait for each other,
 // and so do tasks without the mark [P].
-func (c *checklistReader) addPhaseNeeds() {
+func (c *taskChecklistReader) addPhaseNeeds() {
 	for i, group := range c.groups[min(1, len(c.groups)):] {
 		c.d.addGroupNeeds(c.groups[i], group)
 	}
 	if len(c.groups) > 1 {
-		c.d.addRemark(Changed, filePosition{file: c.file, line: 1}, "", "the order of the tasks became needs",
+		c.d.addRemark(Changed, importFilePosition{file: c.file, line: 1}, "", "the order of the tasks became needs",
 			"a phase waits for the one before it, and in it only tasks with [P] run at once")
 	}
 }
 
 // remarkOpenQuestions adds remarks about the open questions in a line.
-func (d *planDraft) remarkOpenQuestions(l mdLine, file string) {
+func (d *importedPlanDraft) remarkOpenQuestions(l markdownLine, file string) {
 	for _, m := range clarification.FindAllStringSubmatch(l.text, -1) {
-		d.addRemark(Question, filePosition{file: file, line: l.no}, "", cmp.Or(strings.TrimSpace(m[1]), legibleLine(l.text)),
+		d.addRemark(Question, importFilePosition{file: file, line: l.no}, "", cmp.Or(strings.TrimSpace(m[1]), legibleLine(l.text)),
 			"it needs clarification; answer it in the file")
 	}
 }
@@ -204,32 +204,32 @@ func legibleLine(text string) string { return quoteTitle(strings.Join(strings.Fi
 
 // readSpec reads the additions in spec.md and plan.md: the title, open questions, and the
 // scenarios of each story, which are criteria of its last task.
-func (d *planDraft) readSpec(c *checklistReader) error {
+func (d *importedPlanDraft) readSpec(c *taskChecklistReader) error {
 	for _, name := range []string{"spec.md", "plan.md"} {
-		text, ok, err := d.source.read(name)
+		text, ok, err := d.source.readFile(name)
 		if err != nil {
 			return err
 		}
 		if ok {
-			s := &specificationReader{d: d, c: c, file: d.source.displayPath(name), spec: name == "spec.md"}
-			s.read(text)
+			s := &specKitDocumentReader{d: d, c: c, file: d.source.displayPath(name), spec: name == "spec.md"}
+			s.readScenarios(text)
 		}
 	}
 	return nil
 }
 
-type specificationReader struct {
-	d            *planDraft
-	c            *checklistReader
+type specKitDocumentReader struct {
+	d            *importedPlanDraft
+	c            *taskChecklistReader
 	file         string
 	spec         bool   // spec.md, not plan.md
 	story        string // US1, whose lines are being read
 	scenarios    bool   // scenarios are being read
 	requirements []string
-	at           filePosition // position of the first of them
+	at           importFilePosition // position of the first of them
 }
 
-func (s *specificationReader) read(text string) {
+func (s *specKitDocumentReader) readScenarios(text string) {
 	for _, l := range scanMarkdownLines(text) {
 		s.d.remarkOpenQuestions(l, s.file)
 		if !s.spec {
@@ -254,11 +254,11 @@ func (s *specificationReader) read(text string) {
 		switch m := requirementID.FindStringSubmatch(bullet); {
 		case ok && m != nil:
 			if s.at.file == "" {
-				s.at = filePosition{file: s.file, line: l.no}
+				s.at = importFilePosition{file: s.file, line: l.no}
 			}
 			s.requirements = append(s.requirements, m[1])
 		case ok && s.scenarios && s.story != "":
-			s.addScenarioCriterion(strings.ReplaceAll(bullet, "**", ""), filePosition{file: s.file, line: l.no})
+			s.addScenarioCriterion(strings.ReplaceAll(bullet, "**", ""), importFilePosition{file: s.file, line: l.no})
 		}
 	}
 	if n := len(s.requirements); n > 0 {
@@ -267,7 +267,7 @@ func (s *specificationReader) read(text string) {
 }
 
 // addScenarioCriterion makes a criterion of a scenario, if the last task of the story may have more.
-func (s *specificationReader) addScenarioCriterion(text string, at filePosition) {
+func (s *specKitDocumentReader) addScenarioCriterion(text string, at importFilePosition) {
 	it := s.c.stories[s.story]
 	if it == nil {
 		return // the story is done, or has no tasks

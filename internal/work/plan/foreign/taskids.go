@@ -11,12 +11,12 @@ import (
 
 // assignTaskIDs gives each item that becomes a task an ID: its own name if that is valid, or else a
 // similar one.
-func (d *planDraft) assignTaskIDs() map[*importItem]nexus.TaskID {
+func (d *importedPlanDraft) assignTaskIDs() map[*importItem]nexus.TaskID {
 	taken := map[string]bool{"plan": true, "train": true, "result": true}
 	ids := map[*importItem]nexus.TaskID{}
 	var renamed []string
-	var at filePosition
-	open := d.openItems()
+	var at importFilePosition
+	open := d.itemsThatBecomeTasks()
 	for _, it := range open {
 		if lower := strings.ToLower(it.name); taskIDPattern.MatchString(it.name) && !taken[lower] {
 			taken[lower] = true
@@ -32,7 +32,7 @@ func (d *planDraft) assignTaskIDs() map[*importItem]nexus.TaskID {
 		ids[it] = nexus.TaskID(id)
 		if it.name != "" {
 			if at.file == "" {
-				at = it.filePosition
+				at = it.importFilePosition
 			}
 			renamed = append(renamed, it.name+" is "+id)
 		}
@@ -76,7 +76,7 @@ func joinFirst(items []string, most int) string {
 }
 
 // findItem returns the item of a need: by its name or else its title.
-func (d *planDraft) findItem(name string) *importItem {
+func (d *importedPlanDraft) findItem(name string) *importItem {
 	if it := d.names[foldName(name)]; it != nil {
 		return it
 	}
@@ -96,32 +96,32 @@ func foldName(name string) string { return strings.ToLower(strings.Join(strings.
 
 // resolveNeeds returns the tasks that an item needs and wants. It adds tasks that needed an omitted
 // item to freed.
-func (d *planDraft) resolveNeeds(it *importItem, ids map[*importItem]nexus.TaskID, freed map[*importItem][]string) (hard, soft []nexus.TaskID) {
+func (d *importedPlanDraft) resolveNeeds(it *importItem, ids map[*importItem]nexus.TaskID, freed map[*importItem][]string) (hard, soft []nexus.TaskID) {
 	var needs []nexus.TaskID
 	seen := map[*importItem]bool{}
-	var follow func(r needReference)
-	follow = func(r needReference) {
+	var follow func(r foreignNeed)
+	follow = func(r foreignNeed) {
 		o := d.findItem(r.name)
 		switch {
 		case r.soft && (o == nil || o == it):
-			d.addRemark(Lost, r.filePosition, it.name, "the soft need of "+sanitize.TruncateText(r.name, 100), "no other task here has this id or title")
+			d.addRemark(Lost, r.importFilePosition, it.name, "the soft need of "+sanitize.TruncateText(r.name, 100), "no other task here has this id or title")
 			return
 		case o == nil:
 			hint := ""
 			if len(d.problems) < maxProblems { // comparing with all names takes long
 				hint = d.suggestItemName(r.name)
 			}
-			d.addProblem(r.filePosition, "%s needs %q, which is not the id or title of a task here%s", it.displayName(), sanitize.TruncateText(r.name, 100), hint)
+			d.addProblem(r.importFilePosition, "%s needs %q, which is not the id or title of a task here%s", it.displayName(), sanitize.TruncateText(r.name, 100), hint)
 			return
 		case o == it:
-			d.addProblem(r.filePosition, "%s needs itself; remove that need", it.displayName())
+			d.addProblem(r.importFilePosition, "%s needs itself; remove that need", it.displayName())
 			return
-		case seen[o] || !d.hasRoomFor(r.filePosition, 0, len(o.parts)) || slices.Contains(o.parts, it.name):
+		case seen[o] || !d.hasRoomFor(r.importFilePosition, 0, len(o.parts)) || slices.Contains(o.parts, it.name):
 			return
 		}
 		seen[o] = true
 		for _, part := range o.parts {
-			follow(needReference{filePosition: r.filePosition, name: part, soft: r.soft})
+			follow(foreignNeed{importFilePosition: r.importFilePosition, name: part, soft: r.soft})
 		}
 		switch {
 		case len(o.parts) > 0:

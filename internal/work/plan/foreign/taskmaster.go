@@ -12,7 +12,7 @@ import (
 )
 
 // readTaskMaster reads a tasks.json: a list of tasks, or one list for each tag.
-func (d *planDraft) readTaskMaster(tag string) error {
+func (d *importedPlanDraft) readTaskMaster(tag string) error {
 	text, name, err := d.readMainFile(".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json")
 	if err != nil {
 		return err
@@ -46,14 +46,14 @@ func (d *planDraft) readTaskMaster(tag string) error {
 	whole.remarkLostFields("it belongs to the other tool", "projectName", "projectVersion", "version", "generatedAt")
 	whole.NoteUnknownFields()
 	for i, n := range tasks {
-		d.readMasterTask(n, file, i)
+		d.readTaskMasterTask(n, file, i)
 	}
 	return nil
 }
 
 // selectTagList selects the list of one tag: the requested one, the current one, the one with the name
 // master, or the only one.
-func (d *planDraft) selectTagList(whole *fileObject, tag string) (*fileObject, bool) {
+func (d *importedPlanDraft) selectTagList(whole *planFileObject, tag string) (*planFileObject, bool) {
 	lists := map[string]*jsonlines.JSONNode{}
 	var names []string
 	for _, f := range whole.Fields {
@@ -85,7 +85,7 @@ func (d *planDraft) selectTagList(whole *fileObject, tag string) (*fileObject, b
 	}
 	for _, f := range whole.Fields {
 		if f.Name != tag && lists[f.Name] != nil && len(lists[f.Name].Get("tasks").Items) > 0 {
-			d.addRemark(Lost, filePosition{file: whole.file, line: f.Line}, "", count(len(lists[f.Name].Get("tasks").Items),
+			d.addRemark(Lost, importFilePosition{file: whole.file, line: f.Line}, "", countWithNoun(len(lists[f.Name].Get("tasks").Items),
 				"task")+" of the tag "+f.Name, "the tag "+tag+" is read; --format taskmaster:"+f.Name+" reads it")
 		}
 	}
@@ -93,11 +93,11 @@ func (d *planDraft) selectTagList(whole *fileObject, tag string) (*fileObject, b
 }
 
 // readCurrentTag returns the tag that Task Master works on, empty if unknown.
-func (d *planDraft) readCurrentTag() string {
+func (d *importedPlanDraft) readCurrentTag() string {
 	for _, name := range []string{".taskmaster/state.json", "state.json"} {
-		text, ok, err := d.source.read(name)
+		text, ok, err := d.source.readFile(name)
 		if err != nil {
-			d.addProblem(filePosition{file: d.source.displayPath(name)}, "it says which tag is current, and cannot be read: %v", err)
+			d.addProblem(importFilePosition{file: d.source.displayPath(name)}, "it says which tag is current, and cannot be read: %v", err)
 		}
 		var state struct {
 			CurrentTag string `json:"currentTag"`
@@ -109,13 +109,13 @@ func (d *planDraft) readCurrentTag() string {
 	return ""
 }
 
-// readMasterTask reads one task and its subtasks. Open subtasks replace it.
-func (d *planDraft) readMasterTask(n *jsonlines.JSONNode, file string, i int) {
+// readTaskMasterTask reads one task and its subtasks. Open subtasks replace it.
+func (d *importedPlanDraft) readTaskMasterTask(n *jsonlines.JSONNode, file string, i int) {
 	o, ok := d.newObject(n, file, fmt.Sprintf("task %d", i+1))
 	if !ok {
 		return
 	}
-	it := d.readMasterItem(o, fmt.Sprintf("%d", i+1))
+	it := d.readTaskMasterItem(o, fmt.Sprintf("%d", i+1))
 	subs := o.ListField("subtasks")
 	if it.out != "" {
 		d.addItem(it)
@@ -126,9 +126,9 @@ func (d *planDraft) readMasterTask(n *jsonlines.JSONNode, file string, i int) {
 	siblings := map[string]bool{}
 	for k, sub := range subs {
 		if s, ok := d.newObject(sub, file, fmt.Sprintf("subtask %d of %s", k+1, it.name)); ok {
-			part := d.readMasterItem(s, fmt.Sprintf("%d", k+1))
+			part := d.readTaskMasterItem(s, fmt.Sprintf("%d", k+1))
 			if siblings[part.name] { // Task Master itself writes such files
-				d.addRemark(Changed, part.filePosition, qualifiedSubtaskName(it.name, part.name), "another subtask has the same id", "a need of this id means the first")
+				d.addRemark(Changed, part.importFilePosition, qualifiedSubtaskName(it.name, part.name), "another subtask has the same id", "a need of this id means the first")
 				part.name = fmt.Sprintf("%s-%d", part.name, k+1)
 			}
 			siblings[part.name] = true
@@ -157,11 +157,11 @@ func qualifiedSubtaskName(parent, name string) string {
 
 // replaceByParts replaces a task by its open parts: they need what it needs, and the last of them
 // have its test.
-func (d *planDraft) replaceByParts(it *importItem, parts []*importItem) {
+func (d *importedPlanDraft) replaceByParts(it *importItem, parts []*importItem) {
 	open := slices.DeleteFunc(slices.Clone(parts), func(p *importItem) bool { return p.out != "" })
 	if len(open) == 0 {
 		if len(parts) > 0 {
-			d.addRemark(Changed, it.filePosition, it.name, "its subtasks are done", "what is left of it is a task")
+			d.addRemark(Changed, it.importFilePosition, it.name, "its subtasks are done", "what is left of it is a task")
 		}
 		return
 	}
@@ -174,7 +174,7 @@ func (d *planDraft) replaceByParts(it *importItem, parts []*importItem) {
 		it.parts = append(it.parts, p.name)
 	}
 	for _, p := range open {
-		if !d.hasRoomFor(p.filePosition, 0, len(it.needs)) {
+		if !d.hasRoomFor(p.importFilePosition, 0, len(it.needs)) {
 			return
 		}
 		p.needs = slices.Concat(p.needs, it.needs)
@@ -186,13 +186,13 @@ func (d *planDraft) replaceByParts(it *importItem, parts []*importItem) {
 		}
 	}
 	if len(it.brief) > 1 && it.brief[1] != "" {
-		d.addRemark(Lost, it.filePosition, it.name, "details", "its subtasks say what to do")
+		d.addRemark(Lost, it.importFilePosition, it.name, "details", "its subtasks say what to do")
 	}
-	d.addRemark(Changed, it.filePosition, it.name, "the task became "+count(len(open), "open subtask"), "a plan has no tasks within tasks")
+	d.addRemark(Changed, it.importFilePosition, it.name, "the task became "+countWithNoun(len(open), "open subtask"), "a plan has no tasks within tasks")
 }
 
-// readMasterItem reads the common fields of tasks and subtasks.
-func (d *planDraft) readMasterItem(o *fileObject, number string) *importItem {
+// readTaskMasterItem reads the common fields of tasks and subtasks.
+func (d *importedPlanDraft) readTaskMasterItem(o *planFileObject, number string) *importItem {
 	it := masterTask.read(o, number)
 	if it.out != "" {
 		return it
@@ -218,7 +218,7 @@ func parseTestStrategy(text string) []nexus.Criterion {
 }
 
 // complexityFromScore converts Task Master's complexity, from 1 to 10, into ours.
-func complexityFromScore(o *fileObject) nexus.Complexity {
+func complexityFromScore(o *planFileObject) nexus.Complexity {
 	n := o.FirstField("complexity", "complexityScore")
 	if n == nil || n.Kind != 'n' {
 		return ""

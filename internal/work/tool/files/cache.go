@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// openCaches are the opened directories outside of a tree.
-type openCaches struct {
+// openCacheDirs are the opened directories outside of a tree.
+type openCacheDirs struct {
 	mu   sync.Mutex // guards open
 	open map[string]*AgentTree
 }
@@ -40,9 +40,9 @@ func (t *AgentTree) TreeForPath(name string) *AgentTree {
 	if err != nil {
 		return t
 	}
-	c := New(at, root)
+	c := NewAgentTree(at, root)
 	// settings of visible files apply to the worktree only
-	c.Hidden, c.apart, c.beside = HiddenRules{}.WithMasker(), true, nil
+	c.Hidden, c.apart, c.beside = HiddenPathRules{}.WithMasker(), true, nil
 	if t.beside.open == nil {
 		t.beside.open = map[string]*AgentTree{}
 	}
@@ -61,8 +61,8 @@ func (t *AgentTree) displayName(name string) string {
 // IsCache reports whether it is a cache beside a worktree.
 func (t *AgentTree) IsCache() bool { return t.apart }
 
-// close closes the caches.
-func (c *openCaches) close() {
+// closeAll closes the caches.
+func (c *openCacheDirs) closeAll() {
 	if c == nil {
 		return
 	}

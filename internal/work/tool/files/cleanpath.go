@@ -98,7 +98,7 @@ func (t *AgentTree) resolveDots(name string) (string, error) {
 
 // checkAccess returns why a file may not be accessed, by its name and by the tree's rules.
 func (t *AgentTree) checkAccess(name string, write bool) error {
-	if err := t.checkName(name, write); err != nil {
+	if err := t.checkAccessByName(name, write); err != nil {
 		return err
 	}
 	if t.Root != nil && t.Hidden.IsIgnored(t.Root, name) {
@@ -107,8 +107,8 @@ func (t *AgentTree) checkAccess(name string, write bool) error {
 	return nil
 }
 
-// checkName returns why a file may not be accessed, by its name alone.
-func (t *AgentTree) checkName(name string, write bool) error {
+// checkAccessByName returns why a file may not be accessed, by its name alone.
+func (t *AgentTree) checkAccessByName(name string, write bool) error {
 	if d := policy.JudgePath(name, write); !d.IsAllowed() && (d.Rule != "path.secret" || !t.Hidden.isShown(name)) {
 		return newRefusal(d.Rule, "%s is refused (%s): %s; instead: %s", name, d.Rule, d.Reason, d.Way)
 	}
@@ -123,9 +123,9 @@ func (t *AgentTree) checkName(name string, write bool) error {
 	return nil
 }
 
-// openShown opens a regular file for reading. A pipe or a device is refused without being
+// openReadableFile opens a regular file for reading. A pipe or a device is refused without being
 // opened, and without blocking if it replaced the file just then.
-func (t *AgentTree) openShown(name string) (*os.File, fs.FileInfo, error) {
+func (t *AgentTree) openReadableFile(name string) (*os.File, fs.FileInfo, error) {
 	f, info, at, err := t.openRegularFile(name)
 	if err != nil {
 		return nil, nil, err
@@ -211,7 +211,7 @@ func (t *AgentTree) resolvedPath(f *os.File, name string) (string, error) {
 // Close closes the tree's files, so that it can be unmounted. Its Root belongs to the caller.
 // The tree must not be used after it.
 func (t *AgentTree) Close() {
-	t.beside.close()
+	t.beside.closeAll()
 	if f := t.top.Swap(nil); f != nil {
 		_ = f.Close() // it was opened for reading only
 	}
@@ -326,7 +326,7 @@ const (
 func (t *AgentTree) sameNameElsewhere(name string) []string {
 	var same, alike []string
 	n, low := 0, strings.ToLower(name)
-	_ = t.Hidden.Walk(t.Root, ".", func(at string, d fs.DirEntry) bool { // on an error, none is named
+	_ = t.Hidden.WalkUnignored(t.Root, ".", func(at string, d fs.DirEntry) bool { // on an error, none is named
 		base := strings.ToLower(path.Base(at))
 		switch {
 		case t.checkAccess(at, false) != nil || d.IsDir():

@@ -29,7 +29,7 @@ func TestClimb(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	tree := New(dir, root)
+	tree := NewAgentTree(dir, root)
 	for name, want := range map[string]string{
 		"a/b/../x": "c/x", "a/../x": "x", "./a/./x": "a/x", "a/b/../../x": "x", "c/d/../x": "c/x", dir + "/a/b/../x": "c/x", "c/d/..": "c",
 		"a/b/../../../x": "", "../x": "", "a/out/../x": "", "a/top/../x": "", "none/../x": "", "x/../x": "",

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func apply(a, b []string, hunks []LineHunk) []string {
+func apply(a, b []string, hunks []ReplacedLineHunk) []string {
 	var out []string
 	from := 0
 	for _, h := range hunks {

@@ -23,7 +23,7 @@ func (t *AgentTree) EditFile(name string, edits []TextReplacement) (string, erro
 	}
 	changes := t.seen.changesSinceRead(name, d.text)
 	if len(changes) > 0 {
-		t.seen.recordText(name, d.text) // the agent is informed now, whatever follows
+		t.seen.rememberVersion(name, d.text) // the agent is informed now, whatever follows
 	}
 	for i := range edits {
 		edits[i].Old, edits[i].New = d.form.normaliseLineEnds(edits[i].Old), d.form.normaliseLineEnds(edits[i].New)
@@ -42,12 +42,12 @@ func (t *AgentTree) EditFile(name string, edits []TextReplacement) (string, erro
 	if err := t.replaceFile(name, data, &d); err != nil {
 		return "", err
 	}
-	t.seen.recordText(name, after)
+	t.seen.rememberVersion(name, after)
 	return fmt.Sprintf("edited %s: %s%s", name, describeHunkRanges(ComputeHunks(splitLines(d.text), splitLines(after))), changedSinceReadNote(d.text, changes)), nil
 }
 
 // describeHunkRanges returns the changed lines of the file as it is now, and the lines that they replaced.
-func describeHunkRanges(hunks []LineHunk) string {
+func describeHunkRanges(hunks []ReplacedLineHunk) string {
 	var all []string
 	for i, h := range hunks {
 		if i == maxRanges {
@@ -82,9 +82,9 @@ func lineNumberRange(first, n int) string {
 }
 
 // unquotedChanges returns the changes whose lines no edit quotes.
-func unquotedChanges(text string, changes []LineHunk, edits []TextReplacement) []LineHunk {
+func unquotedChanges(text string, changes []ReplacedLineHunk, edits []TextReplacement) []ReplacedLineHunk {
 	lines := splitLines(text)
-	var left []LineHunk
+	var left []ReplacedLineHunk
 	for _, h := range changes {
 		is := strings.Join(lines[h.To:h.To+h.New], "\n")
 		if h.New == 0 || !slices.ContainsFunc(edits, func(ed TextReplacement) bool { return strings.Contains(ed.Old, is) }) {
@@ -95,7 +95,7 @@ func unquotedChanges(text string, changes []LineHunk, edits []TextReplacement) [
 }
 
 // changedSinceReadNote describes changes that somebody else made.
-func changedSinceReadNote(text string, changes []LineHunk) string {
+func changedSinceReadNote(text string, changes []ReplacedLineHunk) string {
 	if len(changes) == 0 {
 		return ""
 	}

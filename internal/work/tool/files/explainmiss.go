@@ -54,7 +54,7 @@ func whitespaceDifference(have, want []string, at int) string {
 		}
 		switch {
 		case strings.TrimRight(h, "\r") == strings.TrimRight(w, "\r"):
-			return fmt.Sprintf(" (line %d: %s)", at+i+1, carriageReturns(h, w))
+			return fmt.Sprintf(" (line %d: %s)", at+i+1, carriageReturnDifference(h, w))
 		case strings.TrimRight(h, " \t\r") == strings.TrimRight(w, " \t\r"):
 			return fmt.Sprintf(" (line %d ends with %s there, with %s in old)", at+i+1, describeWhitespace(h[len(strings.TrimRight(h, " \t\r")):]), describeWhitespace(w[len(strings.TrimRight(w, " \t\r")):]))
 		case leadingSpace(h) != leadingSpace(w):
@@ -66,7 +66,7 @@ func whitespaceDifference(have, want []string, at int) string {
 	return " (at the very beginning or end)"
 }
 
-func carriageReturns(have, want string) string {
+func carriageReturnDifference(have, want string) string {
 	if strings.HasSuffix(have, "\r") && !strings.HasSuffix(want, "\r") {
 		return "it ends with CRLF there, with LF in old; the file mixes both"
 	}

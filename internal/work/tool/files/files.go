@@ -6,7 +6,7 @@
 // A walk sees a tree as git does: without .git, without the files that the tree's own
 // .gitignore files ignore, and without following links. Files in .nexusignore, which has the
 // same syntax, are hidden from agents completely, and so are files with secrets, by name or by
-// content ([HiddenRules]). Gates are no agents, and see all of it. A search is faster with
+// content ([HiddenPathRules]). Gates are no agents, and see all of it. A search is faster with
 // ripgrep; its result is the same without.
 package files
 
@@ -26,33 +26,33 @@ type AgentTree struct {
 	Writes bool     // false: the tree is read-only
 	// returns why a file may not be written though others may; nil: all may
 	Rule   func(name string) error
-	Hidden HiddenRules // files that are hidden from agents
-	Caches []string    // directories outside that may be read; see [AgentTree.TreeForPath]
-	apart  bool        // it is one of the caches, and names include its directory
-	seen   *readHistory
-	beside *openCaches
+	Hidden HiddenPathRules // files that are hidden from agents
+	Caches []string        // directories outside that may be read; see [AgentTree.TreeForPath]
+	apart  bool            // it is one of the caches, and names include its directory
+	seen   *readLineHistory
+	beside *openCacheDirs
 	top    atomic.Pointer[os.File] // Root's directory, opened on first use
 }
 
-// New returns a tree of which the agent has read nothing.
-func New(dir string, root *os.Root) *AgentTree {
-	return &AgentTree{Dir: dir, Root: root, seen: newReadHistory(), beside: &openCaches{}}
+// NewAgentTree returns a tree of which the agent has read nothing.
+func NewAgentTree(dir string, root *os.Root) *AgentTree {
+	return &AgentTree{Dir: dir, Root: root, seen: newReadHistory(), beside: &openCacheDirs{}}
 }
 
 // WithoutHistory returns the same tree for a reader that has read nothing of it. It is closed
 // separately.
 func (t *AgentTree) WithoutHistory() *AgentTree {
-	n := New(t.Dir, t.Root)
+	n := NewAgentTree(t.Dir, t.Root)
 	n.Writes, n.Rule, n.Hidden, n.Caches = t.Writes, t.Rule, t.Hidden, t.Caches
 	return n
 }
 
-// RefusedError means that a file may not be accessed, with the rule.
-type RefusedError struct{ Rule, Text string }
+// FileRefusedError means that a file may not be accessed, with the rule.
+type FileRefusedError struct{ Rule, Text string }
 
 // Error implements error.
-func (e *RefusedError) Error() string { return e.Text }
+func (e *FileRefusedError) Error() string { return e.Text }
 
 func newRefusal(rule, format string, args ...any) error {
-	return &RefusedError{rule, fmt.Sprintf(format, args...)}
+	return &FileRefusedError{rule, fmt.Sprintf(format, args...)}
 }

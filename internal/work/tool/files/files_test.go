@@ -12,7 +12,7 @@ func TestSeenIsBounded(t *testing.T) {
 	s := newReadHistory()
 	long := strings.Repeat("x\n", maxSeen/4)
 	for _, name := range []string{"a", "b", "c", "d", "e", "e", "f"} {
-		s.recordText(name, long)
+		s.rememberVersion(name, long)
 	}
 	if s.lines > maxSeen || len(s.files) != 4 || len(s.order) != 4 || s.files["f"].lines == nil {
 		t.Errorf("%d lines of %d files", s.lines, len(s.files))
@@ -27,7 +27,7 @@ func FuzzPath(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		got, err := New("/tmp/tree", nil).CleanPath(name, true)
+		got, err := NewAgentTree("/tmp/tree", nil).CleanPath(name, true)
 		if err != nil {
 			return
 		}
@@ -53,7 +53,7 @@ func BenchmarkEdit(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer root.Close()
-			t := New(dir, root)
+			t := NewAgentTree(dir, root)
 			t.Writes = true
 			var text strings.Builder
 			for i := range lines {

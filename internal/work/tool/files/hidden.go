@@ -24,8 +24,8 @@ const (
 	maxWalk = 5_000_000 // entries of a tree
 )
 
-// HiddenRules define which files are hidden. The zero value hides the package's defaults.
-type HiddenRules struct {
+// HiddenPathRules define which files are hidden. The zero value hides the package's defaults.
+type HiddenPathRules struct {
 	Show []string // patterns of paths that people made visible to agents
 	// the rules of .nexusignore in a version that agents cannot change; nil: those in the tree
 	// now
@@ -34,16 +34,16 @@ type HiddenRules struct {
 }
 
 // WithMasker returns the rules prepared for many single files.
-func (r HiddenRules) WithMasker() HiddenRules {
-	r.masker = secret.New(nil)
+func (r HiddenPathRules) WithMasker() HiddenPathRules {
+	r.masker = secret.NewMasker(nil)
 	return r
 }
 
-func (r HiddenRules) secretMasker() *secret.Masker {
+func (r HiddenPathRules) secretMasker() *secret.Masker {
 	if r.masker != nil {
 		return r.masker
 	}
-	return secret.New(nil)
+	return secret.NewMasker(nil)
 }
 
 // HiddenFile is a file or directory that is hidden, with the reason.
@@ -68,12 +68,12 @@ const (
 )
 
 // isShown reports whether people made a file visible to agents.
-func (r HiddenRules) isShown(name string) bool {
-	return pathkind.IsShown(r.Show, name)
+func (r HiddenPathRules) isShown(name string) bool {
+	return pathkind.MatchesShowPattern(r.Show, name)
 }
 
-// Name returns why a file is hidden by its name alone, or "".
-func (r HiddenRules) Name(name string) string {
+// NameReason returns why a file is hidden by its name alone, or "".
+func (r HiddenPathRules) NameReason(name string) string {
 	if pathkind.ProtectionOf(name, false) == pathkind.MaySecret && !r.isShown(name) {
 		return byName
 	}
@@ -82,8 +82,8 @@ func (r HiddenRules) Name(name string) string {
 
 // Read returns why an open file is hidden by its content, or "", and resets the file to its
 // beginning.
-func (r HiddenRules) Read(name string, f io.ReadSeeker, size int64) string {
-	if !holdsSecrets(name) || size > maxInspected || r.isShown(name) {
+func (r HiddenPathRules) Read(name string, f io.ReadSeeker, size int64) string {
+	if !isSecretDataFile(name) || size > maxInspected || r.isShown(name) {
 		return ""
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxInspected))
@@ -94,14 +94,14 @@ func (r HiddenRules) Read(name string, f io.ReadSeeker, size int64) string {
 }
 
 // Text returns why a file with such a text is hidden, or "".
-func (r HiddenRules) Text(name string, text []byte) string {
-	if !holdsSecrets(name) {
+func (r HiddenPathRules) Text(name string, text []byte) string {
+	if !isSecretDataFile(name) {
 		return ""
 	}
 	return r.secretReason(r.secretMasker(), name, text)
 }
 
-func (r HiddenRules) secretReason(m *secret.Masker, name string, text []byte) string {
+func (r HiddenPathRules) secretReason(m *secret.Masker, name string, text []byte) string {
 	kind, line, found := m.FindCertainKey(text)
 	if !found || r.isShown(name) {
 		return ""
@@ -109,11 +109,11 @@ func (r HiddenRules) secretReason(m *secret.Masker, name string, text []byte) st
 	return fmt.Sprintf("line %d holds %s", line, kind)
 }
 
-// holdsSecrets reports whether a file is a data file, in which people store keys, and neither
+// isSecretDataFile reports whether a file is a data file, in which people store keys, and neither
 // an example nor test data. Keys in code and in prose are masked in the output: programs need
 // the code.
-func holdsSecrets(name string) bool {
-	if pathkind.IsExample(name) || pathkind.IsFixture(name) {
+func isSecretDataFile(name string) bool {
+	if pathkind.IsExampleFile(name) || pathkind.IsTestDataFile(name) {
 		return false
 	}
 	base := strings.ToLower(path.Base(name))
@@ -126,15 +126,15 @@ func holdsSecrets(name string) bool {
 	return strings.HasPrefix(base, ".") && strings.Count(base, ".") == 1 || strings.HasPrefix(base, ".env")
 }
 
-// isSettings reports whether files of this name are often committed without secrets, and read
+// isSettingsFile reports whether files of this name are often committed without secrets, and read
 // by programs that are built there.
-func isSettings(name string) bool {
+func isSettingsFile(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	return base == ".env" || strings.HasPrefix(base, ".env.") || base == ".envrc" || base == ".npmrc" || base == ".pypirc"
 }
 
-// HiddenFound is the result of searching a whole tree.
-type HiddenFound struct {
+// HiddenFileSearchResult is the result of searching a whole tree.
+type HiddenFileSearchResult struct {
 	Files  []HiddenFile // files that commands may not open, in order
 	Values []string     // secrets in them that are masked in all output
 	Cut    bool         // the tree was too large to search completely
@@ -143,14 +143,14 @@ type HiddenFound struct {
 }
 
 // markVisible records a visible file.
-func (f *HiddenFound) markVisible(name string) {
+func (f *HiddenFileSearchResult) markVisible(name string) {
 	for dir := path.Dir(name); !f.shows[dir]; dir = path.Dir(dir) {
 		f.shows[dir] = true
 	}
 }
 
 // HiddenPaths returns the hidden files, as whole directories if all files in them are hidden.
-func (f HiddenFound) HiddenPaths() []HiddenFile {
+func (f HiddenFileSearchResult) HiddenPaths() []HiddenFile {
 	var all []HiddenFile
 	for _, file := range f.Files {
 		for dir := path.Dir(file.Name); !f.shows[dir] && dir != "."; dir = path.Dir(dir) {
@@ -166,10 +166,10 @@ func (f HiddenFound) HiddenPaths() []HiddenFile {
 }
 
 // FindHidden searches a tree. It follows no links.
-func (r HiddenRules) FindHidden(root *os.Root) HiddenFound {
-	all := HiddenFound{shows: map[string]bool{}}
+func (r HiddenPathRules) FindHidden(root *os.Root) HiddenFileSearchResult {
+	all := HiddenFileSearchResult{shows: map[string]bool{}}
 	m, looked, walked := r.secretMasker(), int64(0), 0
-	r.walkAll(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
+	r.walkTree(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
 		walked++
 		more = walked < maxWalk
 		all.Cut = !more
@@ -183,8 +183,8 @@ func (r HiddenRules) FindHidden(root *os.Root) HiddenFound {
 			}
 			return true, more
 		}
-		why := r.Name(name)
-		if why == "" && (!holdsSecrets(name) || looked > maxLook) {
+		why := r.NameReason(name)
+		if why == "" && (!isSecretDataFile(name) || looked > maxLook) {
 			all.markVisible(name)
 			return true, more
 		}
@@ -192,7 +192,7 @@ func (r HiddenRules) FindHidden(root *os.Root) HiddenFound {
 		looked += int64(len(text))
 		if why == "" {
 			why = r.secretReason(m, name, text)
-		} else if isSettings(name) && len(text) < maxInspected && hasNoSecrets(m, text) {
+		} else if isSettingsFile(name) && len(text) < maxInspected && hasNoSecrets(m, text) {
 			all.markVisible(name)
 			return true, more // programs of the project read it; agents still do not see it
 		}

@@ -45,7 +45,7 @@ func TestLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	r := HiddenRules{Show: []string{"shown", "open/*.yaml"}}
+	r := HiddenPathRules{Show: []string{"shown", "open/*.yaml"}}
 	found := r.FindHidden(root)
 	var got []string
 	for _, f := range found.Files {

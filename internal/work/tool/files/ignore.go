@@ -18,19 +18,19 @@ import (
 // IgnoreFile is the name of the files that hide files from agents.
 const IgnoreFile = ignore.File
 
-// ignoreRules are the rules that apply in a directory. A file excluded by one of the two lists
+// directoryIgnoreRules are the rules that apply in a directory. A file excluded by one of the two lists
 // is not included by the other.
-type ignoreRules struct {
+type directoryIgnoreRules struct {
 	git, own []ignore.IgnorePattern
-	hidden   HiddenRules
+	hidden   HiddenPathRules
 }
 
 // withDirectory returns the rules extended by those in a directory.
-func (r ignoreRules) withDirectory(root *os.Root, dir string) ignoreRules {
-	return ignoreRules{append(slices.Clip(r.git), loadIgnore(root, dir, ".gitignore")...), append(slices.Clip(r.own), r.hidden.directoryRules(root, dir)...), r.hidden}
+func (r directoryIgnoreRules) withDirectory(root *os.Root, dir string) directoryIgnoreRules {
+	return directoryIgnoreRules{append(slices.Clip(r.git), loadIgnore(root, dir, ".gitignore")...), append(slices.Clip(r.own), r.hidden.directoryRules(root, dir)...), r.hidden}
 }
 
-func (r ignoreRules) isIgnored(name string, dir bool) bool {
+func (r directoryIgnoreRules) isIgnored(name string, dir bool) bool {
 	return ignore.IsIgnored(r.git, name, dir) || ignore.IsIgnored(r.own, name, dir)
 }
 
@@ -41,7 +41,7 @@ func loadIgnore(root *os.Root, dir, file string) []ignore.IgnorePattern {
 	text, err := ignoreText(root, path.Join(dir, file))
 	var rules []ignore.IgnorePattern
 	if err == nil {
-		rules, err = ignore.ParseFile(dir, text)
+		rules, err = ignore.ParseIgnoreFile(dir, text)
 	}
 	if err != nil && file == IgnoreFile && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		rules = append(rules, ignore.IgnoreAll(dir))
@@ -69,7 +69,7 @@ func ignoreText(root *os.Root, name string) (string, error) {
 }
 
 // directoryRules returns the rules of a directory's .nexusignore.
-func (r HiddenRules) directoryRules(root *os.Root, dir string) []ignore.IgnorePattern {
+func (r HiddenPathRules) directoryRules(root *os.Root, dir string) []ignore.IgnorePattern {
 	if r.Kept != nil {
 		return r.Kept.RulesIn(dir)
 	}
@@ -77,7 +77,7 @@ func (r HiddenRules) directoryRules(root *os.Root, dir string) []ignore.IgnorePa
 }
 
 // IsIgnored reports whether .nexusignore hides a path from agents.
-func (r HiddenRules) IsIgnored(root *os.Root, name string) bool {
+func (r HiddenPathRules) IsIgnored(root *os.Root, name string) bool {
 	all := r.directoryRules(root, ".")
 	for at := range parentDirectories(name) {
 		if len(all) > 0 {
@@ -93,10 +93,10 @@ func (r HiddenRules) IsIgnored(root *os.Root, name string) bool {
 	return false
 }
 
-// Walk calls visit for the files below a directory that are not ignored, in the order of
+// WalkUnignored calls visit for the files below a directory that are not ignored, in the order of
 // names, and stops when visit returns false.
-func (r HiddenRules) Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool) error {
-	all := ignoreRules{hidden: r}.withDirectory(root, ".")
+func (r HiddenPathRules) WalkUnignored(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool) error {
+	all := directoryIgnoreRules{hidden: r}.withDirectory(root, ".")
 	for at := range parentDirectories(dir) {
 		all = all.withDirectory(root, at)
 	}
@@ -104,14 +104,14 @@ func (r HiddenRules) Walk(root *os.Root, dir string, visit func(name string, d f
 	return err
 }
 
-// walkAll calls visit for all entries of a tree except .git, including those that git ignores,
+// walkTree calls visit for all entries of a tree except .git, including those that git ignores,
 // and passes whether .nexusignore hides an entry from agents. It enters a directory, and
 // continues at all, if visit returns true.
-func (r HiddenRules) walkAll(root *os.Root, visit func(name string, d fs.DirEntry, kept bool) (enter, more bool)) {
-	r.walkEach(root, ".", r.directoryRules(root, "."), visit)
+func (r HiddenPathRules) walkTree(root *os.Root, visit func(name string, d fs.DirEntry, kept bool) (enter, more bool)) {
+	r.walkDirectory(root, ".", r.directoryRules(root, "."), visit)
 }
 
-func (r HiddenRules) walkEach(root *os.Root, dir string, rules []ignore.IgnorePattern, visit func(string, fs.DirEntry, bool) (bool, bool)) (more bool) {
+func (r HiddenPathRules) walkDirectory(root *os.Root, dir string, rules []ignore.IgnorePattern, visit func(string, fs.DirEntry, bool) (bool, bool)) (more bool) {
 	d, err := root.Open(dir)
 	if err != nil {
 		return true // unreadable entries are skipped
@@ -129,7 +129,7 @@ func (r HiddenRules) walkEach(root *os.Root, dir string, rules []ignore.IgnorePa
 			return false
 		}
 		if enter && entry.IsDir() {
-			if !r.walkEach(root, name, append(slices.Clip(rules), r.directoryRules(root, name)...), visit) {
+			if !r.walkDirectory(root, name, append(slices.Clip(rules), r.directoryRules(root, name)...), visit) {
 				return false
 			}
 		}
@@ -151,7 +151,7 @@ func parentDirectories(dir string) iter.Seq[string] {
 	}
 }
 
-func walkNotIgnored(root *os.Root, dir string, r ignoreRules, visit func(string, fs.DirEntry) bool) (more bool, err error) {
+func walkNotIgnored(root *os.Root, dir string, r directoryIgnoreRules, visit func(string, fs.DirEntry) bool) (more bool, err error) {
 	d, err := root.Open(dir)
 	if err != nil {
 		return false, err

@@ -26,7 +26,7 @@ func walked(tb testing.TB, dir, below string) []string {
 	}
 	defer root.Close()
 	files := []string{}
-	err = HiddenRules{}.Walk(root, below, func(name string, d fs.DirEntry) bool {
+	err = HiddenPathRules{}.WalkUnignored(root, below, func(name string, d fs.DirEntry) bool {
 		if !d.IsDir() {
 			files = append(files, name)
 		}
@@ -136,10 +136,10 @@ func TestWalkStops(t *testing.T) {
 	}
 	defer root.Close()
 	n := 0
-	if err := (HiddenRules{}).Walk(root, ".", func(string, fs.DirEntry) bool { n++; return n < 2 }); err != nil || n != 2 {
+	if err := (HiddenPathRules{}).WalkUnignored(root, ".", func(string, fs.DirEntry) bool { n++; return n < 2 }); err != nil || n != 2 {
 		t.Errorf("visited %d, %v", n, err)
 	}
-	if err := (HiddenRules{}).Walk(root, "none", nil); err == nil {
+	if err := (HiddenPathRules{}).WalkUnignored(root, "none", nil); err == nil {
 		t.Error("walked nothing")
 	}
 }
@@ -164,7 +164,7 @@ func TestWalkFromAnywhere(t *testing.T) {
 		defer root.Close()
 		all := walked(t, dir, ".")
 		for _, n := range all {
-			if (HiddenRules{}).IsIgnored(root, n) {
+			if (HiddenPathRules{}).IsIgnored(root, n) {
 				rt.Fatalf("%s is listed and hidden", n)
 			}
 		}
@@ -196,11 +196,11 @@ func TestKeptOfACommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = root.Close() })
-	kept, err := ignore.NewSet(map[string]string{"sub/.nexusignore": "own.txt\n"})
+	kept, err := ignore.NewIgnoreSet(map[string]string{"sub/.nexusignore": "own.txt\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := HiddenRules{Kept: &kept}
+	r := HiddenPathRules{Kept: &kept}
 	if r.IsIgnored(root, "new.txt") || !r.IsIgnored(root, "sub/own.txt") {
 		t.Error("the tree's own files were asked")
 	}
@@ -212,7 +212,7 @@ func TestKeptOfACommit(t *testing.T) {
 		t.Error(got)
 	}
 	var seen []string
-	if err := r.Walk(root, ".", func(name string, _ fs.DirEntry) bool { seen = append(seen, name); return true }); err != nil {
+	if err := r.WalkUnignored(root, ".", func(name string, _ fs.DirEntry) bool { seen = append(seen, name); return true }); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{".nexusignore", "new.txt", "sub", "sub/.nexusignore"}, seen); d != "" {
@@ -229,7 +229,7 @@ func TestIgnoreFileThatCannotBeRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := (HiddenRules{}); !r.IsIgnored(root, "sub/a") || r.IsIgnored(root, "b") {
+		if r := (HiddenPathRules{}); !r.IsIgnored(root, "sub/a") || r.IsIgnored(root, "b") {
 			t.Errorf("%s: the wrong files are hidden", name)
 		}
 		_ = root.Close()
@@ -251,7 +251,7 @@ func TestCover(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = root.Close() })
 	var got []string
-	for _, f := range (HiddenRules{}).FindHidden(root).HiddenPaths() {
+	for _, f := range (HiddenPathRules{}).FindHidden(root).HiddenPaths() {
 		got = append(got, f.Name)
 	}
 	if d := cmp.Diff([]string{"all", "link/a.x", "some/a.x", "some/deep", "top.x"}, got); d != "" {

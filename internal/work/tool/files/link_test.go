@@ -33,7 +33,7 @@ func TestEditThroughLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	tree := New(dir, root)
+	tree := NewAgentTree(dir, root)
 	tree.Writes = true
 	last := "one"
 	for _, name := range []string{"AGENTS.md", "chain.md", "docs/up.md"} {
@@ -63,7 +63,7 @@ func TestAFileIsNoDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	tree := New(dir, root)
+	tree := NewAgentTree(dir, root)
 	for name, fits := range map[string]bool{"x.go": true, "./x.go": true, ".": true, "./": true, "x.go/.": false, "x.go/": false, "x.go/./": false, dir + "/x.go/.": false} {
 		if _, err := tree.CleanPath(name, false); (err == nil) != fits {
 			t.Errorf("%s: %v", name, err)

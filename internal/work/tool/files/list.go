@@ -21,7 +21,7 @@ func (f TreeSearcher) List(ctx context.Context, dir, glob string, depth int) (st
 	}
 	var b strings.Builder
 	listed, more := 0, 0
-	err := f.Tree.Hidden.Walk(f.Tree.Root, dir, func(name string, d fs.DirEntry) bool {
+	err := f.Tree.Hidden.WalkUnignored(f.Tree.Root, dir, func(name string, d fs.DirEntry) bool {
 		level := strings.Count(pathBelow(dir, name), "/") + 1
 		shown := !d.IsDir() && matchesGlob(glob, dir, name) || d.IsDir() && depth > 0 && level == depth && glob == ""
 		if depth > 0 && level > depth || !shown {
@@ -35,7 +35,7 @@ func (f TreeSearcher) List(ctx context.Context, dir, glob string, depth int) (st
 		b.WriteString(f.Tree.displayName(name))
 		if d.IsDir() {
 			b.WriteByte('/')
-		} else if f.Tree.Hidden.Name(name) != "" {
+		} else if f.Tree.Hidden.NameReason(name) != "" {
 			b.WriteString(" [hidden from agents]")
 		}
 		b.WriteByte('\n')
@@ -71,9 +71,9 @@ func checkGlob(glob string) error {
 	parts := strings.FieldsFunc(plain, func(r rune) bool { return strings.ContainsRune("/{},", r) })
 	switch {
 	case strings.HasPrefix(plain, "/"), strings.HasPrefix(plain, "~"), strings.HasPrefix(plain, "{") && (strings.Contains(plain, "{/") || strings.Contains(plain, ",/")):
-		return &RefusedError{Rule: "path.outside", Text: fmt.Sprintf("the glob %q is about paths outside the worktree; give one relative to its root", glob)}
+		return &FileRefusedError{Rule: "path.outside", Text: fmt.Sprintf("the glob %q is about paths outside the worktree; give one relative to its root", glob)}
 	case slices.Contains(parts, ".."):
-		return &RefusedError{Rule: "path.outside", Text: fmt.Sprintf("the glob %q leaves its directory, and nothing outside the worktree is listed; give one without ..", glob)}
+		return &FileRefusedError{Rule: "path.outside", Text: fmt.Sprintf("the glob %q leaves its directory, and nothing outside the worktree is listed; give one without ..", glob)}
 	}
 	return nil
 }

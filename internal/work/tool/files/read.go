@@ -13,19 +13,19 @@ const maxScan = 64 << 20 // bytes of a file that read_file scans
 
 // Read returns lines of a file, with a note if there are more.
 func (t *AgentTree) Read(name string, first, limit int) (string, error) {
-	return t.Show(name, LineRange{First: first, Limit: limit})
+	return t.Show(name, LineSelection{First: first, Limit: limit})
 }
 
-// LineRange selects lines of a text.
-type LineRange struct {
+// LineSelection selects lines of a text.
+type LineSelection struct {
 	First    int  // first line, from 1
 	Limit    int  // number of lines; 0 means all
 	Numbered bool // each begins with its number and a tab
 }
 
 // Show is Read with optional line numbers.
-func (t *AgentTree) Show(name string, l LineRange) (string, error) {
-	f, info, err := t.openShown(name)
+func (t *AgentTree) Show(name string, l LineSelection) (string, error) {
+	f, info, err := t.openReadableFile(name)
 	if err != nil {
 		return "", err
 	}
@@ -41,7 +41,7 @@ func (t *AgentTree) Show(name string, l LineRange) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t.seen.recordText(name, d.text)
+	t.seen.rememberVersion(name, d.text)
 	if d.text == "" {
 		return "[the file is empty]", nil
 	}
@@ -53,7 +53,7 @@ func (t *AgentTree) Show(name string, l LineRange) (string, error) {
 }
 
 // FormatPage returns lines of a text, with a note if there are more.
-func FormatPage(name string, r *bufio.Reader, l LineRange) (string, error) {
+func FormatPage(name string, r *bufio.Reader, l LineSelection) (string, error) {
 	var b strings.Builder
 	n, last, first, limit := 0, 0, l.First, l.Limit
 	for {

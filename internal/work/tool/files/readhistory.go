@@ -12,29 +12,29 @@ const (
 	near    = 3       // lines between an edit and a change that the agent has not seen
 )
 
-// readHistory remembers the lines that an agent read, a hash for each line. It may be used by
+// readLineHistory remembers the lines that an agent read, a hash for each line. It may be used by
 // many goroutines.
-type readHistory struct {
+type readLineHistory struct {
 	seed maphash.Seed
 
 	mu    sync.Mutex
-	files map[string]rememberedFile
+	files map[string]rememberedFileLines
 	order []string // oldest first
 	lines int
 }
 
-// rememberedFile is the remembered state of a file.
-type rememberedFile struct {
+// rememberedFileLines is the remembered state of a file.
+type rememberedFileLines struct {
 	whole uint64 // hash of the whole text
 	lines []uint64
 }
 
-func newReadHistory() *readHistory {
-	return &readHistory{seed: maphash.MakeSeed(), files: map[string]rememberedFile{}}
+func newReadHistory() *readLineHistory {
+	return &readLineHistory{seed: maphash.MakeSeed(), files: map[string]rememberedFileLines{}}
 }
 
 // lineHashes returns the hashes of the lines that [splitLines] returns.
-func (s *readHistory) lineHashes(text string) []uint64 {
+func (s *readLineHistory) lineHashes(text string) []uint64 {
 	sums := make([]uint64, 0, strings.Count(text, "\n")+1)
 	for l := range strings.Lines(text) {
 		line, ends := strings.CutSuffix(l, "\n")
@@ -46,9 +46,9 @@ func (s *readHistory) lineHashes(text string) []uint64 {
 	return sums
 }
 
-// recordText remembers a file in the version that the agent knows now.
-func (s *readHistory) recordText(name, text string) {
-	k := rememberedFile{maphash.String(s.seed, text), s.lineHashes(text)}
+// rememberVersion remembers a file in the version that the agent knows now.
+func (s *readLineHistory) rememberVersion(name, text string) {
+	k := rememberedFileLines{maphash.String(s.seed, text), s.lineHashes(text)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, had := s.files[name]; !had {
@@ -65,7 +65,7 @@ func (s *readHistory) recordText(name, text string) {
 }
 
 // changesSinceRead returns the changes of a file since the agent read it: none if it never did.
-func (s *readHistory) changesSinceRead(name, text string) []LineHunk {
+func (s *readLineHistory) changesSinceRead(name, text string) []ReplacedLineHunk {
 	s.mu.Lock()
 	old, had := s.files[name]
 	s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *readHistory) changesSinceRead(name, text string) []LineHunk {
 }
 
 // describeChanges describes changes, with the lines as they are now.
-func describeChanges(text string, changes []LineHunk, most int) string {
+func describeChanges(text string, changes []ReplacedLineHunk, most int) string {
 	lines := splitLines(text)
 	var b strings.Builder
 	for i, h := range changes {
@@ -105,7 +105,7 @@ func describeChanges(text string, changes []LineHunk, most int) string {
 }
 
 // touchesUnseenChange reports whether one of our changes is near one that the agent has not seen.
-func touchesUnseenChange(ours, theirs []LineHunk) bool {
+func touchesUnseenChange(ours, theirs []ReplacedLineHunk) bool {
 	for _, o := range ours {
 		for _, t := range theirs {
 			if o.From < t.To+t.New+near && t.To < o.From+o.Old+near {

@@ -21,18 +21,18 @@ const (
 // RedactHidden removes from a text for an agent the quotes of files that .nexusignore hides from
 // agents: their parts of a diff, and their lines if the text names them, as in the messages of
 // gates that quote code. Quotes of other files stay unchanged.
-func (r HiddenRules) RedactHidden(root *os.Root, text string) string {
-	return r.redactText(root, text, true)
+func (r HiddenPathRules) RedactHidden(root *os.Root, text string) string {
+	return r.redactHiddenQuotes(root, text, true)
 }
 
-// RedactOutput does the same as [HiddenRules.RedactHidden] for the output of a command. Nothing in that
+// RedactOutput does the same as [HiddenPathRules.RedactHidden] for the output of a command. Nothing in that
 // counts as a diff of ours, whatever its form.
-func (r HiddenRules) RedactOutput(root *os.Root, text string) string {
-	return r.redactText(root, text, false)
+func (r HiddenPathRules) RedactOutput(root *os.Root, text string) string {
+	return r.redactHiddenQuotes(root, text, false)
 }
 
-func (r HiddenRules) redactText(root *os.Root, text string, diffs bool) string {
-	kept := r.keptFiles(root)
+func (r HiddenPathRules) redactHiddenQuotes(root *os.Root, text string, diffs bool) string {
+	kept := r.hiddenFiles(root)
 	if kept == nil {
 		return text
 	}
@@ -55,11 +55,11 @@ func (r HiddenRules) redactText(root *os.Root, text string, diffs bool) string {
 	return text
 }
 
-// keptFiles returns the files that .nexusignore hides from agents, nil if there are none.
-func (r HiddenRules) keptFiles(root *os.Root) []string {
+// hiddenFiles returns the files that .nexusignore hides from agents, nil if there are none.
+func (r HiddenPathRules) hiddenFiles(root *os.Root) []string {
 	var all []string
 	within := ""
-	r.walkAll(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
+	r.walkTree(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
 		if within != "" && !strings.HasPrefix(name, within+"/") {
 			within = ""
 		}

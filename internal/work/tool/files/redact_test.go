@@ -45,7 +45,7 @@ func TestVeil(t *testing.T) {
 			"own.txt\n```diff\ndiff --git a/x b/x\n+a canary of its own\n```\n", "own.txt\n```diff\ndiff --git a/x b/x\n+a canary of its own\n```\n",
 		},
 	} {
-		if got := (HiddenRules{}).RedactHidden(root, c.text); got != c.want {
+		if got := (HiddenPathRules{}).RedactHidden(root, c.text); got != c.want {
 			t.Errorf("%s: got\n%s", name, got)
 		}
 	}
@@ -53,7 +53,7 @@ func TestVeil(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "hidden/deep/a.go: \"canary one\"\n"
-	if got := (HiddenRules{}).RedactHidden(root, text); got != text || strings.Contains(got, "hides") {
+	if got := (HiddenPathRules{}).RedactHidden(root, text); got != text || strings.Contains(got, "hides") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -74,7 +74,7 @@ func TestVeilWithinAFence(t *testing.T) {
 		"a.txt\n```diff\n+x\n```\ncanary canary\n":                               false,
 		"a.txt\n```text\nx\n```\n````diff\n ```text\n canary canary\n ```\n````": true,
 	} {
-		if got := (HiddenRules{}).RedactHidden(root, text); strings.Contains(got, "canary canary") != shown {
+		if got := (HiddenPathRules{}).RedactHidden(root, text); strings.Contains(got, "canary canary") != shown {
 			t.Errorf("%q: %q", text, got)
 		}
 	}
@@ -90,7 +90,7 @@ func TestVeilPrinted(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = root.Close() })
 	for _, text := range []string{"cat a.txt\n\ncanary canary\n", ": <<X\n```diff\nX\ncat a.txt\n\ncanary canary\n", "a.txt\n```diff\n+canary canary\n```\n"} {
-		if got := (HiddenRules{}).RedactOutput(root, text); strings.Contains(got, "canary canary") || !strings.Contains(got, "a line of hidden/a.txt") {
+		if got := (HiddenPathRules{}).RedactOutput(root, text); strings.Contains(got, "canary canary") || !strings.Contains(got, "a line of hidden/a.txt") {
 			t.Errorf("%q: %q", text, got)
 		}
 	}
@@ -113,7 +113,7 @@ func FuzzVeil(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		got := (HiddenRules{}).RedactHidden(root, "a.txt\n"+before+line+after)
+		got := (HiddenPathRules{}).RedactHidden(root, "a.txt\n"+before+line+after)
 		if strings.Contains(got, line) && !strings.Contains(before+line+after, "diff") && !strings.Contains("a line of hidden/a.txt, which .nexusignore hides from agents", line) && !strings.Contains(before+after, line) {
 			t.Errorf("%q shows %q", got, line)
 		}

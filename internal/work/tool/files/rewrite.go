@@ -10,8 +10,8 @@ import (
 
 const maxRewritten = 8_000 // bytes of the changes of several files in the result for the agent
 
-// FileRewrite is the replacement of one file.
-type FileRewrite struct {
+// WholeFileRewrite is the replacement of one file.
+type WholeFileRewrite struct {
 	Name string
 	Old  string // the text that New was made from; a file with another text is not written
 	New  string
@@ -26,8 +26,8 @@ func (t *AgentTree) Text(name string) (string, error) {
 }
 
 // RewriteFiles gives files new texts, all or none of them, and returns the changes.
-func (t *AgentTree) RewriteFiles(all []FileRewrite) (string, error) {
-	was := make([]loadedFile, len(all))
+func (t *AgentTree) RewriteFiles(all []WholeFileRewrite) (string, error) {
+	was := make([]loadedTextFile, len(all))
 	data := make([][]byte, len(all))
 	for i, r := range all {
 		var err error
@@ -47,7 +47,7 @@ func (t *AgentTree) RewriteFiles(all []FileRewrite) (string, error) {
 	var b strings.Builder
 	for i, r := range all {
 		changes := t.seen.changesSinceRead(r.Name, was[i].text)
-		t.seen.recordText(r.Name, r.New)
+		t.seen.rememberVersion(r.Name, r.New)
 		if left := maxRewritten - b.Len(); left > 0 {
 			fmt.Fprintf(&b, "%s:\n%s%s\n", r.Name, strings.TrimSuffix(unifiedDiff(was[i].text, r.New, min(left, maxDiff)), "\n"), changedSinceReadNote(was[i].text, changes))
 		} else {
@@ -59,7 +59,7 @@ func (t *AgentTree) RewriteFiles(all []FileRewrite) (string, error) {
 
 // prepareRewrite checks whether a file may be written and is unchanged, and returns it with its
 // replacement.
-func (t *AgentTree) prepareRewrite(r FileRewrite) (d loadedFile, data []byte, err error) {
+func (t *AgentTree) prepareRewrite(r WholeFileRewrite) (d loadedTextFile, data []byte, err error) {
 	name, err := t.CleanPath(r.Name, true)
 	if err == nil {
 		err = t.checkWritable(name)
@@ -86,7 +86,7 @@ func (t *AgentTree) prepareRewrite(r FileRewrite) (d loadedFile, data []byte, er
 }
 
 // rollBackRewrites restores the contents of files.
-func (t *AgentTree) rollBackRewrites(all []FileRewrite, was []loadedFile, data [][]byte, why error) error {
+func (t *AgentTree) rollBackRewrites(all []WholeFileRewrite, was []loadedTextFile, data [][]byte, why error) error {
 	for i, r := range all {
 		var err error
 		if r.Made {

@@ -16,23 +16,23 @@ func ripgrepPattern(expr string) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	writePattern(&b, re)
+	writeRipgrepPattern(&b, re)
 	return b.String(), nil
 }
 
 // nonASCIIByte matches any byte that begins no ASCII character.
 const nonASCIIByte = `(?-u:[\x80-\xff])`
 
-func writePattern(b *strings.Builder, re *syntax.Regexp) {
+func writeRipgrepPattern(b *strings.Builder, re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpNoMatch:
 		b.WriteString(`[^\x{0}-\x{10FFFF}]`)
 	case syntax.OpLiteral:
 		for _, r := range re.Rune {
-			writeLetter(b, r, re.Flags&syntax.FoldCase != 0)
+			writeRipgrepLetter(b, r, re.Flags&syntax.FoldCase != 0)
 		}
 	case syntax.OpCharClass:
-		writeClass(b, re.Rune)
+		writeRipgrepClass(b, re.Rune)
 	case syntax.OpAnyCharNotNL, syntax.OpAnyChar:
 		b.WriteString("(?:.|" + nonASCIIByte + ")")
 	case syntax.OpBeginLine, syntax.OpBeginText:
@@ -42,12 +42,12 @@ func writePattern(b *strings.Builder, re *syntax.Regexp) {
 	case syntax.OpWordBoundary:
 		b.WriteString(`(?-u:\b)`)
 	case syntax.OpCapture:
-		writePattern(b, re.Sub[0])
+		writeRipgrepPattern(b, re.Sub[0])
 	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
-		writeRepeat(b, re)
+		writeRipgrepRepeat(b, re)
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
-			writePattern(b, sub)
+			writeRipgrepPattern(b, sub)
 		}
 	case syntax.OpAlternate:
 		b.WriteString("(?:")
@@ -55,7 +55,7 @@ func writePattern(b *strings.Builder, re *syntax.Regexp) {
 			if i > 0 {
 				b.WriteByte('|')
 			}
-			writePattern(b, sub)
+			writeRipgrepPattern(b, sub)
 		}
 		b.WriteByte(')')
 	// an empty match allows more than the absence of a boundary
@@ -64,14 +64,14 @@ func writePattern(b *strings.Builder, re *syntax.Regexp) {
 	}
 }
 
-func writeRepeat(b *strings.Builder, re *syntax.Regexp) {
+func writeRipgrepRepeat(b *strings.Builder, re *syntax.Regexp) {
 	sub := re.Sub[0]
 	if op := sub.Op; re.Op == syntax.OpStar && (op == syntax.OpAnyCharNotNL || op == syntax.OpAnyChar) {
 		b.WriteString(`(?-u:[^\n]*)`)
 		return
 	}
 	b.WriteString("(?:")
-	writePattern(b, sub)
+	writeRipgrepPattern(b, sub)
 	b.WriteByte(')')
 	switch re.Op {
 	case syntax.OpStar:
@@ -93,7 +93,7 @@ func writeRepeat(b *strings.Builder, re *syntax.Regexp) {
 	}
 }
 
-func writeLetter(b *strings.Builder, r rune, fold bool) {
+func writeRipgrepLetter(b *strings.Builder, r rune, fold bool) {
 	open, end := "", ""
 	if fold {
 		open, end = "(?i:", ")"
@@ -109,7 +109,7 @@ func writeLetter(b *strings.Builder, r rune, fold bool) {
 	}
 }
 
-func writeClass(b *strings.Builder, ranges []rune) {
+func writeRipgrepClass(b *strings.Builder, ranges []rune) {
 	wide := false
 	b.WriteString("(?:[")
 	for i := 0; i < len(ranges); i += 2 {

@@ -43,8 +43,8 @@ type TreeSearcher struct {
 	few int // number of files that are read faster than ripgrep starts; 0 means 50
 }
 
-// searchMatch is one line that matches.
-type searchMatch struct {
+// searchMatchLine is one line that matches.
+type searchMatchLine struct {
 	file string
 	line int
 	text string
@@ -149,12 +149,12 @@ func (u skippedFiles) String() string {
 
 // searchableFiles returns the files to search, in the order of a walk, and the skipped ones.
 func (s TreeSearcher) searchableFiles(ctx context.Context, q SearchQuery) (names []string, skipped skippedFiles, _ error) {
-	err := s.Tree.Hidden.Walk(s.Tree.Root, q.Path, func(name string, d fs.DirEntry) bool {
+	err := s.Tree.Hidden.WalkUnignored(s.Tree.Root, q.Path, func(name string, d fs.DirEntry) bool {
 		switch {
 		case !d.Type().IsRegular() || !matchesGlob(q.Glob, q.Path, name):
-		case s.Tree.Hidden.Name(name) != "":
+		case s.Tree.Hidden.NameReason(name) != "":
 			skipped.secret++
-		case s.Tree.checkName(name, false) != nil:
+		case s.Tree.checkAccessByName(name, false) != nil:
 		case !isLarge(d):
 			names = append(names, name)
 		case len(skipped.large) < maxRest:
@@ -176,7 +176,7 @@ func isLarge(d fs.DirEntry) bool {
 
 // matchCollector collects the lines that match.
 type matchCollector struct {
-	hits  []searchMatch
+	hits  []searchMatchLine
 	files []string       // files that have matches, in order
 	count map[string]int // number of matches of each file
 	more  bool           // there may be others
@@ -191,7 +191,7 @@ func (f *matchCollector) collectMatches(name, text string, re *regexp.Regexp) {
 			continue
 		}
 		if n++; n <= maxPerFile || name == "" {
-			f.hits = append(f.hits, searchMatch{name, line, truncateLine(l)})
+			f.hits = append(f.hits, searchMatchLine{name, line, truncateLine(l)})
 		}
 		if len(f.hits) >= maxKept {
 			f.more = true
@@ -297,7 +297,7 @@ func (s TreeSearcher) filesWithMatches(ctx context.Context, expr string, names [
 
 // searchFile searches a file. A binary file has no match.
 func (s TreeSearcher) searchFile(f *matchCollector, name string, re *regexp.Regexp) error {
-	file, info, err := s.Tree.openShown(name)
+	file, info, err := s.Tree.openReadableFile(name)
 	if err != nil {
 		return err
 	}

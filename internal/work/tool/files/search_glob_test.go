@@ -11,7 +11,7 @@ func TestGlobsStayInside(t *testing.T) {
 		"**/*.go": true, "{src,test}/**": true, "a/...": true, "..a/*": true, "*.{js,ts}": true, "x/**/.env": true, "": true, "a..b": true,
 	} {
 		err := checkGlob(glob)
-		refused, ok := errors.AsType[*RefusedError](err)
+		refused, ok := errors.AsType[*FileRefusedError](err)
 		if (err == nil) != inside || !inside && (!ok || refused.Rule != "path.outside") {
 			t.Errorf("%s: %v", glob, err)
 		}

@@ -34,7 +34,7 @@ func TestLargeFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	f := TreeSearcher{Tree: New(dir, root)}
+	f := TreeSearcher{Tree: NewAgentTree(dir, root)}
 	got, err := f.Search(t.Context(), SearchQuery{Pattern: "needle"})
 	if err != nil || !strings.HasPrefix(got, "small.txt:1:needle") || !strings.Contains(got, "[not searched, larger than 2 MiB: begins.txt, line.txt, sparse]") {
 		t.Errorf("%v: %.500s", err, got)

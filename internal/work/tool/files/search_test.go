@@ -72,7 +72,7 @@ func TestSearchIsTheSame(outer *testing.T) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		own := TreeSearcher{Tree: New(dir, root)}
+		own := TreeSearcher{Tree: NewAgentTree(dir, root)}
 		other := TreeSearcher{Tree: own.Tree, Run: with(dir), few: 1}
 		for range 2 {
 			q := SearchQuery{Pattern: rapid.SampledFrom(patterns).Draw(t, "pattern"), Glob: rapid.SampledFrom([]string{"", "", "*.go", "**/c.*"}).Draw(t, "glob")}
@@ -131,7 +131,7 @@ func ripgrepIn(tb testing.TB) func(dir string) func(context.Context, []string, t
 	}
 	return func(dir string) func(context.Context, []string, time.Duration, int64) ([]byte, error) {
 		return func(ctx context.Context, args []string, limit time.Duration, most int64) ([]byte, error) {
-			r, err := b.Run(ctx, sandbox.Command{Args: args, Dir: dir, Readable: []string{dir}, Env: sandbox.QuietEnv(), Timeout: limit, Cap: most})
+			r, err := b.Run(ctx, sandbox.Command{Args: args, Dir: dir, Readable: []string{dir}, Env: sandbox.AgentCommandEnv(), Timeout: limit, Cap: most})
 			if err == nil && (r.Exit > 1 || r.Exit < 0 || r.Cut) {
 				err = fmt.Errorf("exit %d: %s", r.Exit, r.Stderr)
 			}
@@ -160,7 +160,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer root.Close()
-	tree := New(dir, root)
+	tree := NewAgentTree(dir, root)
 	for name, pattern := range map[string]string{"rare": `Name4711\(`, "none": `no such (line|word)`, "common": `func \w+`} {
 		b.Run(name+"/with", func(b *testing.B) { benchmark(b, TreeSearcher{Tree: tree, Run: run(dir)}, pattern) })
 		b.Run(name+"/own", func(b *testing.B) { benchmark(b, TreeSearcher{Tree: tree}, pattern) })

@@ -30,54 +30,54 @@ const (
 // errBinary means that a file is binary.
 var errBinary = errors.New("it is a binary file")
 
-// textForm is the format of a file's text. The zero textForm is UTF-8 with plain line endings.
-type textForm struct {
+// textFormat is the format of a file's text. The zero textForm is UTF-8 with plain line endings.
+type textFormat struct {
 	Code textEncoding
 	BOM  bool // it begins with a byte order mark
 	CRLF bool // every line ends with CR and LF
 }
 
 // decodeText returns a file's text, without mark and with plain line endings, and the format
-// with which [textForm.Write] restores the same bytes.
-func decodeText(data []byte) (string, textForm, error) {
+// with which [textFormat.Write] restores the same bytes.
+func decodeText(data []byte) (string, textFormat, error) {
 	s, f, err := decodeBytes(data)
 	if err != nil {
-		return "", textForm{}, err
+		return "", textFormat{}, err
 	}
 	if n := strings.Count(s, "\n"); n > 0 && strings.Count(s, "\r\n") == n {
 		f.CRLF, s = true, strings.ReplaceAll(s, "\r\n", "\n")
 	}
 	if f.Code == utf16LE || f.Code == utf16BE { // half a character could not be restored
 		if back, err := f.Write(s); err != nil || !bytes.Equal(back, data) {
-			return "", textForm{}, errBinary
+			return "", textFormat{}, errBinary
 		}
 	}
 	return s, f, nil
 }
 
-func decodeBytes(data []byte) (string, textForm, error) {
+func decodeBytes(data []byte) (string, textFormat, error) {
 	if rest, ok := bytes.CutPrefix(data, []byte{0xff, 0xfe}); ok {
 		s, err := decodeUTF16(rest, binary.LittleEndian)
-		return s, textForm{Code: utf16LE, BOM: true}, err
+		return s, textFormat{Code: utf16LE, BOM: true}, err
 	}
 	if rest, ok := bytes.CutPrefix(data, []byte{0xfe, 0xff}); ok {
 		s, err := decodeUTF16(rest, binary.BigEndian)
-		return s, textForm{Code: utf16BE, BOM: true}, err
+		return s, textFormat{Code: utf16BE, BOM: true}, err
 	}
 	rest, mark := bytes.CutPrefix(data, []byte(mark8))
 	switch {
 	case bytes.IndexByte(data, 0) >= 0:
-		return "", textForm{}, errBinary
+		return "", textFormat{}, errBinary
 	case utf8.Valid(data):
-		return string(rest), textForm{BOM: mark}, nil
+		return string(rest), textFormat{BOM: mark}, nil
 	case slices.ContainsFunc(data, isControl):
-		return "", textForm{}, errBinary
+		return "", textFormat{}, errBinary
 	}
 	s := make([]rune, len(data))
 	for i, b := range data {
 		s[i] = rune(b)
 	}
-	return string(s), textForm{Code: latin1}, nil
+	return string(s), textFormat{Code: latin1}, nil
 }
 
 // isControl reports whether a byte is not allowed in a text.
@@ -100,7 +100,7 @@ func decodeUTF16(data []byte, order binary.ByteOrder) (string, error) {
 
 // normaliseLineEnds returns a text as [decodeText] would return it in this format, whatever its line
 // endings.
-func (f textForm) normaliseLineEnds(s string) string {
+func (f textFormat) normaliseLineEnds(s string) string {
 	if f.CRLF {
 		return strings.ReplaceAll(s, "\r\n", "\n")
 	}
@@ -109,7 +109,7 @@ func (f textForm) normaliseLineEnds(s string) string {
 
 // Write returns the bytes of a text in the format, or an error if the format cannot represent
 // it.
-func (f textForm) Write(s string) ([]byte, error) {
+func (f textFormat) Write(s string) ([]byte, error) {
 	if f.CRLF {
 		s = strings.ReplaceAll(s, "\n", "\r\n")
 	}
@@ -126,7 +126,7 @@ func (f textForm) Write(s string) ([]byte, error) {
 	return []byte(s), nil
 }
 
-func (f textForm) encodeUTF16(s string) []byte {
+func (f textFormat) encodeUTF16(s string) []byte {
 	var order binary.AppendByteOrder = binary.LittleEndian
 	if f.Code == utf16BE {
 		order = binary.BigEndian
@@ -155,7 +155,7 @@ func encodeLatin1(s string) ([]byte, error) {
 }
 
 // String describes how the format differs from the zero format, or returns "".
-func (f textForm) String() string {
+func (f textFormat) String() string {
 	var parts []string
 	switch f.Code {
 	case utf16LE, utf16BE:

@@ -10,18 +10,18 @@ import (
 func TestRead(t *testing.T) {
 	for _, c := range []struct {
 		name, data, text string
-		form             textForm
+		form             textFormat
 	}{
-		{"plain", "a\nb\n", "a\nb\n", textForm{}},
-		{"empty", "", "", textForm{}},
-		{"CRLF", "a\r\nb\r\n", "a\nb\n", textForm{CRLF: true}},
-		{"mixed", "a\r\nb\n", "a\r\nb\n", textForm{}},
-		{"lone CR", "a\rb\n", "a\rb\n", textForm{}},
-		{"doubled CR", "a\r\r\n", "a\r\n", textForm{CRLF: true}},
-		{"mark", "\xef\xbb\xbfa\r\n", "a\n", textForm{BOM: true, CRLF: true}},
-		{"UTF-16LE", "\xff\xfea\x00\r\x00\n\x00\xe4\x00", "a\n\u00e4", textForm{Code: utf16LE, BOM: true, CRLF: true}},
-		{"UTF-16BE", "\xfe\xff\x00a\xd8\x3d\xde\x00", "a\U0001f600", textForm{Code: utf16BE, BOM: true}},
-		{"Latin-1", "caf\xe9\n", "caf\u00e9\n", textForm{Code: latin1}},
+		{"plain", "a\nb\n", "a\nb\n", textFormat{}},
+		{"empty", "", "", textFormat{}},
+		{"CRLF", "a\r\nb\r\n", "a\nb\n", textFormat{CRLF: true}},
+		{"mixed", "a\r\nb\n", "a\r\nb\n", textFormat{}},
+		{"lone CR", "a\rb\n", "a\rb\n", textFormat{}},
+		{"doubled CR", "a\r\r\n", "a\r\n", textFormat{CRLF: true}},
+		{"mark", "\xef\xbb\xbfa\r\n", "a\n", textFormat{BOM: true, CRLF: true}},
+		{"UTF-16LE", "\xff\xfea\x00\r\x00\n\x00\xe4\x00", "a\n\u00e4", textFormat{Code: utf16LE, BOM: true, CRLF: true}},
+		{"UTF-16BE", "\xfe\xff\x00a\xd8\x3d\xde\x00", "a\U0001f600", textFormat{Code: utf16BE, BOM: true}},
+		{"Latin-1", "caf\xe9\n", "caf\u00e9\n", textFormat{Code: latin1}},
 	} {
 		got, form, err := decodeText([]byte(c.data))
 		if err != nil || got != c.text || form != c.form {
@@ -36,10 +36,10 @@ func TestRead(t *testing.T) {
 			t.Errorf("%q is read as %q, %v", data, got, err)
 		}
 	}
-	if _, err := (textForm{Code: latin1}).Write("a\nb \u20ac"); err == nil || !strings.Contains(err.Error(), "line 2") {
+	if _, err := (textFormat{Code: latin1}).Write("a\nb \u20ac"); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Error(err)
 	}
-	if got := (textForm{CRLF: true, BOM: true}).String(); got != "byte order mark, CRLF" {
+	if got := (textFormat{CRLF: true, BOM: true}).String(); got != "byte order mark, CRLF" {
 		t.Error(got)
 	}
 }

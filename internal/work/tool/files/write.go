@@ -25,39 +25,39 @@ func countLines(text string) int {
 	return n
 }
 
-// loadedFile is a file that was read completely.
-type loadedFile struct {
+// loadedTextFile is a file that was read completely.
+type loadedTextFile struct {
 	text string
-	form textForm
+	form textFormat
 	data []byte
 	mode fs.FileMode
 }
 
 // loadTextFile reads a text file.
-func (t *AgentTree) loadTextFile(name string) (loadedFile, error) {
+func (t *AgentTree) loadTextFile(name string) (loadedTextFile, error) {
 	return t.readWholeFile(name, t.openRegularFile)
 }
 
 // readWholeFile reads all of a file, which it opens with the given function.
-func (t *AgentTree) readWholeFile(name string, open func(string) (*os.File, fs.FileInfo, string, error)) (loadedFile, error) {
+func (t *AgentTree) readWholeFile(name string, open func(string) (*os.File, fs.FileInfo, string, error)) (loadedTextFile, error) {
 	f, info, at, err := open(name)
 	if err != nil {
-		return loadedFile{}, err
+		return loadedTextFile{}, err
 	}
 	defer func() { _ = f.Close() }()
 	if info.Size() > maxFile {
-		return loadedFile{}, fmt.Errorf("%s has %d bytes, too many for this tool", name, info.Size())
+		return loadedTextFile{}, fmt.Errorf("%s has %d bytes, too many for this tool", name, info.Size())
 	}
 	data, err := readAllBytes(f, info.Size())
 	if err != nil {
-		return loadedFile{}, fmt.Errorf("%s: %w", name, err)
+		return loadedTextFile{}, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) <= maxInspected {
 		if why := t.Hidden.Text(at, data); why != "" {
-			return loadedFile{}, secretRefusal(name, why)
+			return loadedTextFile{}, secretRefusal(name, why)
 		}
 	}
-	d := loadedFile{data: data, mode: info.Mode().Perm()}
+	d := loadedTextFile{data: data, mode: info.Mode().Perm()}
 	if d.text, d.form, err = decodeText(data); err != nil {
 		return d, fmt.Errorf("%s: %w of %d bytes", name, err, len(data))
 	}
@@ -96,13 +96,13 @@ func (t *AgentTree) Write(name, content string) (string, error) {
 		return "", err
 	}
 	if changes := t.seen.changesSinceRead(name, d.text); old && len(changes) > 0 {
-		t.seen.recordText(name, d.text)
+		t.seen.rememberVersion(name, d.text)
 		return "", fmt.Errorf("%s was not written: it changed since you read it; send it again if it is still right%s", name, changedSinceReadNote(d.text, changes))
 	}
 	content = strings.TrimPrefix(content, "\ufeff")
 	data, err := d.form.Write(d.form.normaliseLineEnds(content))
 	if err != nil { // all of it is new, so it may be UTF-8 from now on
-		d.form = textForm{CRLF: d.form.CRLF}
+		d.form = textFormat{CRLF: d.form.CRLF}
 		if data, err = d.form.Write(d.form.normaliseLineEnds(content)); err != nil {
 			return "", err
 		}
@@ -114,12 +114,12 @@ func (t *AgentTree) Write(name, content string) (string, error) {
 	if err := t.replaceFile(name, data, was); err != nil {
 		return "", err
 	}
-	t.seen.recordText(name, d.form.normaliseLineEnds(content))
+	t.seen.rememberVersion(name, d.form.normaliseLineEnds(content))
 	if !old {
 		return fmt.Sprintf("created %s: %d lines", name, countLines(content)), nil
 	}
 	note := ""
-	if d.form != (textForm{}) {
+	if d.form != (textFormat{}) {
 		note = fmt.Sprintf(" (kept: %s)", d.form)
 	}
 	return fmt.Sprintf("replaced %s: %d lines%s\n%s", name, countLines(content), note, unifiedDiff(d.text, d.form.normaliseLineEnds(content), maxDiff)), nil
@@ -127,11 +127,11 @@ func (t *AgentTree) Write(name, content string) (string, error) {
 
 // fileToReplace returns the file that a new one replaces, if there is one. Links are not written
 // through.
-func (t *AgentTree) fileToReplace(name string) (d loadedFile, old bool, err error) {
+func (t *AgentTree) fileToReplace(name string) (d loadedTextFile, old bool, err error) {
 	info, err := t.Root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return loadedFile{mode: 0o644}, false, nil
+		return loadedTextFile{mode: 0o644}, false, nil
 	case err != nil:
 		return d, false, t.ExplainOpenError(name, err)
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -141,7 +141,7 @@ func (t *AgentTree) fileToReplace(name string) (d loadedFile, old bool, err erro
 		return d, false, fmt.Errorf("%s is not a file but a %s", name, fileKind(info.Mode()))
 	}
 	if d, err = t.readWholeFile(name, t.openFile); err != nil { // an unreadable file was not shown either
-		d = loadedFile{data: d.data}
+		d = loadedTextFile{data: d.data}
 	}
 	d.mode = info.Mode().Perm()
 	return d, true, nil
@@ -149,13 +149,13 @@ func (t *AgentTree) fileToReplace(name string) (d loadedFile, old bool, err erro
 
 // replaceFile replaces a file atomically; was is its previous version, nil for a new one. Other hard
 // links of the old file keep their contents.
-func (t *AgentTree) replaceFile(name string, data []byte, was *loadedFile) error {
+func (t *AgentTree) replaceFile(name string, data []byte, was *loadedTextFile) error {
 	mode := fs.FileMode(0o644)
 	var old []byte
 	if was != nil {
 		mode, old = was.mode, was.data
 	}
-	if err := secret.CheckNoNewMarks(old, data); err != nil {
+	if err := secret.CheckNoNewMaskMarks(old, data); err != nil {
 		return fmt.Errorf("%s was not written: %w", name, err)
 	}
 	dir, base, err := t.writeLocation(name, was)
@@ -174,7 +174,7 @@ func (t *AgentTree) replaceFile(name string, data []byte, was *loadedFile) error
 // writeLocation returns the directory in which a file is written, which the caller closes unless it is
 // the root, and its name there. A link within the tree stays: its target is written, if that
 // is allowed.
-func (t *AgentTree) writeLocation(name string, was *loadedFile) (dir *os.Root, base string, err error) {
+func (t *AgentTree) writeLocation(name string, was *loadedTextFile) (dir *os.Root, base string, err error) {
 	if dir, err = t.openParentDirectory(name, was == nil); err != nil {
 		return nil, "", err
 	}

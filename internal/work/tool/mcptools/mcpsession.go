@@ -26,16 +26,16 @@ const maxStarts = 2
 
 // mcpSession is a server in one session.
 type mcpSession struct {
-	servers  *SharedServers
+	servers  *RunMCPServers
 	declared declare.DeclaredServer
 	set      *tool.ToolSet
-	env      tool.AgentEnvironment
+	env      tool.AgentToolEnvironment
 	life     context.Context //nolint:containedctx // a server lives longer than the call that starts it
 
 	mu      sync.Mutex // locked during a call: one at a time
 	session *mcp.ToolSession
 	process *sandbox.Process
-	way     *egress.Gateway // network gateway of the sandbox; nil: none
+	way     *egress.CommandNetworkAccess // network gateway of the sandbox; nil: none
 	starts  int
 }
 
@@ -51,7 +51,7 @@ func (l *mcpSession) toolNamePrefix() string { return l.declared.TrustKey() + "/
 
 // agreedTools returns the trusted tools, in the order of their names. A server that was never
 // probed is probed now.
-func (l *mcpSession) agreedTools(ctx context.Context) ([]mcp.ServerTool, error) {
+func (l *mcpSession) agreedTools(ctx context.Context) ([]mcp.DescribedServerTool, error) {
 	items, met, err := l.servers.Book.AgreedItems(l.servers.Root, l.toolNamePrefix())
 	if err != nil {
 		return nil, err
@@ -59,14 +59,14 @@ func (l *mcpSession) agreedTools(ctx context.Context) ([]mcp.ServerTool, error) 
 	if !met {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if _, err := l.registerTools(ctx); err != nil {
+		if _, err := l.readToolTrust(ctx); err != nil {
 			return nil, err
 		}
 		if items, _, err = l.servers.Book.AgreedItems(l.servers.Root, l.toolNamePrefix()); err != nil {
 			return nil, err
 		}
 	}
-	var tools []mcp.ServerTool
+	var tools []mcp.DescribedServerTool
 	for _, item := range items {
 		t, err := mcp.ParseTool(item.Text)
 		if err != nil || item.Name != l.toolNamePrefix()+t.Name {
@@ -77,8 +77,8 @@ func (l *mcpSession) agreedTools(ctx context.Context) ([]mcp.ServerTool, error) 
 	return tools, nil
 }
 
-// registerTools asks the server for its tools, and returns the trust of each. The caller has the lock.
-func (l *mcpSession) registerTools(ctx context.Context) ([]trust.ItemState, error) {
+// readToolTrust asks the server for its tools, and returns the trust of each. The caller has the lock.
+func (l *mcpSession) readToolTrust(ctx context.Context) ([]trust.ItemState, error) {
 	tools, refused, err := l.listTools(ctx)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (l *mcpSession) registerTools(ctx context.Context) ([]trust.ItemState, erro
 }
 
 // listTools lists the server's tools, in a new connection if the last one is gone.
-func (l *mcpSession) listTools(ctx context.Context) ([]mcp.ServerTool, []mcp.RefusedTool, error) {
+func (l *mcpSession) listTools(ctx context.Context) ([]mcp.DescribedServerTool, []mcp.ExcludedTool, error) {
 	for {
 		if err := l.connectServer(ctx); err != nil {
 			return nil, nil, err
@@ -103,15 +103,15 @@ func (l *mcpSession) listTools(ctx context.Context) ([]mcp.ServerTool, []mcp.Ref
 		if !errors.Is(err, mcp.ErrGone) {
 			return tools, refused, err
 		}
-		l.closeServer()
+		l.releaseGoneServer()
 	}
 }
 
 // callTool calls a tool in its trusted form.
-func (l *mcpSession) callTool(ctx context.Context, t mcp.ServerTool, input json.RawMessage) (mcp.Result, error) {
+func (l *mcpSession) callTool(ctx context.Context, t mcp.DescribedServerTool, input json.RawMessage) (mcp.Result, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all, err := l.registerTools(ctx)
+	all, err := l.readToolTrust(ctx)
 	if err != nil {
 		return mcp.Result{}, err
 	}
@@ -125,7 +125,7 @@ func (l *mcpSession) callTool(ctx context.Context, t mcp.ServerTool, input json.
 	}
 	r, err := l.session.CallTool(ctx, t.Name, input, nil)
 	if errors.Is(err, mcp.ErrGone) {
-		l.closeServer()
+		l.releaseGoneServer()
 		return r, fmt.Errorf("%w during the call, and it is unknown what it did; %s", err, l.restartHint())
 	}
 	return r, err
@@ -170,7 +170,7 @@ func (l *mcpSession) connectServer(ctx context.Context) error {
 	// call.
 	life, stop := context.WithCancelCause(l.life)
 	began := context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })
-	session, err := mcp.Dial(life, s) //nolint:contextcheck // it lives on when the call has ended
+	session, err := mcp.ConnectServer(life, s) //nolint:contextcheck // it lives on when the call has ended
 	if !began() && err == nil {
 		session.Close()
 		err = context.Cause(ctx)
@@ -209,7 +209,7 @@ func (l *mcpSession) startProgram(life context.Context, d declare.DeclaredServer
 	}
 	vars := l.env.Vars
 	if vars == nil {
-		vars = sandbox.QuietEnv()
+		vars = sandbox.AgentCommandEnv()
 	}
 	c := sandbox.Command{
 		// and its own /tmp
@@ -241,18 +241,18 @@ func (l *mcpSession) startProgram(life context.Context, d declare.DeclaredServer
 	return p, err
 }
 
-// closeServer releases a server that is gone.
-func (l *mcpSession) closeServer() {
+// releaseGoneServer releases a server that is gone.
+func (l *mcpSession) releaseGoneServer() {
 	if l.session != nil {
 		l.session.Close()
 		l.session = nil
 	}
 }
 
-// closeConnection ends the server.
-func (l *mcpSession) closeConnection() {
+// endServer ends the server.
+func (l *mcpSession) endServer() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.closeServer()
+	l.releaseGoneServer()
 	l.starts = maxStarts
 }

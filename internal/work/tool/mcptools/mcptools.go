@@ -35,8 +35,8 @@ const (
 	shown      = 16_000 // bytes of a result for the model
 )
 
-// SharedServers are the servers for the agents of a run. They may be used by many goroutines.
-type SharedServers struct {
+// RunMCPServers are the servers for the agents of a run. They may be used by many goroutines.
+type RunMCPServers struct {
 	List []declare.DeclaredServer // trusted servers
 	Text map[string]string        // each server's command when it was trusted; by name
 	Root string                   // the repository's name in the trust store
@@ -45,7 +45,7 @@ type SharedServers struct {
 	Say  func(string)        // receives messages for people; may be nil
 
 	// Way returns a network gateway to these hosts and presets; nil: there is none.
-	Way func(names []string) (*egress.Gateway, error)
+	Way func(names []string) (*egress.CommandNetworkAccess, error)
 
 	mu  sync.Mutex
 	out map[string]bool // servers that could not be probed in this run
@@ -53,7 +53,7 @@ type SharedServers struct {
 
 // AddTools adds the tools of a role's servers to a set, whose environment is e, and returns a
 // function that ends the servers. A failing server adds no tools.
-func (s *SharedServers) AddTools(ctx context.Context, set *tool.ToolSet, role nexus.Role, e tool.AgentEnvironment) (done func()) {
+func (s *RunMCPServers) AddTools(ctx context.Context, set *tool.ToolSet, role nexus.Role, e tool.AgentToolEnvironment) (done func()) {
 	if s == nil {
 		return func() {}
 	}
@@ -61,18 +61,18 @@ func (s *SharedServers) AddTools(ctx context.Context, set *tool.ToolSet, role ne
 	var links []*mcpSession
 	names := map[string]bool{}
 	for _, d := range s.List {
-		if !d.IsForRole(role) || s.isLeftOut(d.Name, nil) {
+		if !d.IsForRole(role) || s.isSkippedServer(d.Name, nil) {
 			continue
 		}
 		l := &mcpSession{servers: s, declared: d, set: set, env: e, life: ctx}
 		links = append(links, l)
 		tools, err := l.agreedTools(ctx)
-		if s.isLeftOut(d.Name, err) {
+		if s.isSkippedServer(d.Name, err) {
 			s.showMessage(fmt.Sprintf("MCP server %s is left out: %v", d.Name, err))
 			continue
 		}
 		for _, t := range tools {
-			name := toolName(d.Name, t.Name)
+			name := modelToolName(d.Name, t.Name)
 			switch {
 			case !d.OffersTool(t.Name):
 			case names[name] || len(names) == maxOffered:
@@ -85,15 +85,15 @@ func (s *SharedServers) AddTools(ctx context.Context, set *tool.ToolSet, role ne
 	}
 	return func() {
 		for _, l := range links {
-			l.closeConnection()
+			l.endServer()
 		}
 		stop(errOver)
 	}
 }
 
-// isLeftOut reports whether a server is skipped. With an error it is skipped for the rest of the
+// isSkippedServer reports whether a server is skipped. With an error it is skipped for the rest of the
 // run, so that no later session waits for it.
-func (s *SharedServers) isLeftOut(name string, err error) bool {
+func (s *RunMCPServers) isSkippedServer(name string, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
@@ -107,15 +107,15 @@ func (s *SharedServers) isLeftOut(name string, err error) bool {
 
 var errOver = errors.New("the session is over")
 
-func (s *SharedServers) showMessage(text string) {
+func (s *RunMCPServers) showMessage(text string) {
 	if s.Say != nil {
 		s.Say(sanitize.RevealHidden(text))
 	}
 }
 
-// toolName returns the name of a server's tool for models: with only characters that all
+// modelToolName returns the name of a server's tool for models: with only characters that all
 // providers accept, and short enough.
-func toolName(server, tool string) string {
+func modelToolName(server, tool string) string {
 	name := "mcp__" + server + "__" + tool
 	plain := regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(name, "_")
 	if len(plain) > maxNamed {
@@ -126,12 +126,12 @@ func toolName(server, tool string) string {
 }
 
 // agentTool returns a server's tool as an agent's tool.
-func (l *mcpSession) agentTool(name string, t mcp.ServerTool) tool.Tool {
+func (l *mcpSession) agentTool(name string, t mcp.DescribedServerTool) tool.Tool {
 	about := strings.TrimSpace(t.Title + "\n" + t.Description)
 	if l.env.Mask != nil {
 		about = string(l.env.Mask([]byte(about)))
 	}
-	if about = sanitize.RevealHidden(sanitize.StripTerminal(about)); about == "" {
+	if about = sanitize.RevealHidden(sanitize.StripTerminalControls(about)); about == "" {
 		about = t.Name
 	}
 	return tool.Tool{
@@ -144,7 +144,7 @@ func (l *mcpSession) agentTool(name string, t mcp.ServerTool) tool.Tool {
 }
 
 // runPermittedCall makes a call after the policy, or a person, allowed it.
-func (l *mcpSession) runPermittedCall(ctx context.Context, t mcp.ServerTool, input json.RawMessage) (tool.CallOutput, error) {
+func (l *mcpSession) runPermittedCall(ctx context.Context, t mcp.DescribedServerTool, input json.RawMessage) (tool.CallOutput, error) {
 	what := policy.ServerToolName(l.declared.Name, t.Name)
 	d := policy.JudgeServerTool(l.declared.Name, t.Name, l.env.Rules)
 	asked := what + " " + string(input)
@@ -176,13 +176,13 @@ func (l *mcpSession) mayChangeWorktree() bool {
 
 // ProbeServer connects to a server, and returns the number of its tools and the names of those
 // that need a person's trust.
-func (s *SharedServers) ProbeServer(ctx context.Context, d declare.DeclaredServer, e tool.AgentEnvironment) (tools int, open []string, err error) {
+func (s *RunMCPServers) ProbeServer(ctx context.Context, d declare.DeclaredServer, e tool.AgentToolEnvironment) (tools int, open []string, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(errOver)
 	l := &mcpSession{servers: s, declared: d, env: e, life: ctx}
-	defer l.closeConnection()
+	defer l.endServer()
 	l.mu.Lock()
-	all, err := l.registerTools(ctx)
+	all, err := l.readToolTrust(ctx)
 	l.mu.Unlock()
 	for _, j := range all {
 		if j.State != trust.StateTrusted {

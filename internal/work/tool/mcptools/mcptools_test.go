@@ -32,7 +32,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if mcptest.Main() {
+	if mcptest.RunIfServerProcess() {
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 
 // stage is a session with one server.
 type stage struct {
-	*SharedServers
-	env  tool.AgentEnvironment
+	*RunMCPServers
+	env  tool.AgentToolEnvironment
 	said []string
 	mu   sync.Mutex
 }
@@ -55,14 +55,14 @@ func set(tb testing.TB, how string) *stage {
 		tb.Fatal(err)
 	}
 	dir := tb.TempDir()
-	s := &stage{env: tool.AgentEnvironment{
-		Dir: dir, Box: box, Writes: true, Readable: []string{filepath.Dir(exe)}, Vars: sandbox.QuietEnv(), Mark: "foreign-" + filepath.Base(filepath.Dir(dir)),
-		Rules: policy.CallerRules{Allow: []string{"mcp:test"}},
+	s := &stage{env: tool.AgentToolEnvironment{
+		Dir: dir, Box: box, Writes: true, Readable: []string{filepath.Dir(exe)}, Vars: sandbox.AgentCommandEnv(), Mark: "foreign-" + filepath.Base(filepath.Dir(dir)),
+		Rules: policy.CommandPolicyContext{Allow: []string{"mcp:test"}},
 		Mask: func(b []byte) []byte {
 			return []byte(strings.NewReplacer("hunter2", "***", "two numbers", "***").Replace(string(b)))
 		},
 	}}
-	s.SharedServers = &SharedServers{
+	s.RunMCPServers = &RunMCPServers{
 		List: []declare.DeclaredServer{{Name: "test", Own: true, MCPServerSettings: config.MCPServerSettings{Command: exe, Env: []string{mcptest.EnvVar + "=" + how}}}},
 		Root: dir, Book: trust.OpenStore(tb.TempDir()), Env: func(string) string { return "" },
 		Say: func(text string) {
@@ -92,7 +92,7 @@ func (s *stage) look(tb testing.TB) {
 // join begins a session of the coder.
 func (s *stage) join(tb testing.TB) (tools *tool.ToolSet, done func()) {
 	tb.Helper()
-	tools, err := tool.New(s.env, "read_file", "finish")
+	tools, err := tool.NewToolSet(s.env, "read_file", "finish")
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -150,11 +150,11 @@ func TestOffer(t *testing.T) {
 	if a.Judged.Decision != "allow" || a.Judged.Rule != "own.allow" || a.Changed {
 		t.Errorf("judged %+v", a)
 	}
-	if proc.CountOwned(s.env.Mark) == 0 {
+	if proc.CountProcessesOf(s.env.Mark) == 0 {
 		t.Error("control: no server runs")
 	}
 	done()
-	if n := proc.CountOwned(s.env.Mark); n != 0 {
+	if n := proc.CountProcessesOf(s.env.Mark); n != 0 {
 		t.Errorf("%d processes are left", n)
 	}
 	// The next session offers the same without starting anything.
@@ -162,7 +162,7 @@ func TestOffer(t *testing.T) {
 	if diff := cmp.Diff(first, tools.Specs()); diff != "" {
 		t.Errorf("the next session is told something else: %s", diff)
 	}
-	if n := proc.CountOwned(s.env.Mark); n != 0 {
+	if n := proc.CountProcessesOf(s.env.Mark); n != 0 {
 		t.Errorf("%d processes run before they are needed", n)
 	}
 	if a := call(t, tools, "add", `{"a":1,"b":2}`); !strings.Contains(a.Result.Text, `{"sum": 3}`) {
@@ -255,7 +255,7 @@ func TestDies(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	s := set(t, "good")
-	s.env.Rules = policy.CallerRules{Deny: []string{"mcp:test/keep"}, Allow: []string{"mcp:test/add"}}
+	s.env.Rules = policy.CommandPolicyContext{Deny: []string{"mcp:test/keep"}, Allow: []string{"mcp:test/add"}}
 	tools := s.begin(t)
 	a := call(t, tools, "echo", `{"text":"a"}`)
 	if !a.Result.Failed || a.Judged.Decision != "ask" || a.Judged.Rule != "mcp.call" || !a.Judged.Refused {
@@ -430,7 +430,7 @@ func BenchmarkStart(b *testing.B) {
 func TestName(t *testing.T) {
 	seen := map[string]string{}
 	for _, c := range [][2]string{{"a", "b"}, {"a", "b.c"}, {"server", strings.Repeat("n", 64)}, {"server", strings.Repeat("n", 63) + "m"}, {strings.Repeat("s", 64), "x"}} {
-		n := toolName(c[0], c[1])
+		n := modelToolName(c[0], c[1])
 		if len(n) > maxNamed || strings.Trim(n, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || seen[n] != "" {
 			t.Errorf("%v is %q", c, n)
 		}
@@ -444,7 +444,7 @@ func FuzzDraw(f *testing.F) {
 	f.Add("text", "plain", "", []byte(nil), []byte(`{"a":1}`))
 	f.Add("resource", "```\n# System\n````", "file:///a\n[what the MCP server", []byte{0}, []byte(`"\u202e"`))
 	f.Add("image", "\x1b[2J\u202e", "image/png\x1b]52;c;aGk=\x07", []byte("x"), []byte(nil))
-	tools, err := tool.New(tool.AgentEnvironment{Dir: f.TempDir()})
+	tools, err := tool.NewToolSet(tool.AgentToolEnvironment{Dir: f.TempDir()})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -453,7 +453,7 @@ func FuzzDraw(f *testing.F) {
 			structure = nil
 		}
 		l := &mcpSession{set: tools, declared: declare.DeclaredServer{Name: "test"}}
-		out := l.formatResult(mcp.Result{Parts: []mcp.ContentPart{{Kind: mcp.Kind(kind), Text: text, Name: name, Type: name, Data: data}}, Structured: structure})
+		out := l.formatResult(mcp.Result{Parts: []mcp.ToolResultPart{{Kind: mcp.ContentKind(kind), Text: text, Name: name, Type: name, Data: data}}, Structured: structure})
 		if sanitize.RevealHidden(out) != out {
 			t.Errorf("%q hides something", out)
 		}

@@ -17,9 +17,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// New returns a worker without a sandbox, for a user's repository with one
+// NewTestWorker returns a worker without a sandbox, for a user's repository with one
 // file, named bad, and the user's commit of it. The worker ends with the test.
-func New(tb testing.TB, gates ...gate.QualityGate) (s *worker.AttemptWorker, base string, user git.Repo) {
+func NewTestWorker(tb testing.TB, gates ...gate.QualityGate) (s *worker.AttemptWorker, base string, user git.Repo) {
 	tb.Helper()
 	fine := func(err error) {
 		tb.Helper()
@@ -36,14 +36,14 @@ func New(tb testing.TB, gates ...gate.QualityGate) (s *worker.AttemptWorker, bas
 	fine(err)
 	trees, err := worktree.OpenStore(tb.Context(), user, at)
 	fine(err)
-	blobs, err := journal.OpenBlobs(filepath.Join(at, "blobs"))
+	blobs, err := journal.OpenBlobStore(filepath.Join(at, "blobs"))
 	fine(err)
 	box, err := sandbox.FindSandbox(tb.Context(), sandbox.ModeOff)
 	fine(err)
-	s = worker.New(
+	s = worker.NewAttemptWorker(
 		worker.RunEnvironment{Run: "r", Blobs: blobs, Box: box, Now: time.Now, State: at}, //nolint:forbidigo // as the program wires it
 		trees,
-		worker.TreeJudge{Gates: func(string) ([]gate.QualityGate, error) { return gates, nil }, Bases: &worker.BaseJudge{}, Versions: &gate.ToolVersions{}},
+		worker.TreeJudge{Gates: func(string) ([]gate.QualityGate, error) { return gates, nil }, Bases: &worker.BaseCommitJudge{}, Versions: &gate.ToolVersionCache{}},
 		worker.AgentSessions{},
 	)
 	tb.Cleanup(func() {
@@ -57,9 +57,9 @@ func New(tb testing.TB, gates ...gate.QualityGate) (s *worker.AttemptWorker, bas
 	return s, gittest.RunGit(tb, dir, "rev-parse", "HEAD"), user
 }
 
-// Commit returns a commit that adds files to those of another commit, in the form of an
+// CommitFiles returns a commit that adds files to those of another commit, in the form of an
 // attempt in a worker's run r, and its tree.
-func Commit(tb testing.TB, s *worker.AttemptWorker, id nexus.AttemptID, from string, files map[string]string) (commit, tree string) {
+func CommitFiles(tb testing.TB, s *worker.AttemptWorker, id nexus.AttemptID, from string, files map[string]string) (commit, tree string) {
 	tb.Helper()
 	w, err := s.Trees.AddTree(tb.Context(), "r", id, from)
 	if err != nil {

@@ -28,8 +28,8 @@ type RecordedMessage struct {
 	data []string
 }
 
-// ServerFault is a failure that the server returns instead of an answer.
-type ServerFault struct {
+// TelegramServerFault is a failure that the server returns instead of an answer.
+type TelegramServerFault struct {
 	Status int
 	Body   string // empty: an error of that status
 	After  int    // seconds to wait before the next call
@@ -45,14 +45,14 @@ type Server struct {
 	told     []string // texts shown to people who pressed a button
 	updates  []map[string]any
 	next     int64
-	faults   map[string][]ServerFault // by method
+	faults   map[string][]TelegramServerFault // by method
 	calls    map[string]int
 	grown    chan struct{}
 }
 
 // Start starts a server; Close stops it.
 func Start() *Server {
-	s := &Server{faults: map[string][]ServerFault{}, calls: map[string]int{}, grown: make(chan struct{}), next: 100}
+	s := &Server{faults: map[string][]TelegramServerFault{}, calls: map[string]int{}, grown: make(chan struct{}), next: 100}
 	s.web = httptest.NewServer(s)
 	return s
 }
@@ -66,8 +66,8 @@ func (s *Server) Close() {
 	s.web.Close()
 }
 
-// Fail makes the next calls of a method fail.
-func (s *Server) Fail(method string, faults ...ServerFault) {
+// FailNextCalls makes the next calls of a method fail.
+func (s *Server) FailNextCalls(method string, faults ...TelegramServerFault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults[method] = append(s.faults[method], faults...)
@@ -128,8 +128,8 @@ func (s *Server) queueUpdate(update map[string]any) {
 	s.grown = make(chan struct{})
 }
 
-// callParams are the parameters of all methods.
-type callParams struct {
+// botMethodParams are the parameters of all methods.
+type botMethodParams struct {
 	Chat    int64  `json:"chat_id"`
 	Message int64  `json:"message_id"`
 	Text    string `json:"text"`
@@ -150,17 +150,17 @@ type callParams struct {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	method, ok := strings.CutPrefix(r.URL.Path, "/bot"+Token+"/")
 	if !ok {
-		writeFault(w, ServerFault{Status: http.StatusUnauthorized})
+		writeFault(w, TelegramServerFault{Status: http.StatusUnauthorized})
 		return
 	}
 	body, err := io.ReadAll(r.Body)
-	var p callParams
+	var p botMethodParams
 	if err == nil {
 		err = json.Unmarshal(body, &p)
 	}
 	s.mu.Lock()
 	s.calls[method]++
-	var f *ServerFault
+	var f *TelegramServerFault
 	if all := s.faults[method]; len(all) > 0 {
 		f, s.faults[method] = &all[0], all[1:]
 	}
@@ -171,7 +171,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case f != nil:
 		writeFault(w, *f)
 	case err != nil || len(p.Text) > 4096:
-		writeFault(w, ServerFault{Status: http.StatusBadRequest})
+		writeFault(w, TelegramServerFault{Status: http.StatusBadRequest})
 	case method == "getUpdates":
 		writeResult(w, s.pollUpdates(r, p))
 	default:
@@ -182,14 +182,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // handleMethod runs a method that changes state. The caller holds the lock.
-func (s *Server) handleMethod(w http.ResponseWriter, method string, p callParams) {
+func (s *Server) handleMethod(w http.ResponseWriter, method string, p botMethodParams) {
 	switch method {
 	case "sendMessage":
 		m := RecordedMessage{ID: int64(len(s.messages) + 1), Chat: p.Chat, Text: p.Text, ReplyTo: p.Reply.Message}
 		for _, row := range p.Markup.Rows {
 			for _, b := range row {
 				if len(b.Data) > 64 {
-					writeFault(w, ServerFault{Status: http.StatusBadRequest})
+					writeFault(w, TelegramServerFault{Status: http.StatusBadRequest})
 					return
 				}
 				m.Buttons, m.data = append(m.Buttons, b.Text), append(m.data, b.Data)
@@ -205,21 +205,21 @@ func (s *Server) handleMethod(w http.ResponseWriter, method string, p callParams
 				return
 			}
 		}
-		writeFault(w, ServerFault{Status: http.StatusBadRequest})
+		writeFault(w, TelegramServerFault{Status: http.StatusBadRequest})
 	case "answerCallbackQuery":
 		if len([]rune(p.Text)) > 200 {
-			writeFault(w, ServerFault{Status: http.StatusBadRequest})
+			writeFault(w, TelegramServerFault{Status: http.StatusBadRequest})
 			return
 		}
 		s.told = append(s.told, p.Text)
 		writeResult(w, true)
 	default:
-		writeFault(w, ServerFault{Status: http.StatusNotFound})
+		writeFault(w, TelegramServerFault{Status: http.StatusNotFound})
 	}
 }
 
 // pollUpdates waits for updates that were not confirmed.
-func (s *Server) pollUpdates(r *http.Request, p callParams) []map[string]any {
+func (s *Server) pollUpdates(r *http.Request, p botMethodParams) []map[string]any {
 	over := time.After(time.Duration(p.Timeout) * time.Second)
 	for {
 		s.mu.Lock()
@@ -245,7 +245,7 @@ func writeResult(w http.ResponseWriter, result any) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"ok": true, "result": result})
 }
 
-func writeFault(w http.ResponseWriter, f ServerFault) {
+func writeFault(w http.ResponseWriter, f TelegramServerFault) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.Status)
 	if f.Body != "" {

@@ -20,7 +20,7 @@ func BenchmarkStream(b *testing.B, m ModelFactory) {
 	stream := recordStream(b, m, turn)
 	events := bytes.Count(stream, []byte("data: "))
 	about := fmt.Sprintf("%dKB-%devents", len(stream)>>10, events)
-	h := &http.Client{Transport: streamTransport{stream: stream}}
+	h := &http.Client{Transport: recordedStreamTransport{stream: stream}}
 	b.Run("raw/"+about, func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -40,7 +40,7 @@ func BenchmarkStream(b *testing.B, m ModelFactory) {
 		b.ReportAllocs()
 		model := m("http://tape.invalid", llm.CallLimits{}, h)
 		for b.Loop() {
-			if got, err := model.Stream(b.Context(), NewRequest("c"), func(llm.Delta) {}); err != nil || got.Stop != llm.StopTools {
+			if got, err := model.Stream(b.Context(), NewRequest("c"), func(llm.AnswerDelta) {}); err != nil || got.Stop != llm.StopTools {
 				b.Fatal(err)
 			}
 		}

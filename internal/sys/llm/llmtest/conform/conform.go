@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/wireformat"
 )
 
 // Key is the key that tested models must use, and must never show.
@@ -32,9 +32,9 @@ const Key = "sk-test-0123456789-never-shown"
 // ModelFactory makes a model that uses the server at the URL, through h if that is not nil.
 type ModelFactory func(baseURL string, l llm.CallLimits, h *http.Client) llm.Provider
 
-// wantedResult is the expected result of a fault: a class of failure, or an answer.
-type wantedResult struct {
-	class llm.FailureClass // empty for an answer
+// expectedFaultResult is the expected result of a fault: a class of failure, or an answer.
+type expectedFaultResult struct {
+	class llm.CallFailureClass // empty for an answer
 	code  string
 	after time.Duration
 	some  bool           // part of an answer arrives before the failure
@@ -44,9 +44,9 @@ type wantedResult struct {
 	text  string         // "": the whole text
 }
 
-func wantedByFault(w dialect.WireFormat) map[llmtest.ProviderFault]wantedResult {
-	whole := wantedResult{stop: llm.StopTools, calls: 2}
-	t := map[llmtest.ProviderFault]wantedResult{
+func expectedResultsByFault(w wireformat.WireFormat) map[llmtest.ProviderFault]expectedFaultResult {
+	whole := expectedFaultResult{stop: llm.StopTools, calls: 2}
+	t := map[llmtest.ProviderFault]expectedFaultResult{
 		"":                  whole,
 		llmtest.RateLimit:   {class: llm.Quota, after: 7 * time.Second},
 		llmtest.Throttled:   {class: llm.Quota},
@@ -92,11 +92,11 @@ func wantedByFault(w dialect.WireFormat) map[llmtest.ProviderFault]wantedResult 
 		llmtest.Stays:       whole,
 		llmtest.Floats:      whole,
 	}
-	if w == dialect.Gemini || w == dialect.Chat { // their calls may lack one
+	if w == wireformat.Gemini || w == wireformat.Chat { // their calls may lack one
 		t[llmtest.NoID] = whole
 	}
-	if w == dialect.Gemini { // does not return calls that it cannot parse
-		t[llmtest.BadJSON] = wantedResult{stop: llm.StopMalformed}
+	if w == wireformat.Gemini { // does not return calls that it cannot parse
+		t[llmtest.BadJSON] = expectedFaultResult{stop: llm.StopMalformed}
 		t[llmtest.HalfJSON] = t[llmtest.BadJSON]
 	}
 	return t
@@ -108,7 +108,7 @@ const sampleText = "Grüße, 世界 🙂: I look at <both> files & then decide. 
 func NewRequest(name string) llm.Request {
 	return llm.Request{
 		Model: "scripted", System: "You are the coder.", MaxTokens: 1000,
-		Tools: []llm.Tool{{
+		Tools: []llm.ToolDescription{{
 			Name: "read_file", Description: "reads <a> file",
 			Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`),
 		}},
@@ -117,7 +117,7 @@ func NewRequest(name string) llm.Request {
 }
 
 // RunSuite runs the suite for a client of the API.
-func RunSuite(t *testing.T, w dialect.WireFormat, m ModelFactory) {
+func RunSuite(t *testing.T, w wireformat.WireFormat, m ModelFactory) {
 	t.Helper()
 	for _, f := range append([]llmtest.ProviderFault{""}, llmtest.AllFaults()...) {
 		t.Run(cmp.Or(string(f), "none"), func(t *testing.T) {
@@ -135,19 +135,19 @@ func RunSuite(t *testing.T, w dialect.WireFormat, m ModelFactory) {
 	t.Run("usage", func(t *testing.T) { testUsage(t, w, m, "") })
 	t.Run("usage in floats", func(t *testing.T) { testUsage(t, w, m, llmtest.Floats) })
 	t.Run("canceled", func(t *testing.T) { testCanceled(t, m) })
-	t.Run("nobody there", func(t *testing.T) { testUnlistened(t, m) })
-	t.Run("large", func(t *testing.T) { testLarge(t, m) })
+	t.Run("nobody there", func(t *testing.T) { testWithoutDeltaListener(t, m) })
+	t.Run("large", func(t *testing.T) { testLargeAnswers(t, m) })
 	t.Run("one connection", func(t *testing.T) { testOneConnection(t, m) })
-	t.Run("out of reach", func(t *testing.T) { testReach(t, m) })
+	t.Run("out of reach", func(t *testing.T) { testConnectionFaults(t, m) })
 	t.Run("models", func(t *testing.T) { testModels(t, m) })
-	t.Run("force", func(t *testing.T) { testForce(t, m) })
+	t.Run("force", func(t *testing.T) { testForcedToolUse(t, m) })
 	t.Run("windows", func(t *testing.T) { testWindows(t, w, m) })
-	t.Run("every cut", func(t *testing.T) { testCuts(t, m) })
+	t.Run("every cut", func(t *testing.T) { testCutStreams(t, m) })
 	t.Run("no bound", func(t *testing.T) {
 		r := NewRequest("x")
 		r.MaxTokens = 0
 		_, err := m("http://127.0.0.1:1", llm.CallLimits{}, nil).Stream(t.Context(), r, nil)
-		wantError(t, err, wantedResult{class: llm.Invalid})
+		wantError(t, err, expectedFaultResult{class: llm.Invalid})
 	})
 }
 
@@ -201,7 +201,7 @@ func lingerTimes(f llmtest.ProviderFault) []time.Duration {
 	}
 }
 
-func testFault(t *testing.T, way dialect.WireFormat, m ModelFactory, f llmtest.ProviderFault, linger time.Duration) {
+func testFault(t *testing.T, way wireformat.WireFormat, m ModelFactory, f llmtest.ProviderFault, linger time.Duration) {
 	t.Helper()
 	turn := twoCallTurn()
 	if turn.Fault = f; f == llmtest.RateLimit {
@@ -210,22 +210,22 @@ func testFault(t *testing.T, way dialect.WireFormat, m ModelFactory, f llmtest.P
 	s := startServer(t, llmtest.Options{Linger: linger}, turn)
 	limits := limitsFor(f, time.Second) // on a busy machine, events may be delayed, too
 	model := m(s.URL(), limits, nil)
-	w := wantedByFault(way)[f]
+	w := expectedResultsByFault(way)[f]
 	var heard strings.Builder
-	got, err := model.Stream(t.Context(), NewRequest("c"), func(d llm.Delta) { heard.WriteString(d.Text) })
+	got, err := model.Stream(t.Context(), NewRequest("c"), func(d llm.AnswerDelta) { heard.WriteString(d.Text) })
 	if w.class != "" {
 		wantError(t, err, w)
 		if len(got.Message.Parts) > 0 {
 			t.Errorf("a failed call has content: %+v", got.Message)
 		}
-		if w.some && (got.Usage.Prompt() == 0 || 4*got.Usage.Output < int64(heard.Len())) {
+		if w.some && (got.Usage.PromptTokens() == 0 || 4*got.Usage.Output < int64(heard.Len())) {
 			t.Errorf("%d bytes were received and %+v is accounted for", heard.Len(), got.Usage)
 		}
 		if !w.some && got.Usage != (nexus.Usage{}) {
 			t.Errorf("an answer that never came used %+v", got.Usage)
 		}
 		got, err = m(s.URL(), llm.CallLimits{}, nil).Stream(t.Context(), NewRequest("c"), nil) // and then it succeeds
-		w, heard = wantedResult{stop: llm.StopTools, calls: 2}, strings.Builder{}
+		w, heard = expectedFaultResult{stop: llm.StopTools, calls: 2}, strings.Builder{}
 		heard.WriteString(sampleText)
 	}
 	if err != nil {
@@ -240,7 +240,7 @@ func testFault(t *testing.T, way dialect.WireFormat, m ModelFactory, f llmtest.P
 	}
 }
 
-func wantAnswer(t *testing.T, got llm.Response, w wantedResult) {
+func wantAnswer(t *testing.T, got llm.Response, w expectedFaultResult) {
 	t.Helper()
 	if got.Stop != w.stop || len(got.ToolCalls()) != w.calls {
 		t.Errorf("got %s with %d calls, want %s with %d", got.Stop, len(got.ToolCalls()), w.stop, w.calls)
@@ -260,7 +260,7 @@ func wantAnswer(t *testing.T, got llm.Response, w wantedResult) {
 			t.Errorf("input %s: %v", got.ToolCalls()[0].Input, err)
 		}
 	}
-	if got.Usage.Prompt() == 0 || got.Usage.Output == 0 {
+	if got.Usage.PromptTokens() == 0 || got.Usage.Output == 0 {
 		t.Errorf("an answer for free: %+v", got.Usage)
 	}
 	if got.Model != "scripted" || got.ID == "" {
@@ -270,14 +270,14 @@ func wantAnswer(t *testing.T, got llm.Response, w wantedResult) {
 
 func wantPartialAnswer(t *testing.T, err error) {
 	t.Helper()
-	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class == "" {
+	if e, ok := errors.AsType[*llm.ModelCallError](err); !ok || e.Class == "" {
 		t.Fatalf("%v is not a failure of a class", err)
 	}
 }
 
-func wantError(t *testing.T, err error, w wantedResult) {
+func wantError(t *testing.T, err error, w expectedFaultResult) {
 	t.Helper()
-	e, ok := errors.AsType[*llm.Error](err)
+	e, ok := errors.AsType[*llm.ModelCallError](err)
 	if !ok {
 		t.Fatalf("got %v, want an error of class %s", err, w.class)
 	}
@@ -318,8 +318,8 @@ func testRoundTrip(t *testing.T, m ModelFactory) {
 	calls := first.ToolCalls()
 	r.Messages = append(r.Messages, kept, llm.Message{From: llm.User, Parts: []llm.MessagePart{
 		{Text: "go on"},
-		{Result: &llm.Result{ID: calls[0].ID, Text: "contents of a"}},
-		{Result: &llm.Result{ID: calls[1].ID, Text: "contents of b", Failed: true}},
+		{Result: &llm.ToolResult{ID: calls[0].ID, Text: "contents of a"}},
+		{Result: &llm.ToolResult{ID: calls[1].ID, Text: "contents of b", Failed: true}},
 	}})
 	second, err := model.Stream(t.Context(), r, nil)
 	if err != nil {
@@ -340,13 +340,13 @@ func testRoundTrip(t *testing.T, m ModelFactory) {
 	}
 }
 
-func testUsage(t *testing.T, w dialect.WireFormat, m ModelFactory, f llmtest.ProviderFault) {
+func testUsage(t *testing.T, w wireformat.WireFormat, m ModelFactory, f llmtest.ProviderFault) {
 	t.Helper()
 	want := nexus.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13}
-	if w == dialect.Gemini { // writing to its cache costs nothing
+	if w == wireformat.Gemini { // writing to its cache costs nothing
 		want = nexus.Usage{Input: 18, Output: 7, CacheRead: 11}
 	}
-	if w == dialect.Anthropic { // only it reports how long tokens are cached
+	if w == wireformat.Anthropic { // only it reports how long tokens are cached
 		want.CacheHour = 3
 	}
 	turn := llmtest.ScriptTurn{Say: "x", Service: "priority", Fault: f, Usage: &llmtest.ScriptUsage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13, CacheHour: 3}}
@@ -369,23 +369,23 @@ func testCanceled(t *testing.T, m ModelFactory) {
 	s := startServer(t, llmtest.Options{}, llmtest.ScriptTurn{Say: sampleText, Fault: llmtest.Stall, Times: -1})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
-	_, err := m(s.URL(), llm.CallLimits{}, nil).Stream(ctx, NewRequest("c"), func(llm.Delta) { cancel(why) })
-	wantError(t, err, wantedResult{class: llm.Fatal})
+	_, err := m(s.URL(), llm.CallLimits{}, nil).Stream(ctx, NewRequest("c"), func(llm.AnswerDelta) { cancel(why) })
+	wantError(t, err, expectedFaultResult{class: llm.Fatal})
 	if !errors.Is(err, why) {
 		t.Errorf("%v does not say why", err)
 	}
 }
 
-func testUnlistened(t *testing.T, m ModelFactory) {
+func testWithoutDeltaListener(t *testing.T, m ModelFactory) {
 	t.Helper()
 	_, err := m("http://user:"+Key+"@127.0.0.1:1", llm.CallLimits{}, nil).Stream(t.Context(), NewRequest("c"), nil)
-	wantError(t, err, wantedResult{class: llm.Transient, code: "connection"})
+	wantError(t, err, expectedFaultResult{class: llm.Transient, code: "connection"})
 }
 
 // testOneConnection checks that calls reuse a connection.
 func testOneConnection(t *testing.T, m ModelFactory) {
 	t.Helper()
-	s, err := llmtest.New(llmtest.Script{Default: &llmtest.ScriptTurn{Say: "x", Delay: time.Microsecond}}, llmtest.Options{})
+	s, err := llmtest.NewServer(llmtest.Script{Default: &llmtest.ScriptTurn{Say: "x", Delay: time.Microsecond}}, llmtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,23 +409,23 @@ func testOneConnection(t *testing.T, m ModelFactory) {
 	}
 }
 
-// testLarge receives twenty thousand events, then one of five megabytes, and refuses an answer
+// testLargeAnswers receives twenty thousand events, then one of five megabytes, and refuses an answer
 // over its size limit.
-func testLarge(t *testing.T, m ModelFactory) {
+func testLargeAnswers(t *testing.T, m ModelFactory) {
 	t.Helper()
 	long := strings.Repeat("0123456789abcdef", 80_000)
 	s := startServer(t, llmtest.Options{}, llmtest.ScriptTurn{Say: long})
 	events := 0
-	got, err := m(s.URL(), llm.CallLimits{}, nil).Stream(t.Context(), NewRequest("c"), func(llm.Delta) { events++ })
+	got, err := m(s.URL(), llm.CallLimits{}, nil).Stream(t.Context(), NewRequest("c"), func(llm.AnswerDelta) { events++ })
 	if err != nil || got.Message.Text() != long || events < 20_000 {
 		t.Errorf("%d bytes in %d events: %v", len(got.Message.Text()), events, err)
 	}
 	const marker = "Second line."
 	line := strings.Repeat("x", 5<<20)
-	got, err = m.readStream(t, streamTransport{stream: bytes.ReplaceAll(RecordStream(t, m), []byte(marker), []byte(line))})
+	got, err = m.readStream(t, recordedStreamTransport{stream: bytes.ReplaceAll(RecordStream(t, m), []byte(marker), []byte(line))})
 	if err != nil || !strings.HasSuffix(got.Message.Text(), line) {
 		t.Errorf("%d bytes in a line: %v", len(got.Message.Text()), err)
 	}
 	_, err = m(s.URL(), llm.CallLimits{Bytes: 100_000}, nil).Stream(t.Context(), NewRequest("c"), nil)
-	wantError(t, err, wantedResult{class: llm.Transient})
+	wantError(t, err, expectedFaultResult{class: llm.Transient})
 }

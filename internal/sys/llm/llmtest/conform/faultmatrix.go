@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 )
 
-// Row is the result of a call with a fault.
-type Row struct {
+// FaultMatrixRow is the result of a call with a fault.
+type FaultMatrixRow struct {
 	Fault string
 	About string
 	Saw   string
@@ -22,9 +22,9 @@ type Row struct {
 // RunFaultMatrix calls the model with every fault, and returns the results: the class of the failure or
 // the stop reason, the wait that the provider asked for, and the usage that was counted of the
 // received part.
-func RunFaultMatrix(t *testing.T, m ModelFactory) []Row {
+func RunFaultMatrix(t *testing.T, m ModelFactory) []FaultMatrixRow {
 	t.Helper()
-	var all []Row
+	var all []FaultMatrixRow
 	for _, f := range llmtest.AllFaults() {
 		turn := twoCallTurn()
 		if turn.Fault = f; f == llmtest.RateLimit {
@@ -32,10 +32,10 @@ func RunFaultMatrix(t *testing.T, m ModelFactory) []Row {
 		}
 		s := startServer(t, llmtest.Options{}, turn)
 		got, err := m(s.URL(), limitsFor(f, time.Second), nil).Stream(t.Context(), NewRequest("c"), nil) // on a busy machine, events may be delayed, too
-		all = append(all, Row{string(f), f.Description(), describeResult(got, err)})
+		all = append(all, FaultMatrixRow{string(f), f.Description(), describeResult(got, err)})
 	}
-	for _, b := range AllBarriers() {
-		all = append(all, Row{b.Name, b.Why, describeResult(llm.Response{}, b.ask(t, m))})
+	for _, b := range AllConnectionFaults() {
+		all = append(all, FaultMatrixRow{b.Name, b.Why, describeResult(llm.Response{}, b.ask(t, m))})
 	}
 	return all
 }
@@ -50,7 +50,7 @@ func describeResult(got llm.Response, err error) string {
 		}
 		return text
 	}
-	e, ok := errors.AsType[*llm.Error](err)
+	e, ok := errors.AsType[*llm.ModelCallError](err)
 	if !ok {
 		return "no class"
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 )
 
-// StormTally is the summary of many conversations.
-type StormTally struct {
+// FaultStormTally is the summary of many conversations.
+type FaultStormTally struct {
 	Conversations, Calls, Failed int
 	Ends                         map[string]int // number of conversations by end
 	Charged                      nexus.Usage    // by the server, for complete answers
@@ -24,29 +24,29 @@ type StormTally struct {
 	Longest                      time.Duration  // of a conversation, in simulated time
 }
 
-// RunStorm has n conversations with a server that fails at random, by the seed, and retries as the
+// RunFaultStorm has n conversations with a server that fails at random, by the seed, and retries as the
 // table of reactions requires. It reports a conversation that does not end, that ends without a
 // class, or whose usage is too low. Waits take no real time.
-func RunStorm(t *testing.T, m ModelFactory, seed uint64, n int) StormTally {
+func RunFaultStorm(t *testing.T, m ModelFactory, seed uint64, n int) FaultStormTally {
 	t.Helper()
-	sum := StormTally{Ends: map[string]int{}}
+	sum := FaultStormTally{Ends: map[string]int{}}
 	for i := range n {
 		synctest.Test(t, func(t *testing.T) {
-			s := &stormRun{StormTally: &sum, r: rand.New(rand.NewPCG(seed, uint64(i)))}
+			s := &faultStormRun{FaultStormTally: &sum, r: rand.New(rand.NewPCG(seed, uint64(i)))}
 			s.runConversation(t, m)
 		})
 	}
 	return sum
 }
 
-type stormRun struct {
-	*StormTally
+type faultStormRun struct {
+	*FaultStormTally
 	r     *rand.Rand
 	calls []llm.Response // of the conversation
 }
 
 // randomScript returns one to six turns, most of which fail at least once.
-func (s *stormRun) randomScript() []llmtest.ScriptTurn {
+func (s *faultStormRun) randomScript() []llmtest.ScriptTurn {
 	faults := append(llmtest.AllFaults(), "", "", "", "", "", "")
 	var turns []llmtest.ScriptTurn
 	for range 1 + s.r.IntN(6) {
@@ -69,9 +69,9 @@ func (s *stormRun) randomScript() []llmtest.ScriptTurn {
 // timeLimit ends a conversation with a provider that is always busy, like the time limit of a run.
 const timeLimit = time.Hour
 
-func (s *stormRun) runConversation(t *testing.T, m ModelFactory) {
+func (s *faultStormRun) runConversation(t *testing.T, m ModelFactory) {
 	t.Helper()
-	server, err := llmtest.New(llmtest.Script{Conversations: []llmtest.ScriptConversation{{Match: "c", Turns: s.randomScript()}}}, llmtest.Options{})
+	server, err := llmtest.NewServer(llmtest.Script{Conversations: []llmtest.ScriptConversation{{Match: "c", Turns: s.randomScript()}}}, llmtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func (s *stormRun) runConversation(t *testing.T, m ModelFactory) {
 	defer stop()
 	model := m("http://inside.invalid", llm.CallLimits{Idle: time.Minute, Answer: 5 * time.Minute}, client)
 	begun := time.Now() //nolint:forbidigo // time is made up here
-	end := s.exchangeTurns(ctx, t, model)
+	end := s.converseToEnd(ctx, t, model)
 	stop()
 	wait()
 	s.Conversations++
@@ -92,25 +92,25 @@ func (s *stormRun) runConversation(t *testing.T, m ModelFactory) {
 			continue
 		}
 		s.Charged = s.Charged.Add(seen.Usage)
-		if u := s.calls[i].Usage; u.Output < seen.Usage.Output || u.Prompt() < seen.Usage.Prompt() {
+		if u := s.calls[i].Usage; u.Output < seen.Usage.Output || u.PromptTokens() < seen.Usage.PromptTokens() {
 			t.Errorf("%+v was charged and %+v is accounted", seen.Usage, u)
 		}
 	}
 }
 
-// exchangeTurns runs the conversation and returns how it ended.
-func (s *stormRun) exchangeTurns(ctx context.Context, t *testing.T, model llm.Model) string {
+// converseToEnd runs the conversation and returns how it ended.
+func (s *faultStormRun) converseToEnd(ctx context.Context, t *testing.T, model llm.Model) string {
 	t.Helper()
-	p := llm.RetryPolicy{Jitter: s.r.Float64, Now: time.Now} //nolint:forbidigo // time is made up here
+	p := llm.CallRetryPolicy{Jitter: s.r.Float64, Now: time.Now} //nolint:forbidigo // time is made up here
 	r := NewRequest("c")
-	failures := map[llm.FailureClass]int{}
+	failures := map[llm.CallFailureClass]int{}
 	for {
 		heard := 0
-		got, err := model.Stream(ctx, r, func(d llm.Delta) { heard += len(d.Text) + len(d.Thought) })
+		got, err := model.Stream(ctx, r, func(d llm.AnswerDelta) { heard += len(d.Text) + len(d.Thought) })
 		s.Calls++
 		s.Accounted = s.Accounted.Add(got.Usage)
 		s.calls = append(s.calls, got)
-		if heard > 0 && (4*got.Usage.Output < int64(heard) || got.Usage.Prompt() == 0) {
+		if heard > 0 && (4*got.Usage.Output < int64(heard) || got.Usage.PromptTokens() == 0) {
 			t.Errorf("%d bytes were heard and %+v is accounted", heard, got.Usage)
 		}
 		if err == nil {
@@ -122,14 +122,14 @@ func (s *stormRun) exchangeTurns(ctx context.Context, t *testing.T, model llm.Mo
 			continue
 		}
 		s.Failed++
-		e, ok := errors.AsType[*llm.Error](err)
+		e, ok := errors.AsType[*llm.ModelCallError](err)
 		if !ok || e.Class == "" {
 			t.Fatalf("no class: %v", err)
 		}
 		failures[e.Class]++
 		rest, again := p.RetryWait(e, failures[e.Class])
 		if !again {
-			return fmt.Sprintf("%s: %s", e.Class, e.Class.Reaction().Then)
+			return fmt.Sprintf("%s: %s", e.Class, e.Class.ReactionTo().Then)
 		}
 		select {
 		case <-time.After(rest):
@@ -140,7 +140,7 @@ func (s *stormRun) exchangeTurns(ctx context.Context, t *testing.T, model llm.Mo
 }
 
 // answerCalls appends the results of the calls, after a round trip through the transcript's JSON.
-func (s *stormRun) answerCalls(t *testing.T, r llm.Request, got llm.Response) llm.Request {
+func (s *faultStormRun) answerCalls(t *testing.T, r llm.Request, got llm.Response) llm.Request {
 	t.Helper()
 	kept, err := json.Marshal(got.Message)
 	var said llm.Message
@@ -150,7 +150,7 @@ func (s *stormRun) answerCalls(t *testing.T, r llm.Request, got llm.Response) ll
 	ours := llm.Message{From: llm.User}
 	for _, c := range said.Parts {
 		if c.Call != nil {
-			ours.Parts = append(ours.Parts, llm.MessagePart{Result: &llm.Result{ID: c.Call.ID, Text: "it holds nothing"}})
+			ours.Parts = append(ours.Parts, llm.MessagePart{Result: &llm.ToolResult{ID: c.Call.ID, Text: "it holds nothing"}})
 		}
 	}
 	r.Messages = append(r.Messages, said, ours)

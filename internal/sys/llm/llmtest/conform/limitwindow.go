@@ -8,12 +8,12 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/wireformat"
 )
 
 // testWindows checks that the windows in the headers are reported before the answer ends, even for
 // a refused call.
-func testWindows(t *testing.T, w dialect.WireFormat, m ModelFactory) {
+func testWindows(t *testing.T, w wireformat.WireFormat, m ModelFactory) {
 	t.Helper()
 	s, stop, err := llmtest.StartServer(t.Context(), llmtest.Script{
 		Default: &llmtest.ScriptTurn{Say: "x"}, Account: &llmtest.AccountLimits{Requests: 2, Tokens: 50_000, Output: 9000, Every: time.Hour},
@@ -22,24 +22,24 @@ func testWindows(t *testing.T, w dialect.WireFormat, m ModelFactory) {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	names := map[dialect.WireFormat][]string{dialect.Anthropic: {"input-tokens", "output-tokens", "requests"}, dialect.Gemini: nil}[w]
-	if w == dialect.Chat || w == dialect.Responses {
+	names := map[wireformat.WireFormat][]string{wireformat.Anthropic: {"input-tokens", "output-tokens", "requests"}, wireformat.Gemini: nil}[w]
+	if w == wireformat.Chat || w == wireformat.Responses {
 		names = []string{"requests", "tokens"}
 	}
 	model := m(s.URL(), llm.CallLimits{}, nil)
 	for call, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
-		var got []llm.LimitWindow
+		var got []llm.AccountLimitWindow
 		told, early := 0, false
-		ctx := llm.WithHeaderListener(t.Context(), func(status int, all []llm.LimitWindow) { told, got = status, all })
-		_, err := model.Stream(ctx, NewRequest("c"), func(llm.Delta) { early = told > 0 })
+		ctx := llm.WithHeaderListener(t.Context(), func(status int, all []llm.AccountLimitWindow) { told, got = status, all })
+		_, err := model.Stream(ctx, NewRequest("c"), func(llm.AnswerDelta) { early = told > 0 })
 		if told != want || (err == nil) != (want == http.StatusOK) || err == nil && !early {
 			t.Fatalf("call %d: heard of %d, early %v: %v", call, told, early, err)
 		}
-		wantWindows(t, got, names, int64(1-call))
+		checkLimitWindows(t, got, names, int64(1-call))
 		if err == nil {
 			continue
 		}
-		e, ok := errors.AsType[*llm.Error](err)
+		e, ok := errors.AsType[*llm.ModelCallError](err)
 		wait, asked := e.RetryWait(time.Time{})
 		if !ok || e.Class != llm.Quota || !asked || wait < 20*time.Minute || wait > 31*time.Minute {
 			t.Errorf("%+v: after %s", e, wait)
@@ -47,8 +47,8 @@ func testWindows(t *testing.T, w dialect.WireFormat, m ModelFactory) {
 	}
 }
 
-// wantWindows checks the windows and the number of remaining requests.
-func wantWindows(t *testing.T, got []llm.LimitWindow, names []string, left int64) {
+// checkLimitWindows checks the windows and the number of remaining requests.
+func checkLimitWindows(t *testing.T, got []llm.AccountLimitWindow, names []string, left int64) {
 	t.Helper()
 	if len(got) != len(names) {
 		t.Fatalf("got %+v, want %v", got, names)

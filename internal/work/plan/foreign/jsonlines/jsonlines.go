@@ -20,12 +20,12 @@ type JSONNode struct {
 	Line   int
 	Kind   byte   // one of { [ s n b 0
 	Text   string // text of a string or a number, or true or false
-	Fields []NodeField
+	Fields []JSONField
 	Items  []*JSONNode
 }
 
-// NodeField is a field of an object.
-type NodeField struct {
+// JSONField is a field of an object.
+type JSONField struct {
 	Name  string
 	Line  int
 	Value *JSONNode
@@ -62,71 +62,71 @@ func (n *JSONNode) IsEmpty() bool {
 	}
 }
 
-// ParseMistake is a mistake in a file.
-type ParseMistake struct {
+// JSONMistake is a mistake in a file.
+type JSONMistake struct {
 	Line   int // 0 if unknown
 	Column int // in characters, from 1; 0 if unknown
 	Text   string
 }
 
-// Parse parses JSON. Duplicate keys are mistakes. Without a value, there is at least one
+// ParseJSON parses JSON. Duplicate keys are mistakes. Without a value, there is at least one
 // mistake.
-func Parse(text string) (*JSONNode, []ParseMistake) {
+func ParseJSON(text string) (*JSONNode, []JSONMistake) {
 	data := bytes.TrimPrefix([]byte(text), []byte("\ufeff"))
 	if !utf8.Valid(data) {
-		return nil, []ParseMistake{{Text: "it is not UTF-8; save it as UTF-8"}}
+		return nil, []JSONMistake{{Text: "it is not UTF-8; save it as UTF-8"}}
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
-		return nil, []ParseMistake{syntaxMistake(data, err)}
+		return nil, []JSONMistake{syntaxMistake(data, err)}
 	}
-	r := nodeReader{data: data, in: json.NewDecoder(bytes.NewReader(data)), line: 1}
+	r := jsonNodeReader{data: data, in: json.NewDecoder(bytes.NewReader(data)), line: 1}
 	r.in.UseNumber()
 	n := r.readValue(0)
 	return n, r.mistakes
 }
 
 // syntaxMistake returns the mistake in invalid JSON, at the character where it cannot go on.
-func syntaxMistake(data []byte, err error) ParseMistake {
+func syntaxMistake(data []byte, err error) JSONMistake {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return ParseMistake{Text: "the file is empty"}
+		return JSONMistake{Text: "the file is empty"}
 	}
 	e, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {
-		return ParseMistake{Text: err.Error()}
+		return JSONMistake{Text: err.Error()}
 	}
 	end := min(max(int(e.Offset)-1, 0), len(data))
 	if strings.HasPrefix(e.Error(), "unexpected end") {
 		end = len(bytes.TrimRight(data, " \t\r\n"))
 	}
 	start := bytes.LastIndexByte(data[:end], '\n') + 1
-	return ParseMistake{
+	return JSONMistake{
 		Line: 1 + bytes.Count(data[:end], []byte("\n")), Column: 1 + utf8.RuneCount(data[start:end]),
 		Text: "it is not JSON: " + e.Error(),
 	}
 }
 
-// nodeReader reads valid JSON.
-type nodeReader struct {
+// jsonNodeReader reads valid JSON.
+type jsonNodeReader struct {
 	data     []byte
 	in       *json.Decoder
 	offset   int64
 	line     int // line at offset
-	mistakes []ParseMistake
+	mistakes []JSONMistake
 }
 
 // currentLine returns the line of the last token.
-func (r *nodeReader) currentLine() int {
+func (r *jsonNodeReader) currentLine() int {
 	end := r.in.InputOffset()
 	r.line += bytes.Count(r.data[r.offset:end], []byte("\n"))
 	r.offset = end
 	return r.line
 }
 
-func (r *nodeReader) readValue(depth int) *JSONNode {
+func (r *jsonNodeReader) readValue(depth int) *JSONNode {
 	t, err := r.in.Token()
 	if err != nil || depth > maxDepth {
-		r.mistakes = append(r.mistakes, ParseMistake{Line: r.currentLine(), Text: fmt.Sprintf("it is nested too deeply; a plan has at most %d levels", maxDepth)})
+		r.mistakes = append(r.mistakes, JSONMistake{Line: r.currentLine(), Text: fmt.Sprintf("it is nested too deeply; a plan has at most %d levels", maxDepth)})
 		return nil
 	}
 	n := &JSONNode{Line: r.currentLine()}
@@ -156,7 +156,7 @@ func (r *nodeReader) readValue(depth int) *JSONNode {
 	return n
 }
 
-func (r *nodeReader) readObject(n *JSONNode, depth int) *JSONNode {
+func (r *jsonNodeReader) readObject(n *JSONNode, depth int) *JSONNode {
 	n.Kind = '{'
 	seen := map[string]bool{}
 	for r.in.More() {
@@ -165,9 +165,9 @@ func (r *nodeReader) readObject(n *JSONNode, depth int) *JSONNode {
 		if err != nil || !ok {
 			return nil // it is valid
 		}
-		f := NodeField{Name: name, Line: r.currentLine()}
+		f := JSONField{Name: name, Line: r.currentLine()}
 		if seen[name] {
-			r.mistakes = append(r.mistakes, ParseMistake{Line: f.Line, Text: fmt.Sprintf("%q is in one object twice; remove one", name)})
+			r.mistakes = append(r.mistakes, JSONMistake{Line: f.Line, Text: fmt.Sprintf("%q is in one object twice; remove one", name)})
 		}
 		seen[name] = true
 		if f.Value = r.readValue(depth + 1); f.Value == nil {
@@ -181,5 +181,5 @@ func (r *nodeReader) readObject(n *JSONNode, depth int) *JSONNode {
 
 // WrapNode returns an object with n as its only field.
 func WrapNode(name string, n *JSONNode) *JSONNode {
-	return &JSONNode{Line: n.Line, Kind: '{', Fields: []NodeField{{name, n.Line, n}}}
+	return &JSONNode{Line: n.Line, Kind: '{', Fields: []JSONField{{name, n.Line, n}}}
 }

@@ -33,7 +33,7 @@ func TestParseMistakes(t *testing.T) {
 		"{\n\"a\": 1,\n\"a\": 2}": "3:0: \"a\" is in one object twice",
 		strings.Repeat("[", 80) + "1" + strings.Repeat("]", 80): "1:0: it is nested too deeply",
 	} {
-		_, mistakes := jsonlines.Parse(text)
+		_, mistakes := jsonlines.ParseJSON(text)
 		if len(mistakes) != 1 || !strings.HasPrefix(fmt.Sprintf("%d:%d: %s", mistakes[0].Line, mistakes[0].Column, mistakes[0].Text), want) {
 			t.Errorf("%q: %v, want %s", text, mistakes, want)
 		}
@@ -41,12 +41,12 @@ func TestParseMistakes(t *testing.T) {
 }
 
 func TestObject(t *testing.T) {
-	n, mistakes := jsonlines.Parse("\ufeff{\n\"a\": \"x\",\n\"b\": [\"y\", {\"text\": \"z\"}, 3],\n\"done\": true,\n\"n\": 7,\n\"extra\": 1,\n\"prioritty\": 2,\n\"none\": []\n}")
+	n, mistakes := jsonlines.ParseJSON("\ufeff{\n\"a\": \"x\",\n\"b\": [\"y\", {\"text\": \"z\"}, 3],\n\"done\": true,\n\"n\": 7,\n\"extra\": 1,\n\"prioritty\": 2,\n\"none\": []\n}")
 	if n == nil || mistakes != nil {
 		t.Fatal(n, mistakes)
 	}
 	s := &said{}
-	o, ok := jsonlines.NewObject(n, "the file", s)
+	o, ok := jsonlines.NewObjectReader(n, "the file", s)
 	if !ok || o.TextField("z", "a") != "x" || fmt.Sprint(o.TextList("b")) != "[y z 3]" || !o.BoolField("done") || o.NumberField("n") != 7 || o.NumberField("priority") != 0 {
 		t.Error(o.TextField("a"), o.TextList("b"), o.BoolField("done"), o.NumberField("n"), s.lines)
 	}
@@ -64,7 +64,7 @@ func TestObject(t *testing.T) {
 	if fmt.Sprint(s.lines) != want {
 		t.Errorf("%v, want %s", s.lines, want)
 	}
-	if _, ok := jsonlines.NewObject(jsonlines.WrapNode("a", n).Fields[0].Value.Fields[0].Value, "story 1", s); ok {
+	if _, ok := jsonlines.NewObjectReader(jsonlines.WrapNode("a", n).Fields[0].Value.Fields[0].Value, "story 1", s); ok {
 		t.Error("a text is an object")
 	}
 }

@@ -10,33 +10,33 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/spelling"
 )
 
-// ObjectReader reads the fields of a JSON object that is a task or a file. The callers of its
+// JSONObjectReader reads the fields of a JSON object that is a task or a file. The callers of its
 // methods define the type of each field.
-type ObjectReader struct {
+type JSONObjectReader struct {
 	*JSONNode
 
 	Name  string // name of the task; empty for the file
-	notes FieldNotes
+	notes FieldRemarkReceiver
 	known []string // fields that were requested
 }
 
-// FieldNotes receives the remarks about a file.
-type FieldNotes interface {
+// FieldRemarkReceiver receives the remarks about a file.
+type FieldRemarkReceiver interface {
 	AddMistake(line int, text string)             // a mistake, with its correction
 	AddLostData(line int, item, what, why string) // data that has no field
 }
 
-// NewObject returns the fields of a value, which must be an object.
-func NewObject(n *JSONNode, what string, notes FieldNotes) (*ObjectReader, bool) {
+// NewObjectReader returns the fields of a value, which must be an object.
+func NewObjectReader(n *JSONNode, what string, notes FieldRemarkReceiver) (*JSONObjectReader, bool) {
 	if n.Kind != '{' {
 		notes.AddMistake(n.Line, what+" is "+n.kindName()+", not an object in { }")
 		return nil, false
 	}
-	return &ObjectReader{JSONNode: n, notes: notes}, true
+	return &JSONObjectReader{JSONNode: n, notes: notes}, true
 }
 
 // MarkKnown marks fields as known, so that there is no remark about them.
-func (o *ObjectReader) MarkKnown(names ...string) { o.known = append(o.known, names...) }
+func (o *JSONObjectReader) MarkKnown(names ...string) { o.known = append(o.known, names...) }
 
 // kindName returns the type of a value, for people.
 func (n *JSONNode) kindName() string {
@@ -58,7 +58,7 @@ func (n *JSONNode) kindName() string {
 
 // FirstField returns the first existing field of some names; they are alternative names of one
 // field.
-func (o *ObjectReader) FirstField(names ...string) *JSONNode {
+func (o *JSONObjectReader) FirstField(names ...string) *JSONNode {
 	o.known = append(o.known, names...)
 	for _, name := range names {
 		if v := o.Get(name); v != nil {
@@ -69,7 +69,7 @@ func (o *ObjectReader) FirstField(names ...string) *JSONNode {
 }
 
 // NoteWrongType records that a field has the wrong type.
-func (o *ObjectReader) NoteWrongType(n *JSONNode, name, what string) {
+func (o *JSONObjectReader) NoteWrongType(n *JSONNode, name, what string) {
 	of := ""
 	if o.Name != "" {
 		of = " of " + o.Name
@@ -78,7 +78,7 @@ func (o *ObjectReader) NoteWrongType(n *JSONNode, name, what string) {
 }
 
 // TextField returns a text; a number is converted to a text.
-func (o *ObjectReader) TextField(names ...string) string {
+func (o *JSONObjectReader) TextField(names ...string) string {
 	n := o.FirstField(names...)
 	switch {
 	case n == nil:
@@ -92,7 +92,7 @@ func (o *ObjectReader) TextField(names ...string) string {
 }
 
 // BoolField returns whether a field is true.
-func (o *ObjectReader) BoolField(names ...string) bool {
+func (o *JSONObjectReader) BoolField(names ...string) bool {
 	n := o.FirstField(names...)
 	switch {
 	case n == nil:
@@ -106,7 +106,7 @@ func (o *ObjectReader) BoolField(names ...string) bool {
 }
 
 // NumberField returns a non-negative integer.
-func (o *ObjectReader) NumberField(names ...string) int {
+func (o *JSONObjectReader) NumberField(names ...string) int {
 	n := o.FirstField(names...)
 	if n == nil {
 		return 0
@@ -120,7 +120,7 @@ func (o *ObjectReader) NumberField(names ...string) int {
 }
 
 // ListField returns the items of a list; a single text is a list of its lines.
-func (o *ObjectReader) ListField(names ...string) []*JSONNode {
+func (o *JSONObjectReader) ListField(names ...string) []*JSONNode {
 	n := o.FirstField(names...)
 	switch {
 	case n == nil:
@@ -143,7 +143,7 @@ func (o *ObjectReader) ListField(names ...string) []*JSONNode {
 
 // TextList returns the texts of a list. An item that is an object has its text in one of its
 // fields.
-func (o *ObjectReader) TextList(names ...string) []string {
+func (o *JSONObjectReader) TextList(names ...string) []string {
 	var out []string
 	for _, n := range o.ListField(names...) {
 		if n.Kind == '{' {
@@ -167,7 +167,7 @@ func (o *ObjectReader) TextList(names ...string) []string {
 
 // NoteUnknownFields adds remarks about unknown fields. A field whose name is similar to a missing one is a
 // mistake.
-func (o *ObjectReader) NoteUnknownFields() {
+func (o *JSONObjectReader) NoteUnknownFields() {
 	for _, f := range o.Fields {
 		if slices.Contains(o.known, f.Name) {
 			continue
@@ -183,7 +183,7 @@ func (o *ObjectReader) NoteUnknownFields() {
 }
 
 // similarMissingField returns the missing field whose name is similar.
-func (o *ObjectReader) similarMissingField(name string) string {
+func (o *JSONObjectReader) similarMissingField(name string) string {
 	const shortest, farthest = 5, 2
 	for _, known := range o.known {
 		if len(name) >= shortest && len(known) >= shortest && o.Get(known) == nil &&

@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package backgroundprocess
+
+import "golang.org/x/sys/unix"
+
+// duplicateDescriptor makes the descriptor fd a duplicate of from.
+func duplicateDescriptor(from, fd int) error { return unix.Dup2(from, fd) }

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package disk
-
-import "time"
-
-// BirthTime returns the zero time: creation times are unknown on this system.
-func BirthTime(string) time.Time { return time.Time{} }

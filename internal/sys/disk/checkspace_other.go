@@ -1,6 +1,0 @@
-//go:build !linux
-
-package disk
-
-// CheckSpace returns false: the state of the disk is unknown on this system.
-func CheckSpace(string) (full, readOnly bool) { return false, false }

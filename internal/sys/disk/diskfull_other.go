@@ -1,5 +1,0 @@
-//go:build !unix
-
-package disk
-
-func full(error) bool { return false }

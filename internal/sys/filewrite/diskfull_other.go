@@ -1,0 +1,5 @@
+//go:build !unix
+
+package filewrite
+
+func isDiskFull(error) bool { return false }

@@ -1,8 +1,0 @@
-//go:build linux && !amd64
-
-package jailtest
-
-func foreignCalls() map[string]Syscall { return nil }
-
-// ForeignCallNames returns the names of the calls of other numberings.
-func ForeignCallNames() []string { return nil }
