@@ -36,9 +36,9 @@ type scripted struct {
 	prompts []agentcli.AgentPrompt
 }
 
-func (s *scripted) NewConversationID() string         { return fmt.Sprintf("new-%d", len(s.prompts)) }
-func (s *scripted) CanResume() bool       { return !s.plain }
-func (s *scripted) ReportsProgress() bool { return !s.plain }
+func (s *scripted) NewConversationID() string { return fmt.Sprintf("new-%d", len(s.prompts)) }
+func (s *scripted) CanResume() bool           { return !s.plain }
+func (s *scripted) ReportsProgress() bool     { return !s.plain }
 
 func (s *scripted) Prompt(ctx context.Context, p agentcli.AgentPrompt) (agentcli.PromptResult, error) {
 	s.prompts = append(s.prompts, p)
