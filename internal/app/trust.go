@@ -31,7 +31,7 @@ func RepositoryTrustItems(dir string) ([]trust.TrustItem, error) {
 	return slices.Concat(items, wanted, more, asks), err
 }
 
-// RepositoryTrustItems is [RepositoryTrustItems] without the requests of the project's settings if these are
+// TrustItems is [RepositoryTrustItems] without the requests of the project's settings if these are
 // skipped.
 func (a *App) TrustItems(dir string) ([]trust.TrustItem, error) {
 	if a.withoutProject {

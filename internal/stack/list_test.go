@@ -24,7 +24,7 @@ func TestAll(t *testing.T) {
 	}
 	declared := regexp.MustCompile(`(?m)^func (\w+)\(\) Stack \{`)
 	listed := regexp.MustCompile(`(?m)^\t\t(\w+)\(\),$`)
-	now := slurp(t, "all.go")
+	now := slurp(t, "liststacks.go")
 	var names, found []string
 	for _, m := range listed.FindAllStringSubmatch(now, -1) {
 		names = append(names, m[1])
@@ -41,7 +41,7 @@ func TestAll(t *testing.T) {
 		}
 	}
 	head, _, _ := strings.Cut(now, "\t\t")
-	golden(t, "all.go", head+"\t\t"+strings.Join(names, "(),\n\t\t")+"(),\n\t}\n}\n")
+	golden(t, "liststacks.go", head+"\t\t"+strings.Join(names, "(),\n\t\t")+"(),\n\t}\n}\n")
 }
 
 // TestPage holds docs/languages.md to what the stacks say.

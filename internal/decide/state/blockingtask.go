@@ -2,7 +2,7 @@ package state
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// BlockerCache caches the results of [State.BlockerOf] for all tasks of a state. It is valid until
+// BlockerIndex caches the results of [State.BlockerOf] for all tasks of a state. It is valid until
 // the next event.
 type BlockerCache struct {
 	s  *State
@@ -15,7 +15,7 @@ type nearestBlockingTask struct {
 	far int
 }
 
-// BlockerCache returns the blockers of all tasks.
+// BlockerIndex returns the blockers of all tasks.
 func (s *State) BlockerIndex() *BlockerCache {
 	b := &BlockerCache{s, make(map[nexus.TaskID]nearestBlockingTask, len(s.Tasks))}
 	for _, t := range s.Tasks {

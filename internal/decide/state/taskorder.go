@@ -13,7 +13,7 @@ type taskOrder struct {
 	urgency map[nexus.TaskID]int // see [taskOrder.TaskUrgency]; nil if no task has a priority
 }
 
-// LongestPathMinutes returns the minutes of the longest path of work that starts with a task: the higher,
+// Rank returns the minutes of the longest path of work that starts with a task: the higher,
 // the sooner it should start.
 func (s *taskOrder) Rank(id nexus.TaskID) int { return s.rank[id] }
 

@@ -200,7 +200,7 @@ func source(t *testing.T, name string) *ast.File {
 func codes(t *testing.T) []nexus.ErrorCode {
 	t.Helper()
 	var all []nexus.ErrorCode
-	ast.Inspect(source(t, "errors.go"), func(n ast.Node) bool {
+	ast.Inspect(source(t, "errorcodes.go"), func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && strings.HasPrefix(v.Names[0].Name, "Code") {
 			if lit, ok := v.Values[0].(*ast.BasicLit); ok {
 				all = append(all, nexus.ErrorCode(strings.Trim(lit.Value, `"`)))

@@ -24,13 +24,13 @@ type Client struct {
 	Wait time.Duration // before a retry; 0: a second
 }
 
-// errorStatusResponse is a response with an error status.
-type errorStatusResponse struct {
+// statusError is a response with an error status.
+type statusError struct {
 	code int
 	text string
 }
 
-func (e *errorStatusResponse) Error() string { return fmt.Sprintf("%d %s", e.code, e.text) }
+func (e *statusError) Error() string { return fmt.Sprintf("%d %s", e.code, e.text) }
 
 // errTooLarge is the error of a response that is not read, because it is too large.
 var errTooLarge = errors.New("the answer is too large")
@@ -63,7 +63,7 @@ func (c Client) callWithRetry(ctx context.Context, r IssueRef, call func(context
 
 // IsTransient reports whether an error may disappear soon: the forge is busy or unreachable.
 func IsTransient(err error) bool {
-	if e, answered := errors.AsType[*errorStatusResponse](err); answered {
+	if e, answered := errors.AsType[*statusError](err); answered {
 		return e.code >= 500 || e.code == http.StatusTooManyRequests
 	}
 	_, network := errors.AsType[*url.Error](err)
@@ -72,7 +72,7 @@ func IsTransient(err error) bool {
 
 // hasStatus reports whether a forge responded with one of these statuses.
 func hasStatus(err error, codes ...int) bool {
-	e, ok := errors.AsType[*errorStatusResponse](err)
+	e, ok := errors.AsType[*statusError](err)
 	return ok && slices.Contains(codes, e.code)
 }
 
@@ -145,7 +145,7 @@ func (t boundedResponseTransport) RoundTrip(r *http.Request) (*http.Response, er
 		if s, ok := said.Message.(string); ok {
 			text += ": " + s
 		}
-		return nil, &errorStatusResponse{resp.StatusCode, text}
+		return nil, &statusError{resp.StatusCode, text}
 	}
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
 	return resp, nil
@@ -160,14 +160,14 @@ func (c Client) readResponseBody(req *http.Request) ([]byte, http.Header, error)
 	data, err := io.ReadAll(resp.Body)
 	_ = resp.Body.Close() // it is in memory
 	if err == nil && resp.StatusCode >= 300 {
-		err = &errorStatusResponse{resp.StatusCode, http.StatusText(resp.StatusCode)}
+		err = &statusError{resp.StatusCode, http.StatusText(resp.StatusCode)}
 	}
 	return data, resp.Header, err
 }
 
 // withoutAddress removes the address from the error of a response: the message around it has one.
 func withoutAddress(err error) error {
-	if s, ok := errors.AsType[*errorStatusResponse](err); ok {
+	if s, ok := errors.AsType[*statusError](err); ok {
 		return s
 	}
 	if errors.Is(err, errTooLarge) {
@@ -190,7 +190,7 @@ func (r IssueRef) explainError(err error) error {
 	if r.Kind == GitLab {
 		variable = "GITLAB_TOKEN"
 	}
-	if s, ok := errors.AsType[*errorStatusResponse](err); ok {
+	if s, ok := errors.AsType[*statusError](err); ok {
 		switch s.code {
 		case http.StatusUnauthorized, http.StatusForbidden:
 			e.Hint = "Set " + variable + " to a token that may read the issues of " + r.Project + "."

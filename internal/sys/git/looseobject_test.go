@@ -1,6 +1,7 @@
 package git
 
 import (
+	"context"
 	"bytes"
 	"fmt"
 	"os"
@@ -84,4 +85,17 @@ func TestWritingAllocatesLittle(t *testing.T) {
 	if each := (after.TotalAlloc - before.TotalAlloc) / times; each > 600_000 { // 1.2 MB without; the race detector drops every fourth
 		t.Errorf("an object takes %d bytes of allocations", each)
 	}
+}
+
+// openObjects returns access to the objects of r.
+func (r Repo) openObjects(ctx context.Context) (*ObjectStore, error) {
+	format, err := r.RunLine(ctx, "rev-parse", "--show-object-format")
+	if err != nil {
+		return nil, err
+	}
+	o := &ObjectStore{repo: Repo{Dir: r.Dir}, size: 20}
+	if format == "sha256" {
+		o.size = 32
+	}
+	return o, nil
 }

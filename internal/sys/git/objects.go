@@ -47,19 +47,6 @@ var errMissing = errors.New("is not there")
 // maxNodes limits the cached tree nodes.
 const maxNodes = 100_000
 
-// openObjects returns access to the objects of r.
-func (r Repo) openObjects(ctx context.Context) (*ObjectStore, error) {
-	format, err := r.RunLine(ctx, "rev-parse", "--show-object-format")
-	if err != nil {
-		return nil, err
-	}
-	o := &ObjectStore{repo: Repo{Dir: r.Dir}, size: 20}
-	if format == "sha256" {
-		o.size = 32
-	}
-	return o, nil
-}
-
 // IDSize returns the length of an object name in bytes.
 func (o *ObjectStore) IDSize() int { return o.size }
 

@@ -87,7 +87,7 @@ func (s Switch) WaitUntilActive(ctx context.Context) *ActiveKillSwitch {
 	}
 }
 
-// ErrIfActive returns an error while the switch is active.
+// Err returns an error while the switch is active.
 func (s Switch) ErrIfActive() error {
 	if st := s.ActiveStop(); st != nil {
 		return st.Err()
@@ -95,7 +95,7 @@ func (s Switch) ErrIfActive() error {
 	return nil
 }
 
-// ErrIfActive returns the switch as an error.
+// Err returns the switch as an error.
 func (s *ActiveKillSwitch) Err() error {
 	message := "the kill switch " + s.Path + " is thrown"
 	if s.Why != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// RunCostView returns the cost of the run, by task, role, model, stage and day.
+// Cost returns the cost of the run, by task, role, model, stage and day.
 func (p *RunProjection) Cost(_ time.Time) RunCostView {
 	bill := view.BillOf(p.state)
 	c := RunCostView{

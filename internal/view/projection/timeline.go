@@ -12,7 +12,7 @@ import (
 // gap is the shortest idle time that a timeline shows.
 const gap = time.Second
 
-// RunTimeline returns the activities over time: a row for each attempt, in the order in which they
+// Timeline returns the activities over time: a row for each attempt, in the order in which they
 // began, after a row for the run itself.
 func (p *RunProjection) Timeline(now time.Time) RunTimeline {
 	now = p.currentOrInterruptedTime(now)

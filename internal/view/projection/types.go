@@ -60,7 +60,7 @@ const (
 	LaneDone      BoardLane = "done"
 )
 
-// BoardLanes are all columns in their display order.
+// Lanes are all columns in their display order.
 //
 //nolint:gochecknoglobals // never written
 var Lanes = []BoardLane{LaneNeedsYou, LaneRunning, LaneVerifying, LaneReview, LaneLanding, LaneReady, LaneBlocked, LaneStopped, LaneDone}
@@ -272,7 +272,7 @@ type RunCostPart struct {
 	Cached float64     `json:"cache_share"`
 }
 
-// GateResults holds the results of the gates by task.
+// GateResultTable holds the results of the gates by task.
 type GateResultTable struct {
 	Gates []string        `json:"gates"` // in the order in which they run
 	Rows  []GateResultRow `json:"rows"`

@@ -136,7 +136,7 @@ func (m *dependencySetBuilder) provideLockDirectory(ctx context.Context, p LockD
 	if m.wish.Off {
 		return &installFailureError{InstallFailure{LockDirectory: p, Away: true, Why: "environment.install is false, and those of your checkout cannot be used: " + why.Error()}}
 	}
-	c, err := m.WorktreeProvisioner.newCommand(m.tree, argsInDirectory(p.Dir, p.Args)...)
+	c, err := m.newCommand(m.tree, argsInDirectory(p.Dir, p.Args)...)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (m *dependencySetBuilder) provideLockDirectory(ctx context.Context, p LockD
 
 // runConfiguredCommand runs a command line of the configuration in the checkout.
 func (m *dependencySetBuilder) runConfiguredCommand(ctx context.Context, key, line string) error {
-	c, err := m.WorktreeProvisioner.newCommand(m.tree, "sh", "-c", line)
+	c, err := m.newCommand(m.tree, "sh", "-c", line)
 	if err != nil {
 		return err
 	}

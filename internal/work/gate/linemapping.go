@@ -20,7 +20,7 @@ func ParseLineMoves(patch string) TreeLineMapping {
 	return all
 }
 
-// VersionOf returns a previous finding with its present position. A line that was replaced maps to
+// MoveFinding returns a previous finding with its present position. A line that was replaced maps to
 // one of its replacements.
 func (m TreeLineMapping) MoveFinding(f nexus.Finding) nexus.Finding {
 	to, ok := m[f.File]

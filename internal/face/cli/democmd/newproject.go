@@ -71,7 +71,7 @@ func printRunSummaries(ctx context.Context, a *console.Console) error {
 			text += fmt.Sprintf("  %-10s", row[0]) + strings.TrimPrefix(style.Wrap(view.EscapeForTerminal(row[1]), indent), indent) + "\n"
 		}
 	}
-	return a.App.WithRunForReading(ctx, "", func(p *app.Repository, _ journal.RecordedRun, s *state.State) error {
+	return a.WithRunForReading(ctx, "", func(p *app.Repository, _ journal.RecordedRun, s *state.State) error {
 		t, err := speccmd.TraceRun(ctx, p, s)
 		if err != nil {
 			return err

@@ -87,7 +87,7 @@ func (d *demoStage) continueCommand() string {
 // printCacheNotes prints the sources of the run's input tokens: the scripted model simulates caches like
 // those of providers.
 func printCacheNotes(ctx context.Context, a *console.Console) error {
-	return a.App.WithRunForReading(ctx, "", func(_ *app.Repository, _ journal.RecordedRun, s *state.State) error {
+	return a.WithRunForReading(ctx, "", func(_ *app.Repository, _ journal.RecordedRun, s *state.State) error {
 		style := a.Style(a.Out)
 		return a.Print("\n" + style.Bold("cache") + "\n  " + strings.Join(view.BillOf(s).CacheNotes(), "\n  ") + "\n")
 	})
@@ -95,7 +95,7 @@ func printCacheNotes(ctx context.Context, a *console.Console) error {
 
 // printRepairs prints the failures on the way that were repaired.
 func printRepairs(ctx context.Context, a *console.Console) error {
-	return a.App.WithRunForReading(ctx, "", func(_ *app.Repository, _ journal.RecordedRun, s *state.State) error {
+	return a.WithRunForReading(ctx, "", func(_ *app.Repository, _ journal.RecordedRun, s *state.State) error {
 		all := view.RepairLines(s)
 		if len(all) == 0 {
 			return nil

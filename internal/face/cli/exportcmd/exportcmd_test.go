@@ -31,7 +31,7 @@ func TestTransfer(t *testing.T) {
 	base := strings.TrimSpace(gittest.RunGit(t, u.Dir, "rev-parse", "HEAD"))
 	u.RecordFacts(clitest.RunID, nexus.GoalAccepted{Goal: nexus.Goal{Text: "Write"}, Base: base}, nexus.RunEnded{Status: nexus.StatusStopped})
 	file := filepath.Join(t.TempDir(), "run.nexus")
-	u.Expect(2, []string{`no run "nowhere"`, "nexus runs lists them"}, exports, "nowhere", file)
+	u.Expect(2, []string{`no run "nowhere"`, "nexus runs lists all"}, exports, "nowhere", file)
 	u.ExpectMatch(0, []string{`^run 260101-000000-abc: \d+ events`}, exports, "abc", file)
 	u.Expect(2, []string{"nothing is overwritten"}, exports, "abc", file)
 

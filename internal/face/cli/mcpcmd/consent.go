@@ -105,7 +105,7 @@ func (s *toolServer) yesEffect(ctx context.Context, t commandTool, in map[string
 	}
 	id, _ := in["id"].(string)
 	run, _ := in["run"].(string)
-	err = s.Console.App.WithRunForReading(ctx, run, func(_ *app.Repository, r journal.RecordedRun, st *state.State) error {
+	err = s.Console.WithRunForReading(ctx, run, func(_ *app.Repository, r journal.RecordedRun, st *state.State) error {
 		if q := st.QuestionByID(id); q != nil && humaninput.StaysOpenAfterDeadline(q.Trigger) {
 			text = "\n" + host.YesEffect(st, r.Holder != nil)
 			lands = q.AsksToPublish() && host.RemainingPrice(st).Land
@@ -125,7 +125,7 @@ type resumedRun struct {
 // begins while the person decides is not continued instead as the latest.
 func (s *toolServer) resolveResumedRun(ctx context.Context, in map[string]any) (r resumedRun, err error) {
 	name, _ := in["run"].(string)
-	err = s.Console.App.WithRunForReading(ctx, name, func(_ *app.Repository, run journal.RecordedRun, st *state.State) error {
+	err = s.Console.WithRunForReading(ctx, name, func(_ *app.Repository, run journal.RecordedRun, st *state.State) error {
 		in["run"] = string(run.ID)
 		r = resumedRun{st.Goal.Goal.Text, host.TotalPrice(st)}
 		return nil
@@ -210,7 +210,7 @@ func (s *toolServer) checkText(in map[string]any) (string, error) {
 // describeQuestion adds the run and the question of a call, empty for a criterion. A yes to a question that
 // only a person decides covers all of its text, which is therefore shown in full or refused.
 func (s *toolServer) describeQuestion(ctx context.Context, run, id string, yes bool, text func(run, asked string) string) (what string, err error) {
-	err = s.Console.App.WithRunForReading(ctx, run, func(_ *app.Repository, r journal.RecordedRun, st *state.State) error {
+	err = s.Console.WithRunForReading(ctx, run, func(_ *app.Repository, r journal.RecordedRun, st *state.State) error {
 		q := st.QuestionByID(id)
 		if _, _, criterion := accept.ParseID(id); criterion && q == nil {
 			what = text(string(r.ID), "")

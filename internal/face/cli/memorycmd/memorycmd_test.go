@@ -54,7 +54,7 @@ func TestEntries(t *testing.T) {
 	u.Expect(0, []string{"approved\tglass\t", "!by-hand", "!lessons"}, memoryCommand, "--kind", "gotcha")
 	u.Expect(0, []string{"there are no episodes here"}, memoryCommand, "--state", "proposed")
 	u.Expect(0, []string{`"lessons": []`, `"sample": 5`, `"id": "glass"`, `"problems": []`}, memoryCommand, "--json")
-	u.Expect(0, []string{`"id": "glass"`, "!lessons", "use nexus memory"}, memoryCommand, "list", "--json")
+	u.Expect(0, []string{`"id": "glass"`, "!lessons"}, memoryCommand, "list", "--json")
 	u.Expect(0, []string{"Windows are glass.", "about     a.txt"}, memoryCommand, "show", "glass")
 	u.Expect(0, []string{`"standing": "fresh"`, `"shared": true`}, memoryCommand, "show", "hand", "--json")
 	u.Expect(2, []string{"nexus memory lists them"}, memoryCommand, "show", "nothing")
