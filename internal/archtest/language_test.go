@@ -25,7 +25,7 @@ var toolNamers = map[string]string{
 	"decide/accept/weighcriteria.go":           "words of people that name a command or a gate",
 	"decide/accept/commandcriteria.go":         "words of people that name a command or a gate",
 	"work/discover/documentation.go":           "words of a README that begin a command",
-	"decide/interactivecommand/interactive.go": "names of programs that take a password",
+	"decide/interactivecommand/interactivecommand.go": "names of programs that take a password",
 	"decide/tamper/testlanguagepatterns.go":    "what lines of tests and configurations hide, in patterns that cover several languages",
 	"decide/tamper/patterns.go":                "what lines of tests and configurations hide, in patterns that cover several languages",
 	"decide/tamper/tamper.go":                  "what lines of tests and configurations hide, in patterns that cover several languages",

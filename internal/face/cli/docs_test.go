@@ -218,7 +218,7 @@ func codes(t *testing.T) []nexus.ErrorCode {
 func eventsPage(t *testing.T) string {
 	t.Helper()
 	kinds := map[string]string{} // by Go type
-	ast.Inspect(source(t, "factcodec.go"), func(n ast.Node) bool {
+	ast.Inspect(source(t, "factencoding.go"), func(n ast.Node) bool {
 		f, ok := n.(*ast.FuncDecl)
 		if !ok || f.Name.Name != "fact" || f.Recv == nil {
 			return true
@@ -228,7 +228,7 @@ func eventsPage(t *testing.T) string {
 		return true
 	})
 	pages := map[string]string{} // by kind
-	for _, file := range []string{"fact.go", "agent.go", "hook.go", "plugin.go", "interview.go", "spec.go", "replan.go", "addition.go", "runpoint.go", "alert.go", "planfact.go", "improve.go", "comment.go"} {
+	for _, file := range []string{"fact.go", "agent.go", "hook.go", "plugin.go", "interview.go", "spec.go", "replan.go", "addition.go", "checkpointfacts.go", "alert.go", "planfact.go", "improve.go", "comment.go"} {
 		ast.Inspect(source(t, file), func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
 			if kind := kinds[nameOf(spec)]; ok && kind != "" {
