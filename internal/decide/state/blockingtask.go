@@ -2,7 +2,7 @@ package state
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// BlockerIndex caches the results of [State.BlockerOf] for all tasks of a state. It is valid until
+// BlockerCache caches the results of [State.BlockerOf] for all tasks of a state. It is valid until
 // the next event.
 type BlockerCache struct {
 	s  *State

@@ -87,7 +87,7 @@ func (s Switch) WaitUntilActive(ctx context.Context) *ActiveKillSwitch {
 	}
 }
 
-// Err returns an error while the switch is active.
+// ErrIfActive returns an error while the switch is active.
 func (s Switch) ErrIfActive() error {
 	if st := s.ActiveStop(); st != nil {
 		return st.Err()
