@@ -71,7 +71,7 @@ func compare(t *testing.T, name, text string) []found {
 	return ours
 }
 
-var finder leak.LeakFinder
+var finder leak.SecretLeakFinder
 
 // TestLeaksOfEveryRule searches texts made from the pattern of each rule, in
 // ways in which a secret may stand in a file, plain and encoded.

@@ -17,7 +17,7 @@ import (
 func anthropicWire() wire {
 	return wire{
 		model: func(h *http.Client) llm.Provider {
-			return anthropic.New(anthropic.Config{Key: "k", BaseURL: base, HTTP: h, Thinking: "adaptive"})
+			return anthropic.NewProvider(anthropic.Config{Key: "k", BaseURL: base, HTTP: h, Thinking: "adaptive"})
 		},
 		send: func(r llm.Request, h *http.Client) {
 			client := anthropicClient(h)

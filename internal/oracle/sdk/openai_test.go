@@ -13,13 +13,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
-	ours "github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+	ours "github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
 )
 
 func chatWire() wire {
 	return wire{
 		model: func(h *http.Client) llm.Provider {
-			return openai.New(openai.Config{Key: "k", BaseURL: base + "/v1", HTTP: h, Server: "openai"})
+			return openai.NewProvider(openai.Config{Key: "k", BaseURL: base + "/v1", HTTP: h, Server: "openai"})
 		},
 		send: func(r llm.Request, h *http.Client) {
 			client := openaiClient(h)

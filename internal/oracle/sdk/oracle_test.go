@@ -99,7 +99,7 @@ func conversations() map[string]llm.Request {
 	open.Schema = json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"number"}}}`)
 	anyTool.Force, one.Force, hard.Effort = llm.AnyTool, "read_file", "high"
 	hard.Family = "run-1/coder"
-	long.Tools = append(long.Tools[:1:1], llm.Tool{Name: "finish", Schema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)})
+	long.Tools = append(long.Tools[:1:1], llm.ToolDescription{Name: "finish", Schema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)})
 	long.Messages = append(long.Messages[:1:1],
 		llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{
 			{Text: "I look <at> \"both\" & \u4e16\u754c \u2028 first."},
@@ -107,8 +107,8 @@ func conversations() map[string]llm.Request {
 			{Call: &llm.ToolCall{ID: "call_2", Tool: "finish", Input: json.RawMessage(`{}`)}},
 		}},
 		llm.Message{From: llm.User, Parts: []llm.MessagePart{
-			{Result: &llm.Result{ID: "call_1", Text: "package a // <b>\n\x1b[0m\ttab"}},
-			{Result: &llm.Result{ID: "call_2", Text: "no", Failed: true}},
+			{Result: &llm.ToolResult{ID: "call_1", Text: "package a // <b>\n\x1b[0m\ttab"}},
+			{Result: &llm.ToolResult{ID: "call_2", Text: "no", Failed: true}},
 			{Text: "Go on."},
 		}},
 		llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Text: "One."}}},
@@ -142,7 +142,7 @@ func TestRequests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Messages = append(r.Messages, first.Message, llm.Message{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.Result{ID: first.ToolCalls()[0].ID, Text: "a"}}}})
+			r.Messages = append(r.Messages, first.Message, llm.Message{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.ToolResult{ID: first.ToolCalls()[0].ID, Text: "a"}}}})
 			_, _ = w.model(tape.client()).Stream(t.Context(), r, nil)
 			if !bytes.Contains(tape.body, []byte("<hm> \u4e16")) {
 				t.Errorf("the thinking is not sent back: %s", tape.body)
@@ -172,7 +172,7 @@ func (w wire) wantKept(t *testing.T, body []byte) {
 // record returns the stream in which the scripted server answers.
 func record(t *testing.T, w wire, turn llmtest.ScriptTurn) []byte {
 	t.Helper()
-	s, err := llmtest.New(llmtest.Script{Conversations: []llmtest.ScriptConversation{{Match: "c", Turns: []llmtest.ScriptTurn{turn}}}}, llmtest.Options{})
+	s, err := llmtest.NewServer(llmtest.Script{Conversations: []llmtest.ScriptConversation{{Match: "c", Turns: []llmtest.ScriptTurn{turn}}}}, llmtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	own "github.com/nexus-ai-builder/nexus/internal/sys/llm/responses"
-	ours "github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
+	ours "github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
 )
 
 func responsesWire() wire {
 	return wire{
 		model: func(h *http.Client) llm.Provider {
-			return own.New(own.Config{Key: "k", BaseURL: base + "/v1", HTTP: h})
+			return own.NewProvider(own.Config{Key: "k", BaseURL: base + "/v1", HTTP: h})
 		},
 		send: func(r llm.Request, h *http.Client) {
 			client := openaiClient(h)
