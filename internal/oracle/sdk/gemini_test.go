@@ -15,7 +15,9 @@ import (
 
 func geminiWire() wire {
 	return wire{
-		model: func(h *http.Client) llm.Provider { return gemini.NewProvider(gemini.Config{Key: "k", BaseURL: base, HTTP: h}) },
+		model: func(h *http.Client) llm.Provider {
+			return gemini.NewProvider(gemini.Config{Key: "k", BaseURL: base, HTTP: h})
+		},
 		send: func(r llm.Request, h *http.Client) {
 			config, contents := geminiParams(r)
 			for range geminiClient(h).Models.GenerateContentStream(context.Background(), r.Model, contents, config) {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	own "github.com/nexus-ai-builder/nexus/internal/sys/llm/responses"
 	ours "github.com/nexus-ai-builder/nexus/internal/sys/llm/providerhttp"
+	own "github.com/nexus-ai-builder/nexus/internal/sys/llm/responses"
 )
 
 func responsesWire() wire {
