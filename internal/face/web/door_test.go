@@ -51,7 +51,7 @@ func TestOneDoor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, where := range map[string]string{"http.NewServeMux": "newHandler ", "mux.Handle": "newHandler ", "http.Server": "newHTTPServer newHTTPServer ", "newHTTPServer": "serve ", "server.Serve": "serve ", "server.ServeTLS": "serve "} {
+	for what, where := range map[string]string{"http.NewServeMux": "newHandler ", "mux.Handle": "newHandler ", "http.Server": "newHTTPServer newHTTPServer ", "newHTTPServer": "serveUntilDone ", "server.Serve": "serveUntilDone ", "server.ServeTLS": "serveUntilDone "} {
 		if found[what] != where {
 			t.Errorf("%s is in %q, want only %q", what, found[what], where)
 		}

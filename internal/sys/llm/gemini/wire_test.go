@@ -153,7 +153,7 @@ func TestAnswer(t *testing.T) {
 		},
 		"a call of a kind": {
 			events: []string{`{"functionCall":{"name":"t"}},{"functionCall":"t"}|STOP`, geminiUsage}, stop: llm.StopMalformed,
-			flaw: "its call cannot be read: json: cannot unmarshal string into Go struct field answerPart.functionCall of type gemini.geminiCall",
+			flaw: "its call cannot be read: json: cannot unmarshal string into Go struct field geminiAnswerPart.functionCall of type gemini.geminiCall",
 		},
 		"malformed response": {events: []string{`{"text":"a"}|MALFORMED_RESPONSE`, geminiUsage}, stop: llm.StopMalformed, parts: []llm.MessagePart{{Text: "a"}}},
 		"other":              {events: []string{`{"text":"a"}|OTHER`, geminiUsage}, class: llm.Transient, code: "other"},
