@@ -29,7 +29,7 @@ func TestOldNames(t *testing.T) {
 		return code, u.Out + u.Err
 	}
 	for old, now := range map[string]string{
-		"show": "status --result", "show T1": "status T1", "show T1 --json": "status T1 --json", "report": "status --report", "report --csv abc": "status --csv abc",
+		"show": "status --result", "show T1": "status T1", "show T1 --json": "status T1 --json", "show T1.1/coder.1 --raw": "status T1.1/coder.1 --raw", "report": "status --report", "report --csv abc": "status --csv abc",
 		"evidence": "status --evidence", "evidence T1 --json": "status --evidence --json T1", "trace --json": "status --trace --json", "history --by model": "runs --by model",
 		"history --by nothing": "runs --by nothing", "metrics": "runs --metrics", "ps": "runs --active", "pause T99": "stop --pause T99", "interrupt T1": "stop --turn T1",
 		"skip T1": "stop --skip T1", "unpause T1": "resume T1", "rewind --to 9": "checkpoint restore 9", "rewind abc --to 9999": "checkpoint restore 9999 --run abc",

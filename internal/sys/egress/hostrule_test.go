@@ -75,8 +75,16 @@ func TestDenied(t *testing.T) {
 			t.Errorf("%s: %v", host, ok)
 		}
 	}
-	if l, err = ParseHostLists([]string{"a.example"}, []string{"npm"}, []string{"*"}); err != nil || l.canReach("a.example", 443) || l.canReach("registry.npmjs.org", 443) {
+	if l, err = ParseHostLists([]string{"a.example"}, []string{"npm"}, []string{"*"}); err != nil || l.canReach("a.example", 443) {
 		t.Errorf("%v, %v", l, err)
+	}
+	if len(l.Allow) < 2 {
+		t.Errorf("the preset npm allows nothing: %v", l)
+	}
+	for _, r := range l.Allow {
+		if l.canReach(r.host, 443) {
+			t.Errorf("%s is reached", r.host)
+		}
 	}
 	if !list(t, "a.example").canReach("A.example.", 443) || list(t, "a.example").canReach("a.example", 0) || list(t, "a.example").canReach("a b", 443) {
 		t.Error("Reaches")

@@ -11,32 +11,23 @@ import (
 )
 
 func TestFlags(t *testing.T) {
-	for name, c := range map[string]struct {
-		args  []string
-		stats bool
-		wrong bool
-	}{
-		"nothing":        {},
-		"stats":          {args: []string{"--stats", "--all"}, stats: true},
-		"by":             {args: []string{"--by", "model,tier"}, stats: true},
-		"since":          {args: []string{"--since", "7d"}, stats: true},
-		"csv":            {args: []string{"--csv"}, stats: true},
-		"active":         {args: []string{"--active", "-a", "--json"}},
-		"metrics":        {args: []string{"--metrics", "--all"}},
-		"unknown way":    {args: []string{"--by", "colour"}, wrong: true},
-		"no time":        {args: []string{"--since", "yesterday"}, wrong: true},
-		"all alone":      {args: []string{"--all"}, wrong: true},
-		"two kinds":      {args: []string{"--active", "--stats"}, wrong: true},
-		"csv as json":    {args: []string{"--csv", "--json"}, wrong: true},
-		"csv of metrics": {args: []string{"--csv", "--metrics"}, wrong: true},
-		"since active":   {args: []string{"--since", "7d", "--active"}, wrong: true},
-		"a name":         {args: []string{"abc"}, wrong: true},
-	} {
-		o, err := clitest.ParseOptions(t, runscmd.New, c.args...)
-		if (err != nil) != c.wrong || err == nil && o.Stats != c.stats {
-			t.Errorf("%s: %+v, %v", name, o, err)
-		}
-	}
+	clitest.CheckFlags(t, runscmd.New, map[string]*runscmd.Options{
+		"":                    {},
+		"--stats --all":       {Stats: true, All: true},
+		"--by model,tier":     {Stats: true, By: []string{"model", "tier"}},
+		"--since 7d":          {Stats: true, Since: "7d"},
+		"--csv":               {Stats: true, CSV: true},
+		"--active -a --json":  {Active: true, All: true},
+		"--metrics --all":     {Metrics: true, All: true},
+		"--by colour":         nil,
+		"--since yesterday":   nil,
+		"--all":               nil,
+		"--active --stats":    nil,
+		"--csv --json":        nil,
+		"--csv --metrics":     nil,
+		"--since 7d --active": nil,
+		"abc":                 nil,
+	})
 }
 
 func TestOutput(t *testing.T) {

@@ -50,7 +50,7 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 	command := c.Command(use, "show a run, or a task, an attempt or a session in it", func(ctx context.Context, args []string) error {
 		o.Name = console.FirstArg(args)
 		for form, given := range forms {
-			if *given {
+			if *given && o.Form != Raw { // a session has no other result
 				o.Form = form
 			}
 		}
@@ -72,7 +72,8 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 	o.Report.addFlags(f)
 	c.RunFlag(command, &o.Run)
 	c.JSONFlag(command)
-	command.MarkFlagsMutuallyExclusive("result", "report", "evidence", "trace", "health", "raw")
+	command.MarkFlagsMutuallyExclusive("result", "report", "evidence", "trace", "health")
+	command.MarkFlagsMutuallyExclusive("raw", "report", "evidence", "trace", "health")
 	command.MarkFlagsMutuallyExclusive("json", "raw")
 	command.MarkFlagsMutuallyExclusive("format", "json", "html", "md", "csv", "state")
 	command.MarkFlagsMutuallyExclusive("html", "output")

@@ -28,6 +28,8 @@ func TestFlags(t *testing.T) {
 		"report as json":     {args: []string{"--report", "--json"}, form: statuscmd.Report, shape: "json"},
 		"commit":             {args: []string{"--commit", "HEAD"}, form: statuscmd.Evidence},
 		"raw":                {args: []string{"T1.1/coder.1", "--raw"}, form: statuscmd.Raw},
+		"raw result":         {args: []string{"T1.1/coder.1", "--raw", "--result"}, form: statuscmd.Raw},
+		"raw report":         {args: []string{"T1.1/coder.1", "--raw", "--report"}, wrong: true},
 		"raw of a task":      {args: []string{"T1", "--raw"}, wrong: true},
 		"raw json":           {args: []string{"T1.1/coder.1", "--raw", "--json"}, wrong: true},
 		"two forms":          {args: []string{"--evidence", "--trace"}, wrong: true},

@@ -12,29 +12,41 @@ import (
 
 func TestFlags(t *testing.T) {
 	for name, c := range map[string]struct {
-		args         []string
-		what, reason string
-		wrong        bool
+		args []string
+		want *stopcmd.Options // nil: the command line is wrong
 	}{
-		"nothing":           {},
-		"a run":             {args: []string{"abc", "--now"}, what: "abc"},
-		"a reason":          {args: []string{"--why", "late"}, reason: "late"},
-		"pause":             {args: []string{"--pause"}},
-		"pause a task":      {args: []string{"--pause", "T1", "--run", "abc"}, what: "T1"},
-		"turn":              {args: []string{"--turn", "T1"}, what: "T1"},
-		"turn with a text":  {args: []string{"--turn", "T1", "not the suite"}, what: "T1", reason: "not the suite"},
-		"skip":              {args: []string{"--skip", "T4"}, what: "T4"},
-		"turn of nothing":   {args: []string{"--turn"}, wrong: true},
-		"skip nothing":      {args: []string{"--skip"}, wrong: true},
-		"a text":            {args: []string{"T1", "text"}, wrong: true},
-		"two flags":         {args: []string{"--pause", "--skip", "T1"}, wrong: true},
-		"all of a run":      {args: []string{"--all", "--run", "abc"}, wrong: true},
-		"all with a name":   {args: []string{"--all", "abc"}, wrong: true},
-		"pause and the end": {args: []string{"--pause", "--now"}, wrong: true},
+		"nothing":           {nil, &stopcmd.Options{}},
+		"a run":             {[]string{"abc", "--now"}, &stopcmd.Options{Name: "abc", Now: true}},
+		"a reason":          {[]string{"--why", "late"}, &stopcmd.Options{Reason: "late"}},
+		"pause":             {[]string{"--pause"}, &stopcmd.Options{Pause: true}},
+		"pause a task":      {[]string{"--pause", "T1", "--run", "abc"}, &stopcmd.Options{Name: "T1", Run: "abc", Pause: true}},
+		"turn":              {[]string{"--turn", "T1"}, &stopcmd.Options{Name: "T1", Turn: true}},
+		"turn with a text":  {[]string{"--turn", "T1", "not the suite"}, &stopcmd.Options{Name: "T1", Turn: true, Reason: "not the suite"}},
+		"skip":              {[]string{"--skip", "T4"}, &stopcmd.Options{Name: "T4", Skip: true}},
+		"all":               {[]string{"--all"}, &stopcmd.Options{All: true}},
+		"here":              {[]string{"--here"}, &stopcmd.Options{Here: true}},
+		"lift":              {[]string{"--lift"}, &stopcmd.Options{Lift: true}},
+		"turn of nothing":   {[]string{"--turn"}, nil},
+		"skip nothing":      {[]string{"--skip"}, nil},
+		"a text":            {[]string{"T1", "text"}, nil},
+		"two flags":         {[]string{"--pause", "--skip", "T1"}, nil},
+		"all of a run":      {[]string{"--all", "--run", "abc"}, nil},
+		"all with a name":   {[]string{"--all", "abc"}, nil},
+		"pause and the end": {[]string{"--pause", "--now"}, nil},
 	} {
 		o, err := clitest.ParseOptions(t, stopcmd.New, c.args...)
-		if (err != nil) != c.wrong || err == nil && (o.Name != c.what || o.Reason != c.reason) {
-			t.Errorf("%s: %+v, %v", name, o, err)
+		if c.want == nil {
+			if err == nil {
+				t.Errorf("%s: %+v, no error", name, o)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if o.Console = nil; *o != *c.want {
+			t.Errorf("%s: %+v, want %+v", name, *o, *c.want)
 		}
 	}
 }
