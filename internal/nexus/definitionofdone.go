@@ -54,7 +54,7 @@ func DefinitionOfDoneBounds() []DefinitionOfDoneBound {
 	}
 }
 
-// DefinitionOfDone are the definition of done. The zero DoneRules check nothing.
+// DefinitionOfDone is what a change must keep to. The zero DefinitionOfDone checks nothing.
 type DefinitionOfDone struct {
 	Modes       map[string]BoundMode // mode by bound
 	Files       int                  // changed in the work on one task; 0: no bound

@@ -39,10 +39,10 @@ func HookPoints() []HookPoint {
 // other hooks run after their event.
 func (p HookPoint) CanRefuse() bool { return p == HookRunStart || p == HookRunLand }
 
-// HookCommandState is how a hook's command ended. The zero HookState is none of these.
+// HookCommandState is how a hook's command ended. The zero HookCommandState is none of these.
 type HookCommandState string
 
-// Values of HookState.
+// Values of HookCommandState.
 const (
 	HookOK        HookCommandState = "ok"        // it exited with 0
 	HookRefused   HookCommandState = "refused"   // it exited with 2

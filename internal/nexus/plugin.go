@@ -19,10 +19,10 @@ func PluginKinds() []PluginKind {
 	return []PluginKind{PluginRouter, PluginReviewer, PluginContext, PluginReporter, PluginDiscovery}
 }
 
-// PluginAnswerState is how a plugin answered. The zero PluginState is none of these.
+// PluginAnswerState is how a plugin answered. The zero PluginAnswerState is none of these.
 type PluginAnswerState string
 
-// Values of PluginState.
+// Values of PluginAnswerState.
 const (
 	PluginOK     PluginAnswerState = "ok"
 	PluginFailed PluginAnswerState = "failed" // it reported that it cannot answer

@@ -11,7 +11,7 @@ import (
 )
 
 // jvmSources describes how files of Java, Kotlin and Groovy depend on each other. In the words
-// of a PartialRun, {classes} is replaced by the test classes in the form of Surefire, a word
+// of a PartialTestCommand, {classes} is replaced by the test classes in the form of Surefire, a word
 // with {class} by one word per class, and {modules} by the words that limit Maven to their
 // modules.
 func jvmSources() []SourceDependencyRules {

@@ -109,7 +109,7 @@ func (p packageInspector) isWorkspaceCrate(rel string) bool {
 }
 
 // rustSources describes how crates depend on each other: one names another in its manifest. In
-// the words of a PartialRun, {crates} is replaced by -p and the name of each crate.
+// the words of a PartialTestCommand, {crates} is replaced by -p and the name of each crate.
 func rustSources() []SourceDependencyRules {
 	return []SourceDependencyRules{{
 		Name: "rust", Mine: func(file string) bool { return path.Ext(file) == ".rs" },

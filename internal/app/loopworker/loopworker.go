@@ -27,7 +27,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/discover"
 )
 
-// Options configure a LoopWorker.
+// Options configure a WakingLoopExecutor.
 type Options struct {
 	Quiet   improve.WeeklyHours
 	Due     func(after time.Time) time.Time // start of the next cycle; nil: there is no schedule

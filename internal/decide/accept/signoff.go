@@ -40,10 +40,10 @@ func CheckoutResultCommand(run nexus.RunID, t CriteriaTable) string {
 	return fmt.Sprintf("git worktree add ../try-%s %.12s", run, t.Commit)
 }
 
-// SignOffDecision is a person's decision about a criterion. The zero SignOff is no decision.
+// SignOffDecision is a person's decision about a criterion. The zero SignOffDecision is no decision.
 type SignOffDecision string
 
-// Values of SignOff.
+// Values of SignOffDecision.
 const (
 	SignedOff SignOffDecision = "yes"
 	Rejected  SignOffDecision = "no"

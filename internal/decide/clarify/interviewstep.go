@@ -13,7 +13,7 @@ import (
 // InterviewStepKind is the kind of the next step.
 type InterviewStepKind string
 
-// Values of StepKind.
+// Values of InterviewStepKind.
 const (
 	Wait  InterviewStepKind = "wait"  // for the open answer
 	Pause InterviewStepKind = "pause" // a person continues later

@@ -8,7 +8,7 @@ import (
 // ObstacleKind is the kind of an obstacle to a task.
 type ObstacleKind string
 
-// Values of BlockerKind.
+// Values of ObstacleKind.
 const (
 	// something outside: a key, an account, a service, a device, somebody's consent.
 	External    ObstacleKind = "external"

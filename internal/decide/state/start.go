@@ -13,7 +13,7 @@ type StartHookCheck struct {
 // StartHookStage is the progress of asking the hooks.
 type StartHookStage int
 
-// Values of StartStage.
+// Values of StartHookStage.
 const (
 	StartFree    StartHookStage = iota // no hook must be asked, or all agreed
 	StartUnasked                       // hooks are still to be asked

@@ -20,7 +20,7 @@ const (
 
 // userQuestionCall are the questions in one call of Claude Code's tool AskUserQuestion:
 //
-//	input of the call -> readQuestions -> text -> a person -> answer, as the input of the call
+//	input of the call -> readUserQuestions -> text -> a person -> answer, as the input of the call
 //
 // A person may choose among the agent's options or answer in other words, as in Claude Code
 // itself.

@@ -20,7 +20,7 @@ import (
 //go:embed traits.json
 var traitsJSON []byte
 
-// modelCapabilityRow are the capabilities of a model. The zero modelTraits has no special ones.
+// modelCapabilityRow holds the capabilities of a model. The zero modelCapabilityRow has no special ones.
 type modelCapabilityRow struct {
 	Match   string   `json:"match"`   // as in [path.Match], of provider/model
 	Forces  bool     `json:"forces"`  // supports forced tool use

@@ -12,7 +12,7 @@ type HeadTailBuffer struct {
 	total int64
 }
 
-// NewHeadTail returns a HeadTail that stores at most limit bytes.
+// NewHeadTail returns a HeadTailBuffer that stores at most limit bytes.
 func NewHeadTail(limit int64) *HeadTailBuffer {
 	return &HeadTailBuffer{half: int(max(limit/2, 1))}
 }

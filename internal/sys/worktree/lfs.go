@@ -49,7 +49,7 @@ func PlaceLFSContent(ctx context.Context, r git.Repo, size int) error {
 	return filewrite.WriteFile(r.Index, data)
 }
 
-// placeLFSFiles is PlaceLFS without writing the index; it returns the changed entries.
+// placeLFSFiles is PlaceLFSContent without writing the index; it returns the changed entries.
 func placeLFSFiles(ctx context.Context, r git.Repo, index git.Index) (placed git.Index, err error) {
 	if r.LFS.IsEmpty() {
 		return placed, nil

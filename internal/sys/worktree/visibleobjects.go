@@ -20,7 +20,7 @@ import (
 
 // HiddenFileRules defines the files that are hidden from agents. File is the name of the ignore files
 // in a tree. Rules receives their texts by path, and returns a function that reports whether a
-// path is hidden. The zero HiddenFiles hides nothing.
+// path is hidden. The zero HiddenFileRules hides nothing.
 type HiddenFileRules struct {
 	File  string
 	Rules func(texts map[string]string) (hides func(path string) bool, err error)
@@ -30,7 +30,7 @@ type HiddenFileRules struct {
 const HiddenText = "[hidden from agents by .nexusignore]\n"
 
 // visibleObjectStore replaces the objects of the private clone in an agent's git directory, if some
-// files are hidden from agents. The zero visibleObjects hides nothing.
+// files are hidden from agents. The zero visibleObjectStore hides nothing.
 type visibleObjectStore struct {
 	Dir    string   // the objects that agents may read
 	Hidden []string // objects that are not among them, sorted

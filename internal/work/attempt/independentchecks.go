@@ -255,7 +255,7 @@ func (w *attemptWork) runIndependentTest(ctx context.Context, t *independentChec
 	if err != nil {
 		return nexus.GateEvidence{}, fmt.Errorf("add the check %s: %w", t.File, err)
 	}
-	// never the name of a gate, see checkFault
+	// never the name of a gate, see invalidCheckReason
 	g, _ := detect.CriterionGate(nexus.Criterion{Check: t.Command})
 	return w.runGate(ctx, g, with)
 }

@@ -205,7 +205,7 @@ func (w *attemptWork) runCriterionChecks(ctx context.Context, f *nexus.Criterion
 		case !slices.Contains(tests, c.File):
 			c.Why = fmt.Sprintf("%s is not a test that came with the work", c.File)
 		default:
-			// never the name of a gate, see checkFault
+			// never the name of a gate, see invalidCheckReason
 			g, _ := detect.CriterionGate(nexus.Criterion{Check: c.Command})
 			if err := w.runCriterionCheck(ctx, c, g, bare, f.Tree, tests); err != nil {
 				return err

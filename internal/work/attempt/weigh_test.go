@@ -376,9 +376,12 @@ func way() string {
 // once only: what is done after it would not fail, and so cannot hide it.
 func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 	broken := errors.New("no space")
-	own := []string{ // facts that are not the attempt's: sessions are its worker's to record
-		"nexus.SessionStarted", "nexus.PromptSent", "nexus.TurnTaken", "nexus.SessionEnded", "nexus.NetworkJudged", "nexus.BudgetSpent", "nexus.ToolCalled", "nexus.ToolAnswered",
-		"nexus.ToolsAnswered",
+	var own []string // kinds of facts that are not the attempt's: sessions are its worker's to record
+	for _, f := range []nexus.Fact{
+		nexus.SessionStarted{}, nexus.PromptSent{}, nexus.ModelTurnRecorded{}, nexus.SessionEnded{}, nexus.NetworkRequestsRecorded{}, nexus.BudgetSettled{}, nexus.ToolCallStarted{}, nexus.ToolCallEnded{},
+		nexus.ToolResultsSent{},
+	} {
+		own = append(own, fmt.Sprintf("%T", f))
 	}
 	ways := map[string]bool{} // to a look at the gates, and to the record of a kind of fact: each is enough once
 	for _, c := range whole() {

@@ -183,7 +183,7 @@ type OriginTree struct {
 }
 
 // Limits of the stored output of a gate, and of its largest report. All of its output is
-// parsed, see [readResult.OutputSieve].
+// parsed, see [readResult.OutputFilter].
 const (
 	maxKept   = 16 << 20
 	maxReport = 64 << 20

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
 )
 
-// HangDetectionRules define how a hanging runner is detected. The zero HangSigns detect nothing.
+// HangDetectionRules define how a hanging runner is detected. The zero HangDetectionRules detect nothing.
 type HangDetectionRules struct {
 	// pattern of the line that completes the test results; empty: they are complete only at the
 	// exit

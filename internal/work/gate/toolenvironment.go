@@ -112,7 +112,7 @@ type ToolVersionCache struct {
 }
 
 // VersionOf returns the first line of a command's version output, or "" if it fails. Run runs it; env
-// are the variables that it runs with. A nil ToolVersions runs it each time.
+// are the variables that it runs with. A nil ToolVersionCache runs it each time.
 func (v *ToolVersionCache) VersionOf(env, args []string, run func(args []string) (stdout []byte, ok bool)) string {
 	key := strings.Join(args, " ")
 	for _, e := range env {

@@ -9,7 +9,7 @@ import (
 )
 
 // RecordedReaderPairs remembers which models read which models' work, so that each pair is
-// recorded once. The zero ReaderAssignments is empty; it may be used by many goroutines.
+// recorded once. The zero RecordedReaderPairs is empty; it may be used by many goroutines.
 type RecordedReaderPairs struct {
 	mu   sync.Mutex // guards said
 	said []nexus.ReviewModelChosen

@@ -30,7 +30,7 @@ const (
 // errBinary means that a file is binary.
 var errBinary = errors.New("it is a binary file")
 
-// textFormat is the format of a file's text. The zero textForm is UTF-8 with plain line endings.
+// textFormat is the format of a file's text. The zero textFormat is UTF-8 with plain line endings.
 type textFormat struct {
 	Code textEncoding
 	BOM  bool // it begins with a byte order mark
