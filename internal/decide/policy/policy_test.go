@@ -121,7 +121,8 @@ func TestTable(t *testing.T) {
 // TestReads holds that what only reads, tries or shows help is not refused for its program's sake,
 // and that what looks like it is.
 func TestReads(t *testing.T) {
-	for _, command := range lines(t, "reads.txt") {
+	commands := lines(t, "reads.txt")
+	for _, command := range commands {
 		if d := JudgeCommand(command, tree()); !d.IsAllowed() {
 			t.Errorf("refused: %s: %+v", command, d)
 		}
@@ -132,12 +133,10 @@ func TestReads(t *testing.T) {
 		}
 	}
 	for program, rows := range parseProgramRules().reads {
-		if !slices.ContainsFunc(lines(t, "reads.txt"), func(c string) bool { return strings.Contains(c, program) }) && !slices.ContainsFunc(rows, func(r programRule) bool {
-			return slices.ContainsFunc(r.programs, func(other string) bool {
-				return slices.ContainsFunc(lines(t, "reads.txt"), func(c string) bool { return strings.HasPrefix(c, other+" ") })
-			})
-		}) {
-			t.Errorf("no command shows the row about %s", program)
+		for _, r := range rows {
+			if !slices.ContainsFunc(commands, func(c string) bool { return slices.Contains(r.programs, strings.Fields(c)[0]) }) {
+				t.Errorf("no command shows a row about %s", program)
+			}
 		}
 	}
 }

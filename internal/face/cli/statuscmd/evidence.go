@@ -73,7 +73,7 @@ func traceSubject(ctx context.Context, o *Options, p *app.Repository) (traceabil
 	s, err := o.Console.FindSubject(ctx, p, o.Run, o.Name)
 	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeNotFound && o.Name != "" {
 		return traceability.GoalTrace{}, &nexus.Error{
-			Code: e.Code, Message: e.Message, Hint: e.Hint + " The specs of a repository are in " + speccmd.Folder + ".", Cause: err,
+			Code: e.Code, Message: e.Message, Hint: e.Hint + " The specs of a repository are in " + speccmd.Folder + ".", Cause: e.Cause,
 		}
 	}
 	if err != nil {

@@ -65,4 +65,5 @@ func TestOutput(t *testing.T) {
 	u.Expect(2, []string{"is about a whole run"}, command, "--report", "T1")
 	u.Expect(2, []string{`no run "T99"`, "The tasks of run 260101-000000-abc: T1"}, command, "T99")
 	u.Expect(2, []string{"no session"}, command, "T1.1/nobody.1")
+	u.Expect(2, []string{`no run "T99"`, "The specs of a repository are in", `!no run "T99", and run 260101-000000-abc has no such task or attempt:`}, command, "--trace", "T99")
 }
