@@ -378,7 +378,14 @@ func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 	broken := errors.New("no space")
 	var own []string // kinds of facts that are not the attempt's: sessions are its worker's to record
 	for _, f := range []nexus.Fact{
-		nexus.SessionStarted{}, nexus.PromptSent{}, nexus.ModelTurnRecorded{}, nexus.SessionEnded{}, nexus.NetworkRequestsRecorded{}, nexus.BudgetSettled{}, nexus.ToolCallStarted{}, nexus.ToolCallEnded{},
+		nexus.SessionStarted{},
+		nexus.PromptSent{},
+		nexus.ModelTurnRecorded{},
+		nexus.SessionEnded{},
+		nexus.NetworkRequestsRecorded{},
+		nexus.BudgetSettled{},
+		nexus.ToolCallStarted{},
+		nexus.ToolCallEnded{},
 		nexus.ToolResultsSent{},
 	} {
 		own = append(own, fmt.Sprintf("%T", f))
