@@ -290,16 +290,17 @@ func pluralCount(n int, what string) string {
 
 // runCommandAndRead runs a gate's command on a tree, restores the tree, and parses the output.
 func (r GateRunner) runCommandAndRead(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, readable ...string) (sandbox.Result, read.ParsedToolOutput, error) {
-	return r.runWithHangSigns(ctx, t, g, limit, baseHangSigns(g), readable...)
+	res, out, _, err := r.runWithHangSigns(ctx, t, g, limit, baseHangSigns(g), readable...)
+	return res, out, err
 }
 
 // runWithHangSigns is [GateRunner.runCommandAndRead] with its own signs that the runner hangs.
-func (r GateRunner) runWithHangSigns(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, s HangDetectionRules, readable ...string) (res sandbox.Result, out read.ParsedToolOutput, err error) {
+func (r GateRunner) runWithHangSigns(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, s HangDetectionRules, readable ...string) (res sandbox.Result, out read.ParsedToolOutput, end WatchedRunEnd, err error) {
 	res, written, end, err := r.runWithHangWatch(ctx, t, g, limit, s, readable...)
 	if err == nil {
 		out = r.readResult(t, g, res, end, written)
 	}
-	return res, out, err
+	return res, out, end, err
 }
 
 // runWithHangWatch runs a gate's command on a tree, ends it if it hangs, restores the tree, and returns

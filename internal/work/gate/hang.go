@@ -29,6 +29,10 @@ type WatchedRunEnd struct {
 	Over bool // all test results were reported
 	Hung bool // it was ended, as it was silent for too long after that
 
+	// longest silences until the next output or the end: after the first test's result, and after
+	// all of them; 0 if none was recognized
+	TestSilence, ExitSilence time.Duration
+
 	// files written by a gate that must only read, or whose tests must not write their
 	// expectations
 	Wrote WrittenFiles
@@ -39,7 +43,8 @@ type HangWatch struct {
 	mu   sync.Mutex // guards the fields below between the timer's goroutine and the output's
 	end  WatchedRunEnd
 	told bool
-	line []byte // incomplete line
+	last time.Time // of the last output
+	line []byte    // incomplete line
 	over *regexp.Regexp
 	test *regexp.Regexp
 	s    HangDetectionRules
@@ -65,12 +70,13 @@ func WatchForHang(ctx context.Context, s HangDetectionRules) (context.Context, *
 }
 
 // needsOutput reports whether there is any sign to watch for.
-func (s HangDetectionRules) needsOutput() bool { return s.Over != "" || s.Told != "" && s.Quiet > 0 }
+func (s HangDetectionRules) needsOutput() bool { return s.Over != "" || s.Told != "" }
 
 // ReceiveOutput receives output as it arrives.
 func (w *HangWatch) ReceiveOutput(p []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.measureSilence()
 	for len(p) > 0 {
 		i := bytes.IndexByte(p, '\n')
 		if i < 0 {
@@ -97,6 +103,19 @@ func (w *HangWatch) searchLineForHangSigns(line []byte) {
 	}
 }
 
+// measureSilence ends a silence, with new output or with the end of the watched run.
+func (w *HangWatch) measureSilence() {
+	now := time.Now()
+	long := now.Sub(w.last)
+	switch w.last = now; {
+	case w.end.Hung:
+	case w.end.Over:
+		w.end.ExitSilence = max(w.end.ExitSilence, long)
+	case w.told:
+		w.end.TestSilence = max(w.end.TestSilence, long)
+	}
+}
+
 // restartSilenceTimer restarts the wait after new output.
 func (w *HangWatch) restartSilenceTimer() {
 	var long time.Duration
@@ -119,9 +138,19 @@ func (w *HangWatch) stopHungCommand() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stop != nil {
+		w.measureSilence()
 		w.end.Hung = true
 		w.stop(ErrHung)
 	}
+}
+
+// isAsSlow reports whether a second run, which was forced to exit, was about as silent as one that
+// was ended for its silence: then a test or the exit takes long, and nothing keeps it from exiting.
+func (e WatchedRunEnd) isAsSlow(forced WatchedRunEnd) bool {
+	if e.Over {
+		return forced.ExitSilence > e.ExitSilence/2
+	}
+	return max(forced.TestSilence, forced.ExitSilence) > e.TestSilence/2
 }
 
 // Close ends the watch and returns its result. Cause is why the watched run ended, nil if it
@@ -132,6 +161,7 @@ func (w *HangWatch) Close(cause error) WatchedRunEnd {
 	if w.wait != nil {
 		w.wait.Stop()
 	}
+	w.measureSilence()
 	if len(w.line) > 0 {
 		w.searchLineForHangSigns(w.line)
 	}

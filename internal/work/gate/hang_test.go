@@ -55,14 +55,15 @@ func TestWatch(t *testing.T) {
 		lives time.Duration
 		want  gate.WatchedRunEnd
 	}{
-		"it said that all is over":        {hangSigns(), []any{"ok 1\n", "3 passed in 1s\n"}, 10 * time.Second, gate.WatchedRunEnd{Over: true, Hung: true}},
-		"in two pieces, with colours":     {hangSigns(), []any{"\x1b[32m3 pas", "sed\x1b[0m in 1s\n"}, 10 * time.Second, gate.WatchedRunEnd{Over: true, Hung: true}},
-		"it goes on to say something":     {hangSigns(), []any{"3 passed\n", 9 * time.Second, "a word\n"}, 10 * time.Second, gate.WatchedRunEnd{Over: true, Hung: true}},
-		"it is silent within a test":      {hangSigns(), []any{"ok 1\n"}, time.Minute, gate.WatchedRunEnd{Hung: true}},
+		"it said that all is over":        {hangSigns(), []any{"ok 1\n", "3 passed in 1s\n"}, 10 * time.Second, gate.WatchedRunEnd{Over: true, Hung: true, ExitSilence: 10 * time.Second}},
+		"in two pieces, with colours":     {hangSigns(), []any{"\x1b[32m3 pas", "sed\x1b[0m in 1s\n"}, 10 * time.Second, gate.WatchedRunEnd{Over: true, Hung: true, ExitSilence: 10 * time.Second}},
+		"it goes on to say something":     {hangSigns(), []any{"3 passed\n", 9 * time.Second, "a word\n"}, 10 * time.Second, gate.WatchedRunEnd{Over: true, Hung: true, ExitSilence: 10 * time.Second}},
+		"it is silent within a test":      {hangSigns(), []any{"ok 1\n"}, time.Minute, gate.WatchedRunEnd{Hung: true, TestSilence: time.Minute}},
 		"it has told of no test yet":      {hangSigns(), []any{"begin\n"}, time.Hour, gate.WatchedRunEnd{}},
-		"nobody limits it":                {gate.HangDetectionRules{Over: `^\d+ passed`}, []any{"3 passed\n"}, time.Hour, gate.WatchedRunEnd{Over: true}},
+		"nobody limits it":                {gate.HangDetectionRules{Over: `^\d+ passed`}, []any{"3 passed\n"}, time.Hour, gate.WatchedRunEnd{Over: true, ExitSilence: time.Hour}},
+		"it is slow between two tests":    {gate.HangDetectionRules{Told: `^ok \d+`}, []any{time.Minute, "ok 1\n", 2 * time.Hour, "ok 2\n"}, time.Hour, gate.WatchedRunEnd{TestSilence: 2 * time.Hour}},
 		"the word has no end of its line": {hangSigns(), []any{"3 passed"}, time.Hour, gate.WatchedRunEnd{Over: true}},
-		"a long line":                     {hangSigns(), []any{strings.Repeat("x", 10_000) + "\n3 passed\n"}, 10 * time.Second, gate.WatchedRunEnd{Over: true, Hung: true}},
+		"a long line":                     {hangSigns(), []any{strings.Repeat("x", 10_000) + "\n3 passed\n"}, 10 * time.Second, gate.WatchedRunEnd{Over: true, Hung: true, ExitSilence: 10 * time.Second}},
 		"nothing is looked for":           {gate.HangDetectionRules{}, []any{"3 passed\nok 1\n"}, time.Hour, gate.WatchedRunEnd{}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -65,19 +65,19 @@ func (r GateRunner) investigateHang(ctx context.Context, t JudgedTreeDir, g Qual
 	if res.TimedOut {
 		why = fmt.Sprintf("it did not exit within its limit of %s", limit)
 	}
-	other, again, err := r.rerunTestsForcingExit(ctx, t, g, limit, left)
+	other, again, otherEnd, err := r.rerunTestsForcingExit(ctx, t, g, limit, left)
 	if err != nil {
 		return res, read, err
 	}
 	ended := other.Duration > 0 && !other.TimedOut && other.Exit >= 0
 	open := FindOpenHandles(readerInput(t, g, other))
 	switch {
-	case ended && len(open) == 0 && other.Duration >= res.Duration: // it was silent for another reason
+	case ended && len(open) == 0 && end.Hung && end.isAsSlow(otherEnd):
 		if limit > 0 {
 			limit = max(left-other.Duration, time.Second)
 		}
 		before := res.Duration + other.Duration
-		res, read, err = r.runWithHangSigns(ctx, t, g, limit, HangDetectionRules{})
+		res, read, _, err = r.runWithHangSigns(ctx, t, g, limit, HangDetectionRules{})
 		res.Duration += before
 		return res, read, err
 	case end.Over:
@@ -106,18 +106,19 @@ func (r GateRunner) investigateHang(ctx context.Context, t JudgedTreeDir, g Qual
 
 // rerunTestsForcingExit runs the tests of a hanging runner in a way that makes it exit. The zero
 // result means that the runner has no such way, or that there is no time.
-func (r GateRunner) rerunTestsForcingExit(ctx context.Context, t JudgedTreeDir, g QualityGate, limit, left time.Duration) (sandbox.Result, read.ParsedToolOutput, error) {
+func (r GateRunner) rerunTestsForcingExit(ctx context.Context, t JudgedTreeDir, g QualityGate, limit, left time.Duration) (sandbox.Result, read.ParsedToolOutput, WatchedRunEnd, error) {
 	if len(g.Hold.Args) == 0 || g.Of != "" || limit > 0 && left < time.Second {
-		return sandbox.Result{}, read.ParsedToolOutput{}, nil
+		return sandbox.Result{}, read.ParsedToolOutput{}, WatchedRunEnd{}, nil
 	}
 	g.Args, g.Format, g.Reports = g.Hold.Args, cmp.Or(g.Hold.Format, g.Format), nil
 	s := baseHangSigns(g)
 	s.Linger *= silences
-	res, read, err := r.runWithHangSigns(ctx, t, g, left, s)
+	s.Told = g.Hold.Told // its silences are measured, and not limited
+	res, read, end, err := r.runWithHangSigns(ctx, t, g, left, s)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		err = nil
 	}
-	return res, read, err
+	return res, read, end, err
 }
 
 // forceExitAdvice returns how to make the runner exit despite open handles.
