@@ -226,6 +226,20 @@ func toolEnvironment(a *App, c config.Config, role agent.RoleDefinition, dir str
 	if err != nil {
 		return env, nil, err
 	}
+	undo := func(context.Context) ([]string, error) { return nil, nil }
+	if role.Writes == agent.WriteAll {
+		guard, err := tool.NewCheckoutGuard(dir)
+		if err != nil {
+			return env, nil, errors.Join(&nexus.Error{
+				Code: nexus.CodeStorage, Message: "read the configuration of agents and editors in " + dir, Cause: err,
+				Hint: "Make it readable: it is put back if a command changes it.",
+			}, own.Release())
+		}
+		undo, env.Rule = guard.Undo, tool.CombineWriteRules(env.Rule, tool.ProtectedFileReason)
+		if env.Undo = undo; box.HidesHost() {
+			env.Readable = guard.ReadOnlyPaths()
+		}
+	}
 	env.Vars = sandbox.AgentCommandEnv(own.EnvironmentVariables("agent/"+filepath.Base(dir), box.HidesHost())...)
 	if !box.HidesHost() {
 		if env.Tmp, err = os.MkdirTemp("", "nexus-agent-"); err != nil {
@@ -236,6 +250,7 @@ func toolEnvironment(a *App, c config.Config, role agent.RoleDefinition, dir str
 		}
 	}
 	return env, func() {
+		_, _ = undo(context.Background()) // what background commands wrote since the last command
 		_ = own.Release()
 		if env.Tmp != "" {
 			_ = os.RemoveAll(env.Tmp) // a temporary directory
