@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runrequest"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/workaddition"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -42,7 +42,7 @@ type Options struct {
 	Run      string // as a person names it; empty: the run in progress, else the backlog
 	File     string // with the text; - is standard input; empty: the text is in Words
 	Words    []string
-	Addition startcmd.WorkAddition
+	Addition workaddition.Addition
 }
 
 // New returns the command. It calls run with the parsed options; nil runs the command.
@@ -218,7 +218,7 @@ func awaitAddedTasks(ctx context.Context, p *app.Repository, got *AdditionResult
 }
 
 // keepForLater puts an addition that no run accepts into the backlog.
-func keepForLater(ctx context.Context, a *console.Console, p *app.Repository, w startcmd.WorkAddition, why string) error {
+func keepForLater(ctx context.Context, a *console.Console, p *app.Repository, w workaddition.Addition, why string) error {
 	item, err := a.BacklogStore(p).AddItem(ctx, w.BacklogItem(a.UserName(), a.Now()))
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runrequest"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
@@ -70,7 +70,7 @@ func approveEditedPlan(ctx context.Context, o *Options) error {
 				Hint: "Approve it without --plan. nexus status shows what it asks.",
 			}
 		}
-		edited, err := startcmd.ReadReplacementPlan(o.Console, o.Plan, s.State)
+		edited, err := planfile.ReadReplacement(o.Console, o.Plan, s.State)
 		if err != nil {
 			return err
 		}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planconsent"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -56,7 +56,7 @@ func attachToRun(ctx context.Context, o *Options) error {
 		return err
 	}
 	if r.Holder != nil {
-		how.Agree = startcmd.NewConsentDialog(c, p)
+		how.Agree = planconsent.NewDialog(c, p)
 		return progress.AttachToRun(ctx, c, p, r, how)
 	}
 	s, err := p.Replay(ctx, r.ID)

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/addcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/workaddition"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
@@ -128,7 +128,7 @@ func itemNote(i backlogitem.BacklogItem) string {
 }
 
 func addCommand(a *console.Console) *cobra.Command {
-	var w startcmd.WorkAddition
+	var w workaddition.Addition
 	var file string
 	c := a.Command("add TEXT | -f FILE [flags]", "add an item to the backlog", func(ctx context.Context, args []string) error {
 		if err := w.Read(ctx, a, file, args); err != nil {
@@ -226,7 +226,7 @@ func itemCommand(a *console.Console, use, short string, do itemChange) *cobra.Co
 }
 
 func editCommand(a *console.Console) *cobra.Command {
-	var w startcmd.WorkAddition
+	var w workaddition.Addition
 	var title string
 	var again bool
 	var c *cobra.Command
@@ -255,7 +255,7 @@ func editCommand(a *console.Console) *cobra.Command {
 		if changed("text") {
 			next.Text = strings.TrimSpace(w.Text)
 		}
-		whole := startcmd.ItemAddition(next)
+		whole := workaddition.OfItem(next)
 		if changed("priority") {
 			whole.Priority = w.Priority
 		}

@@ -10,9 +10,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/addcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/backlogrun"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/workaddition"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -47,14 +48,14 @@ func startCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		if !running || !queue {
-			if o.Items, err = startcmd.FreeItemSlots(a, s.items, len(items)); err != nil {
+			if o.Items, err = backlogrun.FreeItemSlots(a, s.items, len(items)); err != nil {
 				return err
 			}
 		}
 		if running {
 			return s.addToRun(ctx, a, r, items)
 		}
-		return startcmd.RunItems(ctx, a, s.place, &o, items)
+		return backlogrun.RunItems(ctx, a, s.place, &o, items)
 	}, codes...)
 	c.Args = console.ArgCount(1, -1)
 	c.Flags().BoolVar(&queue, "queue", false, "let it wait in the run that is in progress until fewer items are active")
@@ -95,16 +96,16 @@ func (s *repoBacklog) addToRun(ctx context.Context, a *console.Console, r journa
 	var all []addcmd.AdditionResult
 	for _, i := range items {
 		one := []backlogitem.BacklogItem{i}
-		if err := startcmd.QueueItems(ctx, s.store, one, r.ID); err != nil {
+		if err := backlogrun.QueueItems(ctx, s.store, one, r.ID); err != nil {
 			return err
 		}
-		w := startcmd.ItemAddition(i)
+		w := workaddition.OfItem(i)
 		got, err := addcmd.AddToRun(ctx, a, s.place, r, w.AddRequest(i.ID))
 		if err != nil {
 			return err
 		}
 		if got.IsRefused() {
-			if err := startcmd.ReleaseItems(ctx, s.store, one); err != nil {
+			if err := backlogrun.ReleaseItems(ctx, s.store, one); err != nil {
 				return err
 			}
 			return &nexus.Error{

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planconsent"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -75,7 +75,7 @@ func forkAtPoint(ctx context.Context, o *ForkOptions) error {
 			return printFork(o.Console, s, from, id)
 		}
 		o.Console.Say("run %s starts at event %d of run %s", id, from.Seq, s.Run)
-		o.Command.Run, o.Command.Agree = id, startcmd.NewConsentDialog(o.Console, p)
+		o.Command.Run, o.Command.Agree = id, planconsent.NewDialog(o.Console, p)
 		return progress.RunAndShow(ctx, o.Console, p, o.Command)
 	})
 }

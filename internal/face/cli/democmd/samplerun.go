@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planconsent"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -71,7 +71,7 @@ func (d *demoStage) finishRun(ctx context.Context, inner *console.Console) error
 	if o.Consent.Given = inner.UserName(); d.asks {
 		o.Consent = nexus.PlanApprovalRule{Wanted: true}
 	}
-	o.Headless, o.Agree = !d.asks, startcmd.NewConsentDialog(inner, p)
+	o.Headless, o.Agree = !d.asks, planconsent.NewDialog(inner, p)
 	return progress.RunAndShow(ctx, inner, p, o)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/doctor"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planfile"
 )
 
 // Options are the options of the command.
@@ -43,7 +43,7 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 func checkPrerequisites(ctx context.Context, o *Options) error {
 	q := doctor.Options{Light: o.Light, Fix: o.Fix, Yes: o.Yes, Trust: app.CheckTrust}
 	if o.Plan != "" {
-		q.Plan = func() error { return startcmd.CheckPlanFile(o.Console, o.Plan) }
+		q.Plan = func() error { return planfile.Check(o.Console, o.Plan) }
 	}
 	r, err := doctor.CheckAll(ctx, o.Console, q)
 	if err != nil {

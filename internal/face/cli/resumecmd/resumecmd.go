@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planconsent"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runrequest"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -86,7 +86,7 @@ func resumeTask(ctx context.Context, o *Options) (done bool, err error) {
 // resumeRun continues the run in this process, or lets the process that runs it continue.
 func resumeRun(ctx context.Context, o *Options, p *app.Repository, s app.RunSubject) error {
 	a := o.Console
-	o.Command.Run, o.Command.Agree, o.Command.Yours = s.ID, startcmd.NewConsentDialog(a, p), checkcmd.InPlace(a, p.Repo)
+	o.Command.Run, o.Command.Agree, o.Command.Yours = s.ID, planconsent.NewDialog(a, p), checkcmd.InPlace(a, p.Repo)
 	err := progress.RunAndShow(ctx, a, p, o.Command)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
 		return err

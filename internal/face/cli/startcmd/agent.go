@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/forbiddenphrases"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -25,7 +26,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 			prompt, err = a.ExpandSlashCommand(settings, prompt)
 		}
 		if err == nil {
-			err = errors.Join(plan.CheckGoal(prompt), checkForbiddenPhrases(a, prompt, nil))
+			err = errors.Join(plan.CheckGoal(prompt), forbiddenphrases.Check(a, prompt, nil))
 		}
 		if err == nil {
 			err = a.CheckSandbox(!a.HasPerson())

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/forbiddenphrases"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -68,7 +69,7 @@ func interviewCommand(a *console.Console) *cobra.Command {
 // readInterviewGoal fills in the goal, from the command line, a file and the keyboard.
 func readInterviewGoal(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, text, file string) error {
 	if file != "" {
-		data, err := readInput(a, file)
+		data, err := a.ReadInput(file)
 		if err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func readInterviewGoal(ctx context.Context, a *console.Console, o *progress.RunC
 		return err
 	}
 	o.Goal.Text = text
-	return errors.Join(plan.CheckGoal(text), checkForbiddenPhrases(a, text, nil))
+	return errors.Join(plan.CheckGoal(text), forbiddenphrases.Check(a, text, nil))
 }
 
 // findInterview returns the named interview, the last one without a name.

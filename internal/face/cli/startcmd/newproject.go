@@ -16,6 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planconsent"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/precheck"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
@@ -73,10 +75,10 @@ func (g newProject) startProject(ctx context.Context, a *console.Console, dir st
 	if err != nil || g.bare {
 		return err
 	}
-	if err := checkBeforeRun(ctx, a, p, o); err != nil {
+	if err := precheck.Check(ctx, a, p, o); err != nil {
 		return err
 	}
-	if err := setPlanConsent(a, p, o, a.HasPerson()); err != nil {
+	if err := planconsent.Set(a, p, o, a.HasPerson()); err != nil {
 		return err
 	}
 	return progress.RunAndShow(ctx, a, p, *o)

@@ -14,6 +14,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/forbiddenphrases"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planconsent"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/planview"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -62,7 +65,7 @@ func planCommand(a *console.Console) *cobra.Command {
 				return err
 			}
 		}
-		if err := applyTierAndStrategy(o.Plan, o.Goal); err != nil {
+		if err := planfile.SetTierAndStrategy(o.Plan, o.Goal); err != nil {
 			return err
 		}
 		out.read = src.read
@@ -136,7 +139,7 @@ func printEditedPlanDiff(ctx context.Context, a *console.Console, run, file stri
 		}
 	}
 	return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.RecordedRun, s *state.State) error {
-		now, err := ReadReplacementPlan(a, file, s)
+		now, err := planfile.ReadReplacement(a, file, s)
 		if err != nil {
 			return err
 		}
@@ -150,7 +153,7 @@ func printEditedPlanDiff(ctx context.Context, a *console.Console, run, file stri
 			answer.Goal = now.Goal
 		}
 		return a.Answer(answer, func(style view.OutputStyle) string {
-			text := drawDiff(style, was.Tasks, now.Tasks)
+			text := planview.DrawChanges(style, was.Tasks, now.Tasks)
 			if answer.Goal != "" {
 				text = style.Wrap("the goal is now: "+view.EscapeForTerminal(answer.Goal), "  ") + "\n" + text
 			}
@@ -233,7 +236,7 @@ func replaceRefusedPlan(ctx context.Context, a *console.Console, o *progress.Run
 		o.Refused = append(slices.Clone(s.Consent.Drafts), state.UnapprovedPlan{
 			Goal: p.Goal, Tasks: p.Tasks, Assumed: p.Assumptions, Foreseen: p.Foreseen, Why: why, By: a.UserName(),
 		})
-		return checkForbiddenPhrases(a, p.Goal, nil)
+		return forbiddenphrases.Check(a, p.Goal, nil)
 	})
 }
 
@@ -264,7 +267,7 @@ func printPlanNotes(a *console.Console, o progress.RunCommandOptions) {
 // no earlier runs to estimate from.
 func printPlan(ctx context.Context, a *console.Console, p *app.Repository, o progress.RunCommandOptions, out planOutput) error {
 	if out.edit {
-		if err := editOrderPlan(ctx, a, &o); err != nil {
+		if err := planconsent.EditPlan(ctx, a, &o); err != nil {
 			return err
 		}
 	}
@@ -282,7 +285,7 @@ func printPlan(ctx context.Context, a *console.Console, p *app.Repository, o pro
 	if a.Style(a.Out).Plain && out.form == "" && !a.JSON {
 		printPlanNotes(a, o)
 	}
-	repo, err := workTreePackages(a)
+	repo, err := planfile.WorkTreePackages(a)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -34,7 +35,7 @@ func readFile(ctx context.Context, a *console.Console, o *progress.RunCommandOpt
 	if info, err := os.Stat(name); err == nil && info.IsDir() && !src.task {
 		s = foreign.NewFolderSource(name)
 	} else {
-		if data, err = readInput(a, name); err != nil {
+		if data, err = a.ReadInput(name); err != nil {
 			return "", err
 		}
 		s = foreign.NewFileSource(name, data)
@@ -55,7 +56,7 @@ func readFile(ctx context.Context, a *console.Console, o *progress.RunCommandOpt
 		a.Say("%s is in no format of a plan that Nexus knows: the planner reads it as a goal", view.QuoteForTerminal(name))
 		return looks, nil
 	case format == "" || format == foreign.Nexus:
-		proposed, err := loadPlan(a, data)
+		proposed, err := planfile.Load(a, data)
 		proposed, _, err = divideOversizedTasks(ctx, a, o, proposed, err)
 		o.Plan = &proposed
 		return proposed.Goal, err

@@ -7,6 +7,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planconsent"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planfile"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/precheck"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
@@ -37,7 +40,7 @@ func quickCommand(a *console.Console) *cobra.Command {
 			}
 			o.Plan = &single
 		}
-		if err := applyTierAndStrategy(o.Plan, o.Goal); err != nil {
+		if err := planfile.SetTierAndStrategy(o.Plan, o.Goal); err != nil {
 			return err
 		}
 		p, err := a.OpenRepository(ctx, app.CreateAccess)
@@ -45,10 +48,10 @@ func quickCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer p.Close()
-		if err := checkBeforeRun(ctx, a, p, &o); err != nil {
+		if err := precheck.Check(ctx, a, p, &o); err != nil {
 			return err
 		}
-		if err := setPlanConsent(a, p, &o, false); err != nil {
+		if err := planconsent.Set(a, p, &o, false); err != nil {
 			return err
 		}
 		return progress.RunAndShow(ctx, a, p, o)

@@ -1,11 +1,9 @@
 package startcmd
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"io"
 	"os"
 	"strings"
 	"unicode"
@@ -15,13 +13,17 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/backlogrun"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/forbiddenphrases"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planconsent"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planfile"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/precheck"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/trustcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
@@ -46,12 +48,12 @@ func runCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		if waiting {
-			return runWholeBacklog(ctx, a, &o, args)
+			return backlogrun.RunAll(ctx, a, &o, args)
 		}
 		if err := readGoalAndPlan(ctx, a, &o, &src, args); err != nil {
 			return err
 		}
-		if err := applyTierAndStrategy(o.Plan, o.Goal); err != nil {
+		if err := planfile.SetTierAndStrategy(o.Plan, o.Goal); err != nil {
 			return err
 		}
 		p, err := a.OpenRepository(ctx, app.CreateAccess)
@@ -68,7 +70,7 @@ func runCommand(a *console.Console) *cobra.Command {
 		if dry {
 			return printNewPlan(ctx, a, p, o, planOutput{read: src.read})
 		}
-		if err := setPlanConsent(a, p, &o, a.HasPerson() || progress.NeedsPlanConsent(a)); err != nil {
+		if err := planconsent.Set(a, p, &o, a.HasPerson() || progress.NeedsPlanConsent(a)); err != nil {
 			return err
 		}
 		return progress.RunAndShow(ctx, a, p, o)
@@ -101,7 +103,7 @@ func prepareRun(ctx context.Context, a *console.Console, p *app.Repository, o *p
 	if err := askTrust(ctx, a, o); err != nil {
 		return err
 	}
-	if err := checkBeforeRun(ctx, a, p, o); err != nil {
+	if err := precheck.Check(ctx, a, p, o); err != nil {
 		return err
 	}
 	return clarifyGoal(ctx, a, p, o)
@@ -159,44 +161,13 @@ func fillFromFinding(ctx context.Context, a *console.Console, o *progress.RunCom
 	if err != nil {
 		return err
 	}
-	found, err := loadPlan(a, data)
+	found, err := planfile.Load(a, data)
 	if err != nil {
 		return err
 	}
 	found.Tasks[0].Criteria[0].Red = true // its check fails now, which a file cannot state
 	o.Plan, o.Goal.Text = &found, f.Title
 	return nil
-}
-
-// loadPlan reads a plan whose tasks are within the size limit of the settings.
-func loadPlan(a *console.Console, data []byte) (nexus.Plan, error) {
-	settings, _, err := a.LoadSettings()
-	if err != nil {
-		return nexus.Plan{}, err
-	}
-	read := plan.LoadMarkdown // also for other texts, so that a user of Markdown gets no errors about JSON
-	if text := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\uFEFF"))); len(text) == 0 || text[0] == '{' || text[0] == '[' {
-		read = plan.LoadPlan
-	}
-	p, err := read(data, settings.Limits.Size)
-	if err != nil {
-		return p, err
-	}
-	repo, err := workTreePackages(a)
-	if err == nil {
-		err = plan.AssignPackages(p.Tasks, repo)
-		plan.SetStartTiers(p.Tasks, repo, settings.Gates.Packages)
-	}
-	return p, err
-}
-
-// workTreePackages returns the packages of the working tree.
-func workTreePackages(a *console.Console) (*monorepo.PackageGraph, error) {
-	dir, err := a.WorkDir()
-	if err != nil {
-		return nil, err
-	}
-	return monorepo.ReadPackageGraph(os.DirFS(app.WorkTreeRoot(dir))), nil
 }
 
 // readGoalAndPlan fills in the goal, and the plan if there is one.
@@ -237,7 +208,7 @@ func readGoalAndPlan(ctx context.Context, a *console.Console, o *progress.RunCom
 	if err := cmp.Or(plan.CheckGoal(text), specError(o, src, text)); err != nil {
 		return err
 	}
-	return checkForbiddenPhrases(a, text, o.Plan)
+	return forbiddenphrases.Check(a, text, o.Plan)
 }
 
 // goalText returns the text of the goal: the words of the command line, or what they or a flag name. It fills in
@@ -289,55 +260,7 @@ func isFile(goal string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// readInput reads a file, or standard input for "-", up to a size above that of every goal or
-// plan.
-func readInput(a *console.Console, path string) ([]byte, error) {
-	in := a.In
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, &nexus.Error{
-				Code: nexus.CodeNotFound, Message: "read " + view.QuoteForTerminal(path), Cause: err,
-				Hint: "Give a file that exists and is readable.",
-			}
-		}
-		defer func() { _ = f.Close() }() // read-only
-		in = f
-	}
-	data, err := io.ReadAll(io.LimitReader(in, 16<<20+1))
-	if err != nil {
-		return nil, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "read " + view.QuoteForTerminal(path), Cause: err,
-			Hint: "Give a readable file.",
-		}
-	}
-	return data, nil
-}
-
 func preferFlags(f *pflag.FlagSet, g *nexus.Goal) {
 	f.StringVar((*string)(&g.Tier), "tier", "", "start tasks at this `TIER`: fast, balanced or strong")
 	f.StringVar((*string)(&g.Strategy), "strategy", "", "use this `STRATEGY` for tasks: "+nexus.JoinWords(nexus.Strategies()))
-}
-
-// applyTierAndStrategy sets the tier and the strategy of tasks that have none; for a plan that is yet to be
-// made, the goal carries them.
-func applyTierAndStrategy(p *nexus.Plan, g nexus.Goal) error {
-	switch {
-	case g.Tier != "" && !g.Tier.IsKnown():
-		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "unknown tier " + view.QuoteForTerminal(string(g.Tier)),
-			Hint: "Use fast, balanced or strong.",
-		}
-	case g.Strategy != "" && !g.Strategy.IsKnown():
-		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "unknown strategy " + view.QuoteForTerminal(string(g.Strategy)),
-			Hint: "Use one of " + nexus.JoinWords(nexus.Strategies()) + ".",
-		}
-	case p == nil:
-		return nil
-	}
-	for i := range p.Tasks {
-		p.Tasks[i].SetStartTier(g.Tier, g.Strategy, false)
-	}
-	return nil
 }

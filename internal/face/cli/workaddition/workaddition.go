@@ -1,4 +1,5 @@
-package startcmd
+// Package workaddition reads additional work from a command line: for a run, or for the backlog.
+package workaddition
 
 import (
 	"context"
@@ -11,20 +12,21 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/forbiddenphrases"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// WorkAddition is additional work as given on a command line.
-type WorkAddition struct {
+// Addition is additional work as given on a command line.
+type Addition struct {
 	Text, Check, Priority, Kind string
 	Files, Needs                []string
 }
 
 // AddFlags adds the flags of every command that accepts an addition.
-func (w *WorkAddition) AddFlags(f *pflag.FlagSet) {
+func (w *Addition) AddFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&w.Files, "files", nil, "`PATHS` that it is about, from the root of the repository")
 	f.StringVar(&w.Kind, "type", "", "`KIND` of work: code, test or docs; the default is code")
 	f.StringVar(&w.Priority, "priority", "", "priority, a `WORD`: critical, high, medium, low or trivial")
@@ -32,13 +34,13 @@ func (w *WorkAddition) AddFlags(f *pflag.FlagSet) {
 }
 
 // Read fills in the text, and refuses a text that cannot be a task.
-func (w *WorkAddition) Read(_ context.Context, a *console.Console, file string, args []string) error {
+func (w *Addition) Read(_ context.Context, a *console.Console, file string, args []string) error {
 	text := strings.TrimSpace(strings.Join(args, " "))
 	if file != "" {
 		if text != "" {
 			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a text and --file were given", Hint: "Give one of them."}
 		}
-		data, err := readInput(a, file)
+		data, err := a.ReadInput(file)
 		if err != nil {
 			return err
 		}
@@ -53,10 +55,11 @@ func (w *WorkAddition) Read(_ context.Context, a *console.Console, file string, 
 	if text != "" {
 		w.Text = text
 	}
-	return w.check(a)
+	return w.Validate(a)
 }
 
-func (w *WorkAddition) check(a *console.Console) error {
+// Validate refuses work that cannot be a task, and completes its fields.
+func (w *Addition) Validate(a *console.Console) error {
 	if err := plan.CheckGoal(w.Text); err != nil {
 		return err
 	}
@@ -86,11 +89,11 @@ func (w *WorkAddition) check(a *console.Console) error {
 	task := w.asTask()
 	task.ID = "T1"
 	p := nexus.Plan{Version: plan.Version, Goal: w.Text, Tasks: []nexus.Task{task}}
-	return checkForbiddenPhrases(a, w.Text, &p)
+	return forbiddenphrases.Check(a, w.Text, &p)
 }
 
 // asTask returns the addition as a single task.
-func (w *WorkAddition) asTask() nexus.Task {
+func (w *Addition) asTask() nexus.Task {
 	t := plan.SingleTaskPlan(w.Text, w.Check).Tasks[0]
 	t.ID, t.Files, t.Priority, t.Kind = "", w.Files, nexus.Priority(w.Priority), nexus.TaskKind(w.Kind)
 	for _, id := range w.Needs {
@@ -100,13 +103,13 @@ func (w *WorkAddition) asTask() nexus.Task {
 }
 
 // AddRequest returns the request for a run to do it; item is the backlog item, if there is one.
-func (w *WorkAddition) AddRequest(item string) nexus.Request {
+func (w *Addition) AddRequest(item string) nexus.Request {
 	p := nexus.Plan{Version: plan.Version, Goal: w.Text, Tasks: []nexus.Task{w.asTask()}}
 	return nexus.Request{Verb: nexus.VerbAdd, Item: item, Plan: &p}
 }
 
 // BacklogItem returns it as a waiting item of the backlog.
-func (w *WorkAddition) BacklogItem(by string, now time.Time) backlogitem.BacklogItem {
+func (w *Addition) BacklogItem(by string, now time.Time) backlogitem.BacklogItem {
 	title, rest, _ := strings.Cut(w.Text, "\n")
 	if title = strings.Join(strings.Fields(strings.TrimLeft(title, "# ")), " "); len(title) > 100 {
 		title, rest = sanitize.TruncateText(title, 97), w.Text
@@ -117,7 +120,7 @@ func (w *WorkAddition) BacklogItem(by string, now time.Time) backlogitem.Backlog
 	}
 }
 
-// ItemAddition returns the addition of a backlog item.
-func ItemAddition(i backlogitem.BacklogItem) WorkAddition {
-	return WorkAddition{Text: i.GoalText(), Check: i.Check, Priority: string(i.Priority), Kind: string(i.Kind), Files: i.Files}
+// OfItem returns the addition of a backlog item.
+func OfItem(i backlogitem.BacklogItem) Addition {
+	return Addition{Text: i.GoalText(), Check: i.Check, Priority: string(i.Priority), Kind: string(i.Kind), Files: i.Files}
 }

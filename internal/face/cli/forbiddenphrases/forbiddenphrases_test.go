@@ -1,4 +1,4 @@
-package startcmd
+package forbiddenphrases
 
 import (
 	"slices"

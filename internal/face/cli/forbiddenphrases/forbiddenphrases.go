@@ -1,4 +1,5 @@
-package startcmd
+// Package forbiddenphrases refuses goals and plans that contain a phrase that the settings forbid.
+package forbiddenphrases
 
 import (
 	"fmt"
@@ -9,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// checkForbiddenPhrases refuses a goal, or a user's plan, that contains a phrase that the settings forbid.
-func checkForbiddenPhrases(a *console.Console, goal string, p *nexus.Plan) error {
+// Check refuses a goal, or a user's plan, that contains a phrase that the settings forbid.
+func Check(a *console.Console, goal string, p *nexus.Plan) error {
 	settings, origins, err := a.LoadSettings()
 	if err != nil || len(settings.Forbidden) == 0 {
 		return err

@@ -1,4 +1,5 @@
-package startcmd
+// Package planconsent asks a person at the terminal for consent to a plan, and lets them edit it.
+package planconsent
 
 import (
 	"bytes"
@@ -9,9 +10,9 @@ import (
 	"os"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/planview"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -20,10 +21,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// setPlanConsent determines who agrees to the plan before it starts: the user who passed --yes; a
+// Set determines who agrees to the plan before it starts: the user who passed --yes; a
 // person who is asked, if one is at a terminal or the approval level requires it; otherwise no
 // consent is needed.
-func setPlanConsent(a *console.Console, p *app.Repository, o *progress.RunCommandOptions, ask bool) error {
+func Set(a *console.Console, p *app.Repository, o *progress.RunCommandOptions, ask bool) error {
 	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
@@ -34,12 +35,12 @@ func setPlanConsent(a *console.Console, p *app.Repository, o *progress.RunComman
 	case settings.Limits.Approval.NeedsApproval(nexus.ApproveAll), ask && !o.Headless:
 		o.Consent.Wanted = true
 	}
-	o.Agree = NewConsentDialog(a, p)
+	o.Agree = NewDialog(a, p)
 	return nil
 }
 
-// NewConsentDialog returns the dialog that asks a person at the terminal for consent to a plan.
-func NewConsentDialog(a *console.Console, p *app.Repository) progress.ConsentDialog {
+// NewDialog returns the dialog that asks a person at the terminal for consent to a plan.
+func NewDialog(a *console.Console, p *app.Repository) progress.ConsentDialog {
 	return &consentDialog{planEditor: planEditor{app: a}, place: p}
 }
 
@@ -64,18 +65,9 @@ func (g *consentDialog) Offer(ctx context.Context, s *state.State) string {
 	}
 	text := planview.DrawOffer(style, p)
 	if n := len(s.Consent.Drafts); n > 0 {
-		text += "\n" + style.Bold("compared with the plan before") + "\n" + drawDiff(style, s.PlanVersion(n-1), p.Tasks)
+		text += "\n" + style.Bold("compared with the plan before") + "\n" + planview.DrawChanges(style, s.PlanVersion(n-1), p.Tasks)
 	}
 	return text
-}
-
-// drawDiff draws the differences between two plans.
-func drawDiff(s view.OutputStyle, before, after []nexus.Task) string {
-	all := plandiff.DiffTasks(before, after)
-	if len(all) == 0 {
-		return "  the tasks are the same\n"
-	}
-	return view.DrawPlanChanges(s, all, "  ")
 }
 
 // Details implements [progress.ConsentDialog].
@@ -109,23 +101,8 @@ func (g *consentDialog) Close() string {
 	return "Your edited plan, which was not used, is in " + name + ". Correct it, and run it with: nexus run --plan " + name
 }
 
-// ReadReplacementPlan reads the plan in a file that is to replace a run's plan.
-func ReadReplacementPlan(a *console.Console, file string, s *state.State) (*nexus.Plan, error) {
-	data, err := readInput(a, file)
-	if err != nil {
-		return nil, err
-	}
-	p, err := loadPlan(a, data)
-	if err != nil {
-		return nil, err
-	}
-	p.Goal = cmp.Or(p.Goal, s.Goal.Goal.Text)
-	plan.CopyTrialResults(&p, app.PlanOfRun(s))
-	return &p, errors.Join(plan.CheckGoal(p.Goal), checkForbiddenPhrases(a, p.Goal, &p), applyTierAndStrategy(&p, s.Goal.Goal))
-}
-
-// editOrderPlan lets a person edit the order's plan until it is valid or they give up.
-func editOrderPlan(ctx context.Context, a *console.Console, o *progress.RunCommandOptions) error {
+// EditPlan lets a person edit the order's plan until it is valid or they give up.
+func EditPlan(ctx context.Context, a *console.Console, o *progress.RunCommandOptions) error {
 	if !a.HasPerson() {
 		return &nexus.Error{
 			Code: nexus.CodeNeedsPerson, Message: "--edit opens an editor, but there is no terminal",
@@ -184,16 +161,12 @@ func (e *planEditor) editPlan(o *progress.RunCommandOptions) (changed bool, err 
 	if !bytes.Equal(data, was) {
 		e.last = data
 	}
-	p, err := loadPlan(e.app, data)
-	if err == nil {
-		err = errors.Join(plan.CheckGoal(p.Goal), checkForbiddenPhrases(e.app, p.Goal, &p), applyTierAndStrategy(&p, o.Goal))
-	}
+	p, err := planfile.LoadReplacement(e.app, data, shown, o.Goal, "")
 	if err != nil {
 		return false, err
 	}
 	e.draft = nil
-	plan.CopyTrialResults(&p, shown)
-	o.Plan, o.Goal.Text = &p, p.Goal
+	o.Plan, o.Goal.Text = p, p.Goal
 	return !bytes.Equal(data, was), nil
 }
 

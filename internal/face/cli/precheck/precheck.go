@@ -1,4 +1,5 @@
-package startcmd
+// Package precheck checks, before a run begins, whether it can start.
+package precheck
 
 import (
 	"context"
@@ -14,19 +15,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// CheckPlanFile reports whether the tasks of a plan file fit: their sizes, needs and criteria.
-func CheckPlanFile(a *console.Console, file string) error {
-	data, err := readInput(a, file)
-	if err != nil {
-		return err
-	}
-	_, err = loadPlan(a, data)
-	return err
-}
-
-// checkBeforeRun checks, before a run begins, whether it can start. Its notices become the run's first
+// Check checks, before a run begins, whether it can start. Its notices become the run's first
 // facts; an error prevents the run.
-func checkBeforeRun(ctx context.Context, a *console.Console, p *app.Repository, o *progress.RunCommandOptions) error {
+func Check(ctx context.Context, a *console.Console, p *app.Repository, o *progress.RunCommandOptions) error {
 	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err

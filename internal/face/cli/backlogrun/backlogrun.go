@@ -1,4 +1,5 @@
-package startcmd
+// Package backlogrun begins runs that work on items of the backlog, and records the results in them.
+package backlogrun
 
 import (
 	"context"
@@ -9,15 +10,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/planconsent"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/precheck"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/trustcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/workaddition"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
 )
 
-// runWholeBacklog works on all waiting items, in their order.
-func runWholeBacklog(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, args []string) error {
+// RunAll works on all waiting items, in their order.
+func RunAll(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, args []string) error {
 	if len(args) > 0 || o.Plan != nil {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --backlog were given", Hint: "Give one of them."}
 	}
@@ -81,8 +85,8 @@ func FreeItemSlots(a *console.Console, all []backlogitem.BacklogItem, wanted int
 func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *progress.RunCommandOptions, items []backlogitem.BacklogItem) error {
 	titles := make([]string, len(items))
 	for n, i := range items {
-		w := ItemAddition(i)
-		if err := w.check(a); err != nil {
+		w := workaddition.OfItem(i)
+		if err := w.Validate(a); err != nil {
 			return fmt.Errorf("item %s: %w", i.ID, err)
 		}
 		r := w.AddRequest(i.ID)
@@ -96,10 +100,10 @@ func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *pro
 			return err
 		}
 	}
-	if err := checkBeforeRun(ctx, a, p, o); err != nil {
+	if err := precheck.Check(ctx, a, p, o); err != nil {
 		return err
 	}
-	if err := setPlanConsent(a, p, o, a.HasPerson()); err != nil {
+	if err := planconsent.Set(a, p, o, a.HasPerson()); err != nil {
 		return err
 	}
 	store, begun := a.BacklogStore(p), nexus.RunID("")
