@@ -7,6 +7,8 @@ TOOL := go tool -modfile=tools/go.mod
 FUZZTIME ?= 10s
 # with trimmed paths, all checkouts of a machine share what was compiled
 export GOFLAGS += -trimpath
+# as a release is built, so that tests, linters and the program share what was compiled; the race detector needs C
+export CGO_ENABLED := 0
 # go vet looks at all packages in check, and nobody debugs a test's binary
 LEAN := -vet=off -ldflags=-w
 SEEDS ?= 100000
@@ -44,7 +46,7 @@ demo: ## show the whole way, offline: plan, parallel work, repair, landing; it e
 genesis: demo ## show how a project begins from a sentence, offline: make demo -- genesis
 
 build: ## build bin/nexus and bin/nexus-bench, stripped, as a release has them
-	CGO_ENABLED=0 go build -ldflags='-s -w' -o bin/ ./cmd/nexus ./cmd/nexus-bench
+	go build -ldflags='-s -w' -o bin/ ./cmd/nexus ./cmd/nexus-bench
 
 test: ## run all tests that need no more than Go and git
 	@echo "Compiles the packages with their tests, which takes minutes the first time, and runs them. Each package prints a line when it ends, a summary follows."
@@ -69,6 +71,7 @@ check: static race rest changed oracle mutate ## everything that a change must p
 
 static: fmt vet lint vuln ## what is known without running much
 
+race: export CGO_ENABLED := 1
 race: ## run tests under the race detector, in any order and on the disk: those of packages that share something and start few processes
 	@go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 60m $$(printf './%s ' $(RACED)) | $(SUM)
 
@@ -119,8 +122,8 @@ fuzz: ## fuzz each parser for FUZZTIME
 
 nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted bugs
 	NEXUS_NIGHTLY=1 NEXUS_TOOLCHAINS=1 NEXUS_BROWSER=1 go test -count=1 -timeout 6h ./...
-	NEXUS_NIGHTLY=1 go test -count=1 -race -timeout 6h -run '^TestScripts$$' ./cmd/nexus
-	go test -count=1 -race -shuffle=on -timeout 6h $$(printf './%s ' $(SHARING))
+	CGO_ENABLED=1 NEXUS_NIGHTLY=1 go test -count=1 -race -timeout 6h -run '^TestScripts$$' ./cmd/nexus
+	CGO_ENABLED=1 go test -count=1 -race -shuffle=on -timeout 6h $$(printf './%s ' $(SHARING))
 	go run ./cmd/nexus-bench chaos --n $(SEEDS)
 
 mutants: ## plant MUTANTS faults, one at a time in a copy, in files that begin with OF, for at most TIME; say how many the tests near them notice
