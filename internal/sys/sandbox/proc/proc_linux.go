@@ -251,7 +251,9 @@ func (p osProcess) readEnviron() []byte {
 // hasNoEnviron reports whether a process permanently has no environment: it is dead, a kernel
 // thread, or was started with an empty one.
 func hasNoEnviron(pid int) bool {
-	const flags, envStart, envEnd, kernelThread = 6, 47, 48, 0x200000 // see proc_pid_stat(5), from the state on
+	// See proc_pid_stat(5), from the state on. The kernel sets where the code starts after the environment is
+	// complete; until then, an environment that is being filled looks empty.
+	const flags, codeStart, envStart, envEnd, kernelThread = 6, 23, 47, 48, 0x200000
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return true
@@ -261,7 +263,7 @@ func hasNoEnviron(pid int) bool {
 		return true
 	}
 	bits, err := strconv.ParseUint(f[flags], 10, 64)
-	return err != nil || bits&kernelThread != 0 || f[envEnd] != "0" && f[envStart] == f[envEnd]
+	return err != nil || bits&kernelThread != 0 || f[codeStart] != "0" && f[envEnd] != "0" && f[envStart] == f[envEnd]
 }
 
 // lastPID returns the number of the process or thread that was started last, 0 if unknown.
