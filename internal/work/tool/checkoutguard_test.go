@@ -1,14 +1,12 @@
 package tool
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
@@ -20,14 +18,7 @@ func TestCheckoutGuard(t *testing.T) {
 	testenv.NeedTool(t, "python3")
 	for _, mode := range []sandbox.ConfinementMode{sandbox.ModeNative, sandbox.ModeBwrap, sandbox.ModeLandlock} {
 		t.Run(string(mode), func(t *testing.T) {
-			b, err := sandbox.FindSandbox(t.Context(), mode)
-			if errors.Is(err, &nexus.Error{Code: nexus.CodeSandbox}) {
-				testenv.NeedMachine(t, string(mode), err)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			testCheckoutGuard(t, b)
+			testCheckoutGuard(t, boxOfMode(t, mode))
 		})
 	}
 }

@@ -175,12 +175,25 @@ func (s *hostileScene) effects(t *testing.T, output string, b *sandbox.Box) (all
 // wildCommand matches commands that only load the machine: the tests of limits are about those.
 var wildCommand = regexp.MustCompile(`/dev/(zero|u?random|full)|\byes\b|fallocate|truncate|fork|:\(\)|while|until|seq \d{5,}|stress|\{1\.\.\d{4,}|for \(\(|-P ?0|\bdd\b|mkfs|kill`)
 
-// TestHostileCommandsTakeNoEffect runs what the policy does not refuse of the hostile commands in the
-// sandbox, with the guard of protected files: together they let nothing take effect. By day a few
-// of them are tried, and at night all.
+// TestHostileCommandsTakeNoEffect runs what the policy does not refuse of the hostile commands in each kind
+// of sandbox, with the guard of protected files: together they let nothing take effect. By day a few of them
+// are tried, and at night all.
 func TestHostileCommandsTakeNoEffect(t *testing.T) {
 	testenv.SkipUnderRaceDetector(t, "what is tried here is the kernel, by programs of others")
-	b := box(t)
+	modes := []sandbox.ConfinementMode{sandbox.ModeNative, sandbox.ModeBwrap, sandbox.ModeLandlock}
+	for n, mode := range modes {
+		t.Run(string(mode), func(t *testing.T) {
+			step := 1
+			if !testenv.RunsNightly() {
+				step = 40 * len(modes)
+			}
+			tryHostileCommands(t, boxOfMode(t, mode), n*40, step)
+		})
+	}
+}
+
+// tryHostileCommands tries every command whose number is start plus a multiple of step.
+func tryHostileCommands(t *testing.T, b *sandbox.Box, start, step int) {
 	s := newHostileScene(t, b)
 	refused, tried, wild := 0, 0, 0
 	all := hostileCommands(t)
@@ -193,7 +206,7 @@ func TestHostileCommandsTakeNoEffect(t *testing.T) {
 			wild++
 			continue
 		}
-		if !testenv.RunsNightly() && i%40 != 0 {
+		if i%step != start%step {
 			continue
 		}
 		tried++
@@ -209,7 +222,7 @@ func TestHostileCommandsTakeNoEffect(t *testing.T) {
 		s.addHiddenFiles(t)
 	}
 	t.Logf("%d commands: %d refused, %d tried, %d would only load the machine", len(all), refused, tried, wild)
-	if len(all) < 5000 || tried < 50 {
+	if len(all) < 5000 || tried < (len(all)-refused-wild)/step/2 || tried == 0 {
 		t.Errorf("only %d of %d are tried", tried, len(all))
 	}
 }

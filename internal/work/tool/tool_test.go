@@ -46,9 +46,14 @@ func newBench(t *testing.T, change func(*AgentToolEnvironment)) bench {
 
 func box(t *testing.T) *sandbox.Box {
 	t.Helper()
-	b, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
+	return boxOfMode(t, sandbox.ModeAuto)
+}
+
+func boxOfMode(t *testing.T, mode sandbox.ConfinementMode) *sandbox.Box {
+	t.Helper()
+	b, err := sandbox.FindSandbox(t.Context(), mode)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeSandbox}) {
-		testenv.NeedMachine(t, "a sandbox", err)
+		testenv.NeedMachine(t, "a sandbox: "+string(mode), err)
 	}
 	if err != nil {
 		t.Fatal(err)
