@@ -41,7 +41,9 @@ RUN_CALLERS = @callers() { grep -r --include='*_test.go' "$$@" testenv.$(1) inte
 .PHONY: agents generate demo genesis build test toolchains browser changed check static race rest oracle fmt vet lint vuln docs pictures bench fuzz nightly mutants mutate deps help
 
 demo: ## show the whole way, offline: plan, parallel work, repair, landing; it ends with the addresses to open
-	go run ./cmd/nexus demo $(filter genesis,$(MAKECMDGOALS))
+	@echo "Compiles nexus, which takes about two minutes the first time. Then a run of about a minute is shown."
+	@go build -v -o bin/ ./cmd/nexus 2>&1 | awk '/[ :]/ { print; next } ++n % 50 == 0 { print "  " n " packages compiled"; fflush() }'
+	@bin/nexus demo $(filter genesis,$(MAKECMDGOALS))
 
 genesis: demo ## show how a project begins from a sentence, offline: make demo -- genesis
 
