@@ -32,7 +32,7 @@ var toolNamers = map[string]string{
 	"face/cli/doctor/linter.go":                       "checks that doctor makes, and texts for people",
 	"face/cli/doctor/checkall.go":                     "checks that doctor makes, and texts for people",
 	"face/cli/doctor/doctor.go":                       "checks that doctor makes, and texts for people",
-	"face/cli/startcmd/init.go":                       "checks that doctor makes, and texts for people",
+	"face/cli/initcmd/initcmd.go":                     "checks that doctor makes, and texts for people",
 	"nexus/definitionofdone.go":                       "says to people which tools audit dependencies",
 	"sys/agentcli/knownprograms.go":                   "commands that install agent programs, for people",
 	"sys/config/config.go":                            "texts of settings for people",

@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/acpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/addcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/agentcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/agentscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/answercmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/approvecmd"
@@ -41,6 +42,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/hookscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/importcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/improvecmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/initcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/journalcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/landcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/logscmd"
@@ -52,6 +54,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/parsecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pluginscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/policycmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/promptcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantinecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/rejectcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/resumecmd"
@@ -110,8 +113,8 @@ type section struct {
 func sections(a *console.Console) []section {
 	return []section{
 		{"work", "Work:", slices.Concat(
-			startcmd.Commands(a),
-			[]*cobra.Command{checkcmd.New(a, nil), parsecmd.New(a, nil), reviewcmd.New(a, nil), democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil)},
+			[]*cobra.Command{initcmd.New(a, nil)}, startcmd.Commands(a),
+			[]*cobra.Command{promptcmd.New(a, nil), agentcmd.New(a, nil), checkcmd.New(a, nil), parsecmd.New(a, nil), reviewcmd.New(a, nil), democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil)},
 			[]*cobra.Command{speccmd.New(a, nil), startcmd.NewMilestone(a)},
 			discovercmd.Commands(a), []*cobra.Command{quarantinecmd.New(a), memorycmd.New(a, nil), memorycmd.NewLessons(a)}, backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 		)},

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net/http/httptest"
 	"maps"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
@@ -135,6 +137,22 @@ func (u *User) Read(path string) string {
 		u.t.Fatal(err)
 	}
 	return string(data)
+}
+
+// Serve answers the user's model calls from a script, instead of an earlier script.
+func (u *User) Serve(script string) {
+	u.t.Helper()
+	parsed, err := llmtest.ParseScript([]byte(script))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	server, err := llmtest.NewServer(parsed, llmtest.Options{Now: statetest.TapeStartTime})
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	web := httptest.NewServer(server)
+	u.t.Cleanup(web.Close)
+	u.Env["ANTHROPIC_API_KEY"], u.Env["ANTHROPIC_BASE_URL"] = "scripted", web.URL
 }
 
 // RecordRun records the facts of a tape in the journal of the user's repository, as the run

@@ -13,7 +13,7 @@ import (
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{
-		initCommand(a), newCommand(a), planCommand(a), promptCommand(a), interviewCommand(a), runCommand(a), quickCommand(a), agentCommand(a),
+		newCommand(a), planCommand(a), interviewCommand(a), runCommand(a), quickCommand(a),
 	}
 }
 

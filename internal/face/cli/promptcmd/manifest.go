@@ -1,4 +1,4 @@
-package startcmd
+package promptcmd
 
 import (
 	"context"
@@ -7,10 +7,8 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
@@ -31,33 +29,31 @@ type sentMessage struct {
 }
 
 // printManifest prints the parts of the messages that a session received.
-func printManifest(ctx context.Context, a *console.Console, run string, id nexus.SessionID) error {
-	return a.ReadRun(ctx, run, func(p *app.Repository, r journal.RecordedRun, _ *state.State) error {
-		store, err := p.OpenBlobStore()
+func printManifest(ctx context.Context, a *console.Console, p *app.Repository, of app.RunSubject) error {
+	store, err := p.OpenBlobStore()
+	if err != nil {
+		return err
+	}
+	m := promptManifest{Session: of.Session}
+	for e, err := range p.Journal.Events(ctx, of.ID, 0) {
 		if err != nil {
 			return err
 		}
-		m := promptManifest{Session: id}
-		for e, err := range p.Journal.Events(ctx, r.ID, 0) {
-			if err != nil {
-				return err
-			}
-			if f, ok := e.Fact.(nexus.SessionStarted); ok && f.Session == id {
-				m.Role, m.Model = f.Role, f.Model
-			}
-			if f, ok := e.Fact.(nexus.PromptSent); ok && f.Session == id {
-				one := sentMessage{Seq: e.Seq, Why: f.Why}
-				if err := one.readItems(f.Manifest, store.Get); err != nil {
-					return fmt.Errorf("read what event %d was made of: %w", e.Seq, err)
-				}
-				m.Messages = append(m.Messages, one)
-			}
+		if f, ok := e.Fact.(nexus.SessionStarted); ok && f.Session == of.Session {
+			m.Role, m.Model = f.Role, f.Model
 		}
-		if len(m.Messages) == 0 {
-			return app.NotFoundError("session", string(id), "Use a name such as T1.1/coder.1. nexus status TASK lists the sessions of a task.")
+		if f, ok := e.Fact.(nexus.PromptSent); ok && f.Session == of.Session {
+			one := sentMessage{Seq: e.Seq, Why: f.Why}
+			if err := one.readItems(f.Manifest, store.Get); err != nil {
+				return fmt.Errorf("read what event %d was made of: %w", e.Seq, err)
+			}
+			m.Messages = append(m.Messages, one)
 		}
-		return a.Answer(m, m.draw)
-	})
+	}
+	if len(m.Messages) == 0 {
+		return app.NotFoundError("session", string(of.Session), "Use a name such as T1.1/coder.1. nexus status TASK lists the sessions of a task.")
+	}
+	return a.Answer(m, m.draw)
 }
 
 // readItems fills in the items from a blob.

@@ -1,4 +1,5 @@
-package startcmd
+// Package initcmd implements the command "nexus init".
+package initcmd
 
 import (
 	"context"
@@ -24,37 +25,53 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-func initCommand(a *console.Console) *cobra.Command {
-	var force bool
-	c := a.Command("init [--force] [--json]", "write nexus.toml and .nexus/ for this project", func(ctx context.Context, _ []string) error {
-		dir, err := a.WorkDir()
-		if err != nil {
-			return err
-		}
-		dir = app.WorkTreeRoot(dir)
-		gates, err := detect.DetectGates(dir, config.GateSettings{})
-		if err != nil {
-			return err
-		}
-		gates, note := withoutUnusableLinter(ctx, dir, gates)
-		files := []fileToWrite{
-			{"nexus.toml", starterConfig(gates, note)},
-			{".nexus/nexus.schema.json", string(config.SettingsSchema()) + "\n"},
-			{".nexus/README.md", nexusDir},
-		}
-		if err := writeFiles(dir, files, force); err != nil {
-			return err
-		}
-		if note != "" {
-			a.Say("%s", note)
-		}
-		offerAgent(a)
-		return a.Answer(newInitResult(dir, files, gates), func(s view.OutputStyle) string { return drawStart(s, files, gates) })
+// Options are the options of the command.
+type Options struct {
+	Console *console.Console
+	Force   bool // existing files are overwritten
+}
+
+// New returns the command. It calls run with the parsed options; nil runs the command.
+func New(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c}
+	if run == nil {
+		run = initProject
+	}
+	command := c.Command("init [--force] [--json]", "write nexus.toml and .nexus/ for this project", func(ctx context.Context, _ []string) error {
+		return run(ctx, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Flags().BoolVar(&force, "force", false, "overwrite existing files")
-	c.Flags().BoolP("yes", "y", false, "ask nothing; accepted for scripts, as init never asks")
-	a.JSONFlag(c)
-	return c
+	command.Flags().BoolVar(&o.Force, "force", false, "overwrite existing files")
+	command.Flags().BoolP("yes", "y", false, "ask nothing; accepted for scripts, as init never asks")
+	c.JSONFlag(command)
+	return command
+}
+
+// initProject writes the files for the gates that it detects.
+func initProject(ctx context.Context, o *Options) error {
+	a := o.Console
+	dir, err := a.WorkDir()
+	if err != nil {
+		return err
+	}
+	dir = app.WorkTreeRoot(dir)
+	gates, err := detect.DetectGates(dir, config.GateSettings{})
+	if err != nil {
+		return err
+	}
+	gates, note := withoutUnusableLinter(ctx, dir, gates)
+	files := []fileToWrite{
+		{"nexus.toml", starterConfig(gates, note)},
+		{".nexus/nexus.schema.json", string(config.SettingsSchema()) + "\n"},
+		{".nexus/README.md", nexusDir},
+	}
+	if err := writeFiles(dir, files, o.Force); err != nil {
+		return err
+	}
+	if note != "" {
+		a.Say("%s", note)
+	}
+	offerAgent(a)
+	return a.Answer(newInitResult(dir, files, gates), func(s view.OutputStyle) string { return drawStart(s, files, gates) })
 }
 
 // offerAgent prints how an agent program can be used here, if no model is configured and one is

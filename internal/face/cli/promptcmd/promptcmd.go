@@ -1,4 +1,5 @@
-package startcmd
+// Package promptcmd implements the command "nexus prompt".
+package promptcmd
 
 import (
 	"context"
@@ -8,48 +9,65 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-func promptCommand(a *console.Console) *cobra.Command {
-	var run, role string
-	c := a.Command("prompt TASK|SESSION [--role ROLE] [--run RUN] [--json]", "print the next prompt of a task, or the prompts of a session", func(ctx context.Context, args []string) error {
-		if strings.Contains(args[0], "/") {
-			if role != "" {
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--role applies to a task: a session has a role already", Hint: "Leave out --role, or name the task."}
-			}
-			return printManifest(ctx, a, run, nexus.SessionID(args[0]))
+// Options are the options of the command.
+type Options struct {
+	Console *console.Console
+	Run     string     // as a person names it; empty: the default run
+	Name    string     // task, attempt at it, or session
+	Role    nexus.Role // whose prompt; empty: the one whose turn it is
+}
+
+// New returns the command. It calls run with the parsed options; nil runs the command.
+func New(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c}
+	if run == nil {
+		run = printPrompt
+	}
+	const use, short = "prompt TASK|SESSION [--role ROLE] [--run RUN] [--json]", "print the next prompt of a task, or the prompts of a session"
+	command := c.Command(use, short, func(ctx context.Context, args []string) error {
+		o.Name = args[0]
+		if o.Role != "" && strings.Contains(o.Name, "/") {
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--role applies to a task: a session has a role already", Hint: "Leave out --role, or name the task."}
 		}
-		return a.ReadRun(ctx, run, func(p *app.Repository, _ journal.RecordedRun, s *state.State) error {
-			t := s.TaskByID(nexus.TaskID(args[0]))
-			if t == nil {
-				return app.NotFoundError("task", args[0], "nexus status lists the tasks. nexus prompt SESSION prints what was sent earlier.")
-			}
-			if t.Status.HasEnded() && t.Status != nexus.Failed && t.Status != nexus.Parked && role == "" {
-				return &nexus.Error{
-					Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing would be sent for %s now: it is %s", t.ID, t.Status),
-					Hint: "Use --role ROLE to print what another attempt would send, or nexus prompt SESSION for what was sent; nexus status " + string(t.ID) + " lists the sessions.",
-				}
-			}
-			u, fresh, err := a.PreviewNextRequest(ctx, p, s, t, nexus.Role(role))
-			if err != nil {
-				return err
-			}
-			v := newNextPrompt(u, fresh)
-			return a.Answer(v, v.draw)
-		})
+		return run(ctx, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.ArgCount(1, 1)
-	c.Flags().StringVar(&role, "role", "", "show the prompt of this `ROLE`: coder, tester, verifier or reviewer; the default is the one whose turn it is")
-	a.RunFlag(c, &run)
-	a.JSONFlag(c)
-	return c
+	command.Args = console.ArgCount(1, 1)
+	command.Flags().StringVar((*string)(&o.Role), "role", "", "show the prompt of this `ROLE`: coder, tester, verifier or reviewer; the default is the one whose turn it is")
+	c.RunFlag(command, &o.Run)
+	c.JSONFlag(command)
+	return command
+}
+
+// printPrompt prints the next prompt of the task, or the prompts of the session.
+func printPrompt(ctx context.Context, o *Options) error {
+	return o.Console.ReadSubject(ctx, o.Run, o.Name, func(p *app.Repository, s app.RunSubject) error {
+		if s.Session != "" {
+			return printManifest(ctx, o.Console, p, s)
+		}
+		if err := s.RequireTask(o.Name); err != nil {
+			return err
+		}
+		t := s.State.TaskByID(s.Task)
+		if t.Status.HasEnded() && t.Status != nexus.Failed && t.Status != nexus.Parked && o.Role == "" {
+			return &nexus.Error{
+				Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing would be sent for %s now: it is %s", t.ID, t.Status),
+				Hint: "Use --role ROLE to print what another attempt would send, or nexus prompt SESSION for what was sent; nexus status " + string(t.ID) + " lists the sessions.",
+			}
+		}
+		u, fresh, err := o.Console.PreviewNextRequest(ctx, p, s.State, t, o.Role)
+		if err != nil {
+			return err
+		}
+		v := newNextPrompt(u, fresh)
+		return o.Console.Answer(v, v.draw)
+	})
 }
 
 // nextPrompt is the JSON output of nexus prompt.
