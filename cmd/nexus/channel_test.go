@@ -18,7 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
+	"github.com/nexus-ai-builder/nexus/internal/face/questionchannel/telegram/telegramtest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 

@@ -20,8 +20,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/channel/telegram/telegramtest"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery/smtptest"
+	"github.com/nexus-ai-builder/nexus/internal/face/questionchannel/telegram/telegramtest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge/forgetest"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
-	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improveloop"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -23,7 +23,7 @@ type WakingLoopExecutor interface {
 
 	// Watch wakes the loop, of which it has a copy, when an awaited event happens, until the
 	// context ends.
-	Watch(ctx context.Context, kind string, l *improve.ImproveLoop, woken chan<- string)
+	Watch(ctx context.Context, kind string, l *improveloop.ImproveLoop, woken chan<- string)
 }
 
 // ImproveLoopOptions are the options to start or resume a loop.
@@ -41,14 +41,14 @@ type ImproveLoopOptions struct {
 
 // LoadLoop returns the state of a loop of the repository, with the remaining items of earlier ones.
 // An empty name means the last one; its Run is empty if there was none.
-func (p *Repository) LoadLoop(ctx context.Context, name nexus.RunID) (*improve.ImproveLoop, *journal.RecordedRun, error) {
+func (p *Repository) LoadLoop(ctx context.Context, name nexus.RunID) (*improveloop.ImproveLoop, *journal.RecordedRun, error) {
 	l, last, _, err := p.replayLoop(ctx, name)
 	return l, last, err
 }
 
 // replayLoop is Loop, and also returns the last folded event of the loop.
-func (p *Repository) replayLoop(ctx context.Context, name nexus.RunID) (l *improve.ImproveLoop, last *journal.RecordedRun, seq int64, err error) {
-	l = &improve.ImproveLoop{}
+func (p *Repository) replayLoop(ctx context.Context, name nexus.RunID) (l *improveloop.ImproveLoop, last *journal.RecordedRun, seq int64, err error) {
+	l = &improveloop.ImproveLoop{}
 	all, err := p.Runs(ctx)
 	if err != nil {
 		return nil, nil, 0, err
@@ -129,7 +129,7 @@ func (p *Repository) LoopNamed(ctx context.Context, name string) (nexus.RunID, e
 
 // ImproveRepository finds work and does it until the loop ends, while this process holds its lease. A
 // loop that did not end is resumed. The end of ctx drains it.
-func (a *App) ImproveRepository(ctx context.Context, p *Repository, c config.Config, o ImproveLoopOptions) (*improve.ImproveLoop, error) {
+func (a *App) ImproveRepository(ctx context.Context, p *Repository, c config.Config, o ImproveLoopOptions) (*improveloop.ImproveLoop, error) {
 	if err := errors.Join(a.KillSwitch(p.State).ErrIfActive(), a.CheckSandbox(true), a.checkLoop(c, o)); err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (a *App) ImproveRepository(ctx context.Context, p *Repository, c config.Con
 
 // leasedImproveLoop is a loop whose lease this process holds.
 type leasedImproveLoop struct {
-	loop   *improve.ImproveLoop
+	loop   *improveloop.ImproveLoop
 	id     nexus.RunID
 	lease  *journal.Lease
 	first  []nexus.Event // the events that begin or resume it
@@ -232,7 +232,7 @@ func (a *App) checkLoop(c config.Config, o ImproveLoopOptions) error {
 }
 
 // loopStartFacts names the loop, and returns the facts that begin or resume it.
-func (a *App) loopStartFacts(ctx context.Context, p *Repository, c config.Config, o ImproveLoopOptions, l *improve.ImproveLoop) (
+func (a *App) loopStartFacts(ctx context.Context, p *Repository, c config.Config, o ImproveLoopOptions, l *improveloop.ImproveLoop) (
 	id nexus.RunID, begun func(fence int64) []nexus.Fact, again bool, err error,
 ) {
 	opened := nexus.LoopRulesSet{Rules: o.Rules}

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/lessons"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
@@ -66,7 +66,7 @@ func (p *Repository) ResetLessons(now time.Time, kinds ...nexus.LessonKind) erro
 }
 
 // LearnLessons returns the lessons for a run that began now, and the runs that they come from.
-func (a *App) LearnLessons(ctx context.Context, p *Repository, c config.Config) (*nexus.RunLessons, []history.RunRecord, error) {
+func (a *App) LearnLessons(ctx context.Context, p *Repository, c config.Config) (*nexus.RunLessons, []runhistory.RunRecord, error) {
 	if p.Journal == nil {
 		return &nexus.RunLessons{}, nil, nil
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -71,15 +71,15 @@ func RecentRunStatistics(ctx context.Context, j *journal.Journal, but nexus.RunI
 }
 
 // PastWorkOnFindings returns the results of findings that runs of the repository worked on.
-func PastWorkOnFindings(ctx context.Context, j *journal.Journal) (finding.PastWorkRecord, error) {
+func PastWorkOnFindings(ctx context.Context, j *journal.Journal) (discoveredwork.PastWorkRecord, error) {
 	var runs []*state.State
 	if j != nil {
 		if err := forEachRecentRun(ctx, j, func(s *state.State) { runs = append(runs, s) }); err != nil {
-			return finding.PastWorkRecord{}, err
+			return discoveredwork.PastWorkRecord{}, err
 		}
 	}
 	slices.Reverse(runs)
-	return finding.SummarizePastWork(runs), nil
+	return discoveredwork.SummarizePastWork(runs), nil
 }
 
 // estimateStats summarizes the newest runs of the repository for estimates: those that count,

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -68,6 +68,6 @@ func (p *Repository) checkRunContinuesHere(run nexus.RunID) error {
 }
 
 // withoutViewOnly removes imported runs that are only shown.
-func (p *Repository) withoutViewOnly(all []history.RunRecord) []history.RunRecord {
-	return slices.DeleteFunc(all, func(r history.RunRecord) bool { return p.IsViewOnly(r.ID) })
+func (p *Repository) withoutViewOnly(all []runhistory.RunRecord) []runhistory.RunRecord {
+	return slices.DeleteFunc(all, func(r runhistory.RunRecord) bool { return p.IsViewOnly(r.ID) })
 }

@@ -22,9 +22,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/sys/userpackagecache"
+	"github.com/nexus-ai-builder/nexus/internal/work/changemetrics"
 	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // environmentsDir returns the directory of a repository's environments, below its state.
@@ -81,8 +81,8 @@ func toolCacheUser(env func(string) string) userpackagecache.CacheOwner {
 }
 
 // NewChangeMeasurer returns the check for changes of the definition of done.
-func NewChangeMeasurer(c config.Config, env func(string) string) *measure.ChangeMeasurer {
-	return &measure.ChangeMeasurer{Rules: c.Done, Places: stack.PackageSearchPaths{Files: measure.MachineFS{}, Home: env("HOME"), Env: env}}
+func NewChangeMeasurer(c config.Config, env func(string) string) *changemetrics.ChangeMeasurer {
+	return &changemetrics.ChangeMeasurer{Rules: c.Done, Places: stack.PackageSearchPaths{Files: changemetrics.MachineFS{}, Home: env("HOME"), Env: env}}
 }
 
 func environmentSettings(e config.WorktreeEnvironmentSettings) dependencies.InstallSettings {

@@ -69,7 +69,7 @@ var homes = map[string][]string{
 	"github.com/knadh/koanf":      {"sys/config"},
 	"mvdan.cc/sh/":                {"decide/policy", "decide/policy/shell", "decide/interactivecommand"},
 	"github.com/zalando/":         {"sys/apikey"},
-	"github.com/reviewdog/":       {"stack/read/lint"},
+	"github.com/reviewdog/":       {"stack/outputparser/lint"},
 	"github.com/zricethezav":      {"sys/secret/leak"},
 	"github.com/modelcontext":     {"sys/mcp", "sys/mcp/mcpserver", "sys/mcp/mcptest"},
 	"github.com/coder/acp":        {"sys/acp/acptest"},
@@ -180,10 +180,10 @@ func TestImports(t *testing.T) {
 		name, imp string
 		wrong     bool
 	}{
-		{"decide/graph", internal + "nexus", false},
-		{"decide/graph", internal + "sys/git", true},
-		{"decide/graph", "os", true},
-		{"decide/graph", internal + "view", true},
+		{"decide/taskgraph", internal + "nexus", false},
+		{"decide/taskgraph", internal + "sys/git", true},
+		{"decide/taskgraph", "os", true},
+		{"decide/taskgraph", internal + "view", true},
 		{"view/projection", internal + "decide/state", false},
 		{"view/projection", internal + "sys/git", true},
 		{"view", "sync", true},
@@ -191,7 +191,7 @@ func TestImports(t *testing.T) {
 		{"run", internal + "view", true},
 		{"nexus", "sync", true},
 		{"sys/git", "sync", false},
-		{"sys/git", internal + "decide/graph", true},
+		{"sys/git", internal + "decide/taskgraph", true},
 		{"work/land", internal + "run", true},
 		{"run", internal + "app", true},
 		{"app", internal + "run", false},

@@ -21,13 +21,13 @@ var toolWord = regexp.MustCompile(`(?i)\b(?:gradlew?|mvnw?|maven|cargo|rustup|py
 // language in a text of theirs, each with why. The list may only shrink: what is
 // known of a language belongs into its file of internal/stack.
 var toolNamers = map[string]string{
-	"app/network.go":                                  "Go's caches, and texts for people",
-	"decide/accept/weighcriteria.go":                  "words of people that name a command or a gate",
+	"app/egressgrants.go":                             "Go's caches, and texts for people",
+	"decide/accept/judgecriteria.go":                  "words of people that name a command or a gate",
 	"decide/accept/commandcriteria.go":                "words of people that name a command or a gate",
 	"work/discover/documentation.go":                  "words of a README that begin a command",
 	"decide/interactivecommand/interactivecommand.go": "names of programs that take a password",
 	"decide/tamper/testlanguagepatterns.go":           "what lines of tests and configurations hide, in patterns that cover several languages",
-	"decide/tamper/patterns.go":                       "what lines of tests and configurations hide, in patterns that cover several languages",
+	"decide/tamper/tamperpatterns.go":                 "what lines of tests and configurations hide, in patterns that cover several languages",
 	"decide/tamper/tamper.go":                         "what lines of tests and configurations hide, in patterns that cover several languages",
 	"face/cli/doctor/linter.go":                       "checks that doctor makes, and texts for people",
 	"face/cli/doctor/checkall.go":                     "checks that doctor makes, and texts for people",

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -134,11 +134,11 @@ func TestAReviewIsHeardBeforeItsChangeLands(t *testing.T) {
 		}
 		for _, e := range m.events[len(events):] {
 			if f, ok := e.Fact.(nexus.LandingStarted); ok && f.Task == landing.Task {
-				t.Errorf("after %s, %s lands against the word of a person", statetest.FormatFact(events[len(events)-1].Fact), f.Task)
+				t.Errorf("after %s, %s lands against the word of a person", eventtapetest.FormatFact(events[len(events)-1].Fact), f.Task)
 			}
 		}
 		if len(s.TaskByID(landing.Task).BlockingComments()) != 1 {
-			t.Errorf("after %s, the review was not heard", statetest.FormatFact(events[len(events)-1].Fact))
+			t.Errorf("after %s, the review was not heard", eventtapetest.FormatFact(events[len(events)-1].Fact))
 		}
 	})
 	if moments == 0 {

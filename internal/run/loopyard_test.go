@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improveloop"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 )
@@ -138,7 +138,7 @@ type yard struct {
 	fails  float64 // how often work comes to nothing
 	stuck  bool    // work never ends by itself
 	price  nexus.Money
-	quiet  improve.WeeklyHours
+	quiet  improveloop.WeeklyHours
 }
 
 func newYard(seed uint64, lines int) *yard {
@@ -150,15 +150,15 @@ func newYard(seed uint64, lines int) *yard {
 }
 
 // DecisionInputs implements [run.LoopIntentExecutor].
-func (y *yard) DecisionInputs() improve.LoopDecisionInputs {
-	return improve.LoopDecisionInputs{Now: time.Now().UTC(), Quiet: y.quiet}
+func (y *yard) DecisionInputs() improveloop.LoopDecisionInputs {
+	return improveloop.LoopDecisionInputs{Now: time.Now().UTC(), Quiet: y.quiet}
 }
 
 // TimerAt implements [run.LoopIntentExecutor].
 func (y *yard) TimerAt(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }
 
 // ExecuteIntent implements [run.LoopIntentExecutor].
-func (y *yard) ExecuteIntent(ctx context.Context, intent nexus.Fact, l *improve.ImproveLoop, tell run.LoopRecordFunc) ([]nexus.Fact, error) {
+func (y *yard) ExecuteIntent(ctx context.Context, intent nexus.Fact, l *improveloop.ImproveLoop, tell run.LoopRecordFunc) ([]nexus.Fact, error) {
 	y.mu.Lock()
 	pause := time.After(time.Duration(2+y.rnd.IntN(12)) * time.Second)
 	if _, work := intent.(nexus.LoopItemWorkStarted); work && y.stuck {
@@ -229,7 +229,7 @@ func (y *yard) wanted(n int) (nexus.CandidateWorkItem, bool) {
 	return w, true
 }
 
-func (y *yard) look(f nexus.ImproveCycleStarted, l *improve.ImproveLoop) []nexus.Fact {
+func (y *yard) look(f nexus.ImproveCycleStarted, l *improveloop.ImproveLoop) []nexus.Fact {
 	looked := nexus.ImproveCycleSearched{Cycle: f.Cycle, Tip: fmt.Sprint(y.tip)}
 	var facts []nexus.Fact
 	for _, i := range l.WaitingItems() { // people look at results now and then
@@ -288,7 +288,7 @@ func (y *yard) work(f nexus.LoopItemWorkStarted) []nexus.Fact {
 	}}
 }
 
-func (y *yard) land(f nexus.LoopItemLandingStarted, l *improve.ImproveLoop) []nexus.Fact {
+func (y *yard) land(f nexus.LoopItemLandingStarted, l *improveloop.ImproveLoop) []nexus.Fact {
 	i, r := l.ItemByID(f.Item), y.runs[f.Item]
 	n := at(i.Wanted.Files[0])
 	landed := []nexus.Fact{nexus.LoopItemLanded{Item: f.Item, Target: f.Target, Before: fmt.Sprint(y.tip), Commit: fmt.Sprint(y.tip + 1)}}
@@ -299,7 +299,7 @@ func (y *yard) land(f nexus.LoopItemLandingStarted, l *improve.ImproveLoop) []ne
 		return y.wait(f, i, r, landed)
 	case y.lines[n] != r.was:
 		r.kept = true
-		return []nexus.Fact{nexus.LoopItemLandingConfirmed{Item: f.Item, Rule: string(improve.Yielded), Why: "somebody changed it"}}
+		return []nexus.Fact{nexus.LoopItemLandingConfirmed{Item: f.Item, Rule: string(improveloop.Yielded), Why: "somebody changed it"}}
 	}
 	y.set(i.Wanted.Strategy, n, r.is)
 	r.landed++
@@ -336,14 +336,14 @@ func (y *yard) renew(branch string) bool {
 }
 
 // wait puts a result on the branch of its theme.
-func (y *yard) wait(f nexus.LoopItemLandingStarted, i *improve.LoopItem, r *yardRun, landed []nexus.Fact) []nexus.Fact {
+func (y *yard) wait(f nexus.LoopItemLandingStarted, i *improveloop.LoopItem, r *yardRun, landed []nexus.Fact) []nexus.Fact {
 	n := at(i.Wanted.Files[0])
 	if y.themes[f.Target] == nil {
 		y.themes[f.Target] = &theme{at: slices.Clone(y.lines), changes: map[int]string{}}
 	}
 	if y.line(f.Target, n) != r.was {
 		r.kept = true
-		return []nexus.Fact{nexus.LoopItemLandingConfirmed{Item: f.Item, Rule: string(improve.Yielded), Why: "somebody changed it"}}
+		return []nexus.Fact{nexus.LoopItemLandingConfirmed{Item: f.Item, Rule: string(improveloop.Yielded), Why: "somebody changed it"}}
 	}
 	y.themes[f.Target].changes[n] = r.is
 	r.landed++
@@ -351,7 +351,7 @@ func (y *yard) wait(f nexus.LoopItemLandingStarted, i *improve.LoopItem, r *yard
 }
 
 // settle lets a person merge or delete the branch of a result, and says what became of all results that waited there.
-func (y *yard) settle(l *improve.ImproveLoop, i *improve.LoopItem) (facts []nexus.Fact) {
+func (y *yard) settle(l *improveloop.ImproveLoop, i *improveloop.LoopItem) (facts []nexus.Fact) {
 	branch := i.Target
 	t := y.themes[branch]
 	if t == nil && !strings.HasPrefix(branch, nexus.Theme) {
@@ -380,7 +380,7 @@ func (y *yard) settle(l *improve.ImproveLoop, i *improve.LoopItem) (facts []nexu
 	return facts
 }
 
-func (y *yard) weigh(f nexus.CheckAfterLandingStarted, _ *improve.ImproveLoop) []nexus.Fact {
+func (y *yard) weigh(f nexus.CheckAfterLandingStarted, _ *improveloop.ImproveLoop) []nexus.Fact {
 	w := nexus.LandingCheckEnded{Item: f.Item}
 	if y.rnd.Float64() < y.spoils {
 		w.Worse = []nexus.WorsenedFinding{{Finding: "mistakes/new", Strategy: "mistakes", Title: "new", After: 1}}
@@ -388,7 +388,7 @@ func (y *yard) weigh(f nexus.CheckAfterLandingStarted, _ *improve.ImproveLoop) [
 	return []nexus.Fact{w}
 }
 
-func (y *yard) revert(f nexus.LoopItemRevertStarted, l *improve.ImproveLoop) []nexus.Fact {
+func (y *yard) revert(f nexus.LoopItemRevertStarted, l *improveloop.ImproveLoop) []nexus.Fact {
 	i, r := l.ItemByID(f.Item), y.runs[f.Item]
 	n := at(i.Wanted.Files[0])
 	switch t := y.themes[i.Target]; {
@@ -417,7 +417,7 @@ func (y *yard) again() []string {
 			delete(last, c.line)
 			continue
 		}
-		if l, ok := last[c.line]; ok && l.strategy == c.strategy && c.at.Sub(l.at) < improve.Week {
+		if l, ok := last[c.line]; ok && l.strategy == c.strategy && c.at.Sub(l.at) < improveloop.Week {
 			all = append(all, fmt.Sprintf("line %d: %s at %s, and %s at %s", c.line, l.is, l.at, c.is, c.at))
 		}
 		last[c.line] = c

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -42,12 +42,12 @@ func situations(t *testing.T, show func(events []nexus.Event)) {
 			if line == "" || strings.ContainsAny(line[:1], "#?") || strings.HasPrefix(line, "wake ") {
 				continue
 			}
-			f, err := statetest.ParseFact(line)
+			f, err := eventtapetest.ParseFact(line)
 			if err != nil {
 				t.Fatalf("%s: %s: %v", file, line, err)
 			}
 			n := len(events) + 1
-			events = append(events, nexus.Event{Seq: int64(n), Run: "r", At: statetest.TapeStartTime().Add(time.Duration(n) * time.Second), Fact: f})
+			events = append(events, nexus.Event{Seq: int64(n), Run: "r", At: eventtapetest.TapeStartTime().Add(time.Duration(n) * time.Second), Fact: f})
 			show(events)
 		}
 	}
@@ -57,7 +57,7 @@ func situations(t *testing.T, show func(events []nexus.Event)) {
 func said(m *memory, after int) string {
 	var all []string
 	for _, e := range m.events[after:] {
-		all = append(all, statetest.FormatFact(e.Fact))
+		all = append(all, eventtapetest.FormatFact(e.Fact))
 	}
 	return strings.Join(all, "\n    ")
 }
@@ -112,12 +112,12 @@ func TestTakenUp(t *testing.T) {
 				rows[fmt.Sprintf("%s: %v", name, err)] = true
 				continue
 			case len(m.appends) == 0 && !c.State.Status.HasEnded():
-				t.Errorf("%s after %s: nothing was recorded", name, statetest.FormatFact(events[len(events)-1].Fact))
+				t.Errorf("%s after %s: nothing was recorded", name, eventtapetest.FormatFact(events[len(events)-1].Fact))
 			case len(m.appends) > 0:
 				rows[name+"\n    "+said(m, len(events))] = true
 			}
 			if s := c.State; len(s.ActiveAttempts()) > 0 || len(s.Ledger.UnsettledIDs()) > 0 || !c.isIdle() {
-				t.Errorf("%s after %s: something still seems to work", name, statetest.FormatFact(events[len(events)-1].Fact))
+				t.Errorf("%s after %s: something still seems to work", name, eventtapetest.FormatFact(events[len(events)-1].Fact))
 			}
 		}
 	})

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 )
 
 var update = flag.Bool("update", false, "write what is expected of the samples, and docs/languages.md")
@@ -113,7 +113,7 @@ func means(t *testing.T, tree fstest.MapFS, name, text string) string {
 	if err != nil {
 		t.Error(name, err)
 	}
-	r := stack.ReadOutput(read.ToolOutput{Format: format, Stdout: []byte(out), Exit: code, Root: "/w/app", Find: stack.NewFileFinder(tree)})
+	r := stack.ReadOutput(outputparser.ToolOutput{Format: format, Stdout: []byte(out), Exit: code, Root: "/w/app", Find: stack.NewFileFinder(tree)})
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d passed, %d failed, %d skipped\n", r.State, r.Counts.Passed, r.Counts.Failed, r.Counts.Skipped)
 	for _, f := range r.Findings {

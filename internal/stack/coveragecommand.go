@@ -7,7 +7,7 @@ type CoverageCommand struct {
 	If     string   // see [PackageCheckCommand.If]
 	Name   string   // name of the measuring tool for people
 	Args   []string // {run} is replaced by the runner's words
-	Format string   // format of package stack/read: lcov, cobertura, jacoco or go-cover
+	Format string   // format of package stack/outputparser: lcov, cobertura, jacoco or go-cover
 }
 
 // coverageShellCommand returns a shell command that runs a line. In it "$@" are the remaining words, $d is

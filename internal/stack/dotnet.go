@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/licencename"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/testrunners"
 )
 
 func dotnetStack() Stack {
@@ -53,8 +53,8 @@ show "$1"`
 }
 
 // dotnetFormats returns the output formats of its tools.
-func dotnetFormats() []read.OutputFormat {
-	return []read.OutputFormat{
+func dotnetFormats() []outputparser.OutputFormat {
+	return []outputparser.OutputFormat{
 		{Name: "dotnet", About: "dotnet build and msbuild", Warns: true, Commands: []string{"dotnet build", "dotnet format", "msbuild"}, Marks: `\(\d+,\d+\)\s*: (?:error|warning) [A-Z]+\d+: |(?m)^(?:` + strings.Join(lint.BuildSucceededTexts(), "|") + `)\W`, Well: strings.Join(lint.BuildSucceededTexts(), "|"), Read: lint.ReadMSBuild},
 		{Name: "dotnet-test", About: "dotnet test", Tests: true, Commands: []string{"dotnet test"}, Marks: `(?:Passed|Failed)! +- Failed: +\d+, Passed: +\d+|(?m)^Total tests: \d+|^Test summary: total: \d+|! *[-:\x{2013}\x{2014}].*\d.* - \S.*\.dll(?: \(|$)`, Read: testrunners.ReadDotNet},
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/parserbase"
 )
 
 func elixirStack() Stack {
@@ -40,8 +40,8 @@ func elixirStack() Stack {
 		Outlines: func() []OutlinePatterns {
 			return []OutlinePatterns{{Name: "Elixir", Ends: []string{".ex"}, Tests: []string{"*_test.exs"}, Declares: []string{"defmodule "}}}
 		},
-		Formats: func() []read.OutputFormat {
-			return []read.OutputFormat{
+		Formats: func() []outputparser.OutputFormat {
+			return []outputparser.OutputFormat{
 				{Name: "mix", About: "mix compile", Warns: true, Commands: []string{"mix compile", "elixirc"}, Marks: `(?m)^== Compilation error in file \S+ ==$|^\s*(?:warning|error): .*\n(?:.*\n){0,8}? *(?:\x{2514}\x{2500} )?\S+\.exs?:\d+`, Well: `^Generated \S+ app$`, Read: readMixCompile},
 				{Name: "mix-format", About: "mix format --check-formatted", Commands: []string{"mix format"}, Marks: `(?m)^\*\* \(Mix\) mix format failed due to --check-formatted`, Read: readMixFormat},
 				{Name: "exunit", About: "mix test", Tests: true, Commands: []string{"mix test", "mix coveralls"}, Marks: `(?m)^Finished in [\d.]+ seconds.*\n(?:\d+ doctests?, )?(?:\d+ propert(?:y|ies), )?\d+ tests?, \d+ failures?`, Over: `^Randomized with seed \d+`, Read: readExUnit},
@@ -60,7 +60,7 @@ func elixirStack() Stack {
 
 // readMixCompile reads the compiler's output: errors as exceptions, and, since Elixir 1.15,
 // together with the code in question.
-func readMixCompile(in read.ToolOutput) read.ParsedToolOutput {
+func readMixCompile(in outputparser.ToolOutput) outputparser.ParsedToolOutput {
 	raised := regexp.MustCompile(`^\*\* \(\w*(?:Error|Exception)\) (\S+\.exs?):(\d+)(?::(\d+))?: (.+)$`)
 	said := regexp.MustCompile(`^\s*(warning|error): (.+)$`)
 	place := regexp.MustCompile(`^\s+(?:\x{2514}\x{2500} )?(\S+\.exs?):(\d+)(?::(\d+))?(?::|$)`)
@@ -85,7 +85,7 @@ func readMixCompile(in read.ToolOutput) read.ParsedToolOutput {
 }
 
 // readMixFormat reads the names of the files that are not formatted.
-func readMixFormat(in read.ToolOutput) read.ParsedToolOutput {
+func readMixFormat(in outputparser.ToolOutput) outputparser.ParsedToolOutput {
 	file := regexp.MustCompile(`^ {2}\* (\S+\.(?:exs?|heex))$`)
 	var found []nexus.Finding
 	for _, l := range in.AllLines() {
@@ -97,7 +97,7 @@ func readMixFormat(in read.ToolOutput) read.ParsedToolOutput {
 }
 
 // readExUnit reads mix test. An umbrella project prints one summary per project.
-func readExUnit(in read.ToolOutput) read.ParsedToolOutput {
+func readExUnit(in outputparser.ToolOutput) outputparser.ParsedToolOutput {
 	head := regexp.MustCompile(`^ {1,3}\d+\) ((?:test|property|doctest) .+) \((\S+)\)$`)
 	place := regexp.MustCompile(`^ {5}(\S+\.exs?):(\d+)$`)
 	frame := regexp.MustCompile(`^ {7}(?:\(\S+ [\w.+-]+\) )?(\S+\.exs):(\d+): `)

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 )
 
 func goStack() Stack {
@@ -149,17 +149,17 @@ func moduleGates(tree fs.FS, at, mod string, tests bool) []PackageGateCommand {
 		return PackageGateCommand{Stack: "go", Dir: at, Name: name(gate), PackageCheckCommand: s, Fix: s.Fix}
 	}
 	found := []PackageGateCommand{
-		step("build", PackageCheckCommand{Args: with("-mod=", "go", "build"), Format: read.GoBuild}),
-		step("lint", PackageCheckCommand{Args: with("-mod=", "go", "vet"), Format: read.GoVet, Fix: []FixCommand{{Args: []string{"gofmt", "-w", "{files}"}, Ends: []string{".go"}, New: true}}}),
+		step("build", PackageCheckCommand{Args: with("-mod=", "go", "build"), Format: outputparser.GoBuild}),
+		step("lint", PackageCheckCommand{Args: with("-mod=", "go", "vet"), Format: outputparser.GoVet, Fix: []FixCommand{{Args: []string{"gofmt", "-w", "{files}"}, Ends: []string{".go"}, New: true}}}),
 	}
 	if tests {
-		test := step("test", PackageCheckCommand{Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: read.GoTestJSON, Tests: true})
+		test := step("test", PackageCheckCommand{Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: outputparser.GoTestJSON, Tests: true})
 		test.Goes = goCoverageCommand(with("-mod=", "go", "test", "-count=1")...)
 		found = append(found, test)
 	}
 	for _, config := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"} {
 		if text := gosource.ReadRegularFile(tree, path.Join(at, config)); text != "" {
-			found = append(found, step("golangci", PackageCheckCommand{Args: with("--modules-download-mode=", golangciCommand(text)...), Format: read.GolangCI, Fix: []FixCommand{
+			found = append(found, step("golangci", PackageCheckCommand{Args: with("--modules-download-mode=", golangciCommand(text)...), Format: outputparser.GolangCI, Fix: []FixCommand{
 				{Args: append(golangciCommand(text), "--fix", "{dirs}"), Ends: []string{".go"}},
 			}}))
 			break
@@ -189,16 +189,16 @@ func goCoverageCommand(test ...string) CoverageCommand {
 }
 
 // goFormats returns the output formats of its tools.
-func goFormats() []read.OutputFormat {
-	return []read.OutputFormat{
-		{Name: read.GoTestJSON, Versions: []string{"go version"}, About: "go test -json", Tests: true, Go: true, Marks: read.GoTestJSONMarks, Read: read.GoTestJSONOutput},
-		{Name: read.GolangCI, Versions: []string{"go version", "golangci-lint version"}, About: "golangci-lint with JSON on standard output", Go: true, Marks: `(?m)^\{"Issues":`, Read: read.GolangCIOutput},
-		{Name: read.GoBuild, Versions: []string{"go version"}, About: "go build", Go: true, Commands: []string{"go build", "go install", "go mod"}, Marks: `(?m)^# \S+\n\S+\.go:\d+:\d+: |^\{"ImportPath":"[^"]*","Action":"build-|^\timports \S+ from \S+: import cycle`, Read: read.GoBuildOutput},
-		{Name: read.GoVet, Versions: []string{"go version"}, About: "go vet, with and without -json", Go: true, Zero: true, Commands: []string{"go vet"}, Marks: `(?m)^\t"[^"]+": \{\n\t\t"\w+": \[\n\t+\{\n\t+"posn": `, Read: read.GoVetOutput},
-		{Name: "gopls", About: "gopls check", Go: true, Zero: true, Commands: []string{"gopls check"}, Marks: `(?m)^\S+\.go:\d+:\d+-(?:\d+:)?\d+: `, Read: read.GoplsOutput},
-		{Name: read.GoFmt, Versions: []string{"go version"}, About: "gofmt -l", Go: true, Commands: []string{"gofmt -l", "gofumpt -l", "goimports -l"}, Read: read.GoFmtOutput},
-		{Name: "gotestsum", About: "gotestsum in any of its formats", Tests: true, Commands: []string{"gotestsum"}, Marks: `(?m)^DONE \d+ tests?\b.* in [\d.]+s$`, Read: read.TallyOutput},
-		{Name: "go-test", About: "go test without -json", Tests: true, Commands: []string{"go test"}, Marks: read.GoTestMarks, Read: read.GoTestOutput},
+func goFormats() []outputparser.OutputFormat {
+	return []outputparser.OutputFormat{
+		{Name: outputparser.GoTestJSON, Versions: []string{"go version"}, About: "go test -json", Tests: true, Go: true, Marks: outputparser.GoTestJSONMarks, Read: outputparser.GoTestJSONOutput},
+		{Name: outputparser.GolangCI, Versions: []string{"go version", "golangci-lint version"}, About: "golangci-lint with JSON on standard output", Go: true, Marks: `(?m)^\{"Issues":`, Read: outputparser.GolangCIOutput},
+		{Name: outputparser.GoBuild, Versions: []string{"go version"}, About: "go build", Go: true, Commands: []string{"go build", "go install", "go mod"}, Marks: `(?m)^# \S+\n\S+\.go:\d+:\d+: |^\{"ImportPath":"[^"]*","Action":"build-|^\timports \S+ from \S+: import cycle`, Read: outputparser.GoBuildOutput},
+		{Name: outputparser.GoVet, Versions: []string{"go version"}, About: "go vet, with and without -json", Go: true, Zero: true, Commands: []string{"go vet"}, Marks: `(?m)^\t"[^"]+": \{\n\t\t"\w+": \[\n\t+\{\n\t+"posn": `, Read: outputparser.GoVetOutput},
+		{Name: "gopls", About: "gopls check", Go: true, Zero: true, Commands: []string{"gopls check"}, Marks: `(?m)^\S+\.go:\d+:\d+-(?:\d+:)?\d+: `, Read: outputparser.GoplsOutput},
+		{Name: outputparser.GoFmt, Versions: []string{"go version"}, About: "gofmt -l", Go: true, Commands: []string{"gofmt -l", "gofumpt -l", "goimports -l"}, Read: outputparser.GoFmtOutput},
+		{Name: "gotestsum", About: "gotestsum in any of its formats", Tests: true, Commands: []string{"gotestsum"}, Marks: `(?m)^DONE \d+ tests?\b.* in [\d.]+s$`, Read: outputparser.TallyOutput},
+		{Name: "go-test", About: "go test without -json", Tests: true, Commands: []string{"go test"}, Marks: outputparser.GoTestMarks, Read: outputparser.GoTestOutput},
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/licencename"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/testrunners"
 )
 
 func mavenStack() Stack {
@@ -175,8 +175,8 @@ func (p packageInspector) isGradleProject(rel string) bool {
 }
 
 // jvmFormats returns the output formats of its tools.
-func jvmFormats() []read.OutputFormat {
-	return []read.OutputFormat{
+func jvmFormats() []outputparser.OutputFormat {
+	return []outputparser.OutputFormat{
 		{Name: "javac", About: "javac and kotlinc", Warns: true, Commands: []string{"javac", "kotlinc"}, Marks: `(?m)^\S+\.java:\d+: [^\s:][^:\n]{0,40}: ?\S|^[ew]: (?:file://)?\S+\.kts?:|^\S+\.kts?:\d+:\d+: (?:error|warning): `, Read: lint.ReadJavac},
 		{Name: "maven", About: "mvn compile, checkstyle, PMD, SpotBugs and Spotless, and Gradle's compilation", Warns: true, Commands: []string{"mvn compile", "mvn checkstyle:check", "mvn pmd:check", "mvn spotbugs:check", "mvn spotless:check", "mvnw compile", "gradle assemble", "gradlew assemble"}, Marks: `(?m)^\[ERROR\] \S+\.(?:java|kt):\[\d+,\d+\]|^\[ERROR\] +The project .*\) has \d+ errors?$|^\[ERROR\] Failed to execute goal \S+:(?:maven-pmd|spotbugs-maven|spotless-maven)-plugin:\S+:check |^\* What went wrong:$`, Well: `BUILD SUCCESS`, Read: lint.ReadMaven},
 		{Name: "checkstyle", About: "Checkstyle's text", Warns: true, Commands: []string{"checkstyle"}, Marks: `(?m)^Audit done\.`, Read: lint.ReadCheckstyleText},

@@ -9,10 +9,10 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/report"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/testrunners"
 )
 
 func nodeStack() Stack {
@@ -325,18 +325,18 @@ func judgesNodePackage(outer packageInspector, rel, _ string) bool {
 }
 
 // nodeFormats returns the output formats of its tools.
-func nodeFormats() []read.OutputFormat {
-	return []read.OutputFormat{
+func nodeFormats() []outputparser.OutputFormat {
+	return []outputparser.OutputFormat{
 		{Name: "tsc", About: "the TypeScript compiler", Commands: []string{"tsc", "vue-tsc"}, Marks: `\berror TS\d+: |(?m)^Found \d+ errors? in (?:the same file|\d+ files\.|\S+:\d+$)`, Well: `Found 0 errors`, Read: lint.ReadTsc},
 		{Name: "bun-build", About: "bun build", Warns: true, Commands: []string{"bun build"}, Marks: `(?m)^(?:error|warn): .*\n {4}at \S+:\d+:\d+$|^Bundled \d+ modules? in \d`, Well: `^Bundled \d+ modules? in `, Read: testrunners.ReadBunBuild},
 		{Name: "eslint", About: "ESLint: text or -f json", Warns: true, Commands: []string{"eslint"}, Marks: `\x{2716} \d+ problems? \(|"filePath":"[^"]*","messages":`, Read: lint.ReadESLint},
 		{Name: "biome", About: "Biome: text or --reporter=json", Warns: true, Commands: []string{"biome"}, Marks: `(?m)^\S+ (?:lint/\S+|format|organizeImports|parse) .*\x{2501}{3}|"suggestedFixesSkipped"|^Checked \d+ files? in `, Well: `^Checked \d+ files? in `, Read: lint.ReadBiome},
 		{Name: "prettier", About: "prettier --check or --list-different", Commands: []string{"prettier"}, Marks: `(?m)^Checking formatting\.\.\.|^\[warn\] Code style issues`, Well: `All matched files use Prettier code style`, Read: lint.ReadPrettier},
 		{Name: "esbuild", About: "esbuild, and what bundles with it", Warns: true, Commands: []string{"esbuild"}, Marks: `(?m)^(?:\x{2718}|\x{25b2}) \[(?:ERROR|WARNING)\] `, Read: lint.ReadEsbuild},
-		{Name: "vitest", About: "Vitest: text or --reporter=json", Tests: true, Commands: []string{"vitest"}, Marks: `(?m)^ (?:RUN|DEV)  v\d|^\s*Test Files +\d+ |^No test files found, exiting|^ FAIL  \S|^\s*Tests +\d+ \w+.*\(\d+\)$`, Over: `^\s*Duration +[\d.]+m?s`, Read: read.JSONOrText(testrunners.ReadJestJSON, testrunners.ReadVitest)},
-		{Name: "jest", About: "Jest: text or --json", Tests: true, Commands: []string{"jest", "react-scripts test"}, Marks: `"numTotalTests":|(?m)^Test Suites: .*\d+ total|^Tests: +.*\d+ total|^No tests found, exiting with code`, Over: `^Ran all test suites`, Read: read.JSONOrText(testrunners.ReadJestJSON, testrunners.ReadJest)},
-		{Name: "playwright", About: "Playwright: text or --reporter=json", Tests: true, Commands: []string{"playwright"}, Marks: `(?m)^Running \d+ tests? using \d+ worker|"unexpected": \d+`, Over: `^ {2}\d+ (?:passed|failed|flaky|skipped|did not run)\b`, Read: testrunners.SeparateMissingBrowsers(read.JSONOrText(testrunners.ReadPlaywrightJSON, testrunners.ReadPlaywright))},
-		{Name: "mocha", About: "Mocha: spec, dot, list or json", Tests: true, Commands: []string{"mocha"}, Marks: `(?m)^\["start",\{"total":\d|^  \d+ passing\b|"pending":\s*\d+,\s*"failures":\s*\d+`, Over: `^ {2}\d+ passing \(`, Read: read.JSONOrText(testrunners.ReadMochaJSON, testrunners.ReadMocha)},
+		{Name: "vitest", About: "Vitest: text or --reporter=json", Tests: true, Commands: []string{"vitest"}, Marks: `(?m)^ (?:RUN|DEV)  v\d|^\s*Test Files +\d+ |^No test files found, exiting|^ FAIL  \S|^\s*Tests +\d+ \w+.*\(\d+\)$`, Over: `^\s*Duration +[\d.]+m?s`, Read: outputparser.JSONOrText(testrunners.ReadJestJSON, testrunners.ReadVitest)},
+		{Name: "jest", About: "Jest: text or --json", Tests: true, Commands: []string{"jest", "react-scripts test"}, Marks: `"numTotalTests":|(?m)^Test Suites: .*\d+ total|^Tests: +.*\d+ total|^No tests found, exiting with code`, Over: `^Ran all test suites`, Read: outputparser.JSONOrText(testrunners.ReadJestJSON, testrunners.ReadJest)},
+		{Name: "playwright", About: "Playwright: text or --reporter=json", Tests: true, Commands: []string{"playwright"}, Marks: `(?m)^Running \d+ tests? using \d+ worker|"unexpected": \d+`, Over: `^ {2}\d+ (?:passed|failed|flaky|skipped|did not run)\b`, Read: testrunners.SeparateMissingBrowsers(outputparser.JSONOrText(testrunners.ReadPlaywrightJSON, testrunners.ReadPlaywright))},
+		{Name: "mocha", About: "Mocha: spec, dot, list or json", Tests: true, Commands: []string{"mocha"}, Marks: `(?m)^\["start",\{"total":\d|^  \d+ passing\b|"pending":\s*\d+,\s*"failures":\s*\d+`, Over: `^ {2}\d+ passing \(`, Read: outputparser.JSONOrText(testrunners.ReadMochaJSON, testrunners.ReadMocha)},
 		{Name: "node", About: "node --test: spec, dot or TAP", Tests: true, Commands: []string{"node --test"}, Marks: `(?m)^(?:\x{2139}|#) pass \d+\n(?:\x{2139}|#) fail \d+$`, Over: `^(?:\x{2139}|#) duration_ms [\d.]+`, Read: readNode},
 		{Name: "bun", About: "bun test", Tests: true, Commands: []string{"bun test"}, Marks: `(?m)^bun test v\d|^Ran \d+ tests? across \d+ files?\. \[`, Over: `^Ran \d+ tests? across \d+ files?\. \[`, Read: testrunners.ReadBun},
 		{Name: "deno", About: "deno test", Tests: true, Commands: []string{"deno test"}, Marks: `(?m)^(?:ok|FAILED) \| \d+ passed\b.*\| \d+ failed`, Over: `^(?:ok|FAILED) \| \d+ passed\b`, Read: testrunners.ReadDeno},
@@ -344,7 +344,7 @@ func nodeFormats() []read.OutputFormat {
 }
 
 // readNode reads node --test, which prints TAP without a terminal.
-func readNode(in read.ToolOutput) read.ParsedToolOutput {
+func readNode(in outputparser.ToolOutput) outputparser.ParsedToolOutput {
 	if regexp.MustCompile(`(?m)^TAP version \d+`).Match(in.Stdout) {
 		return report.ReadTAP(in)
 	}

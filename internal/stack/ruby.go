@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/licencename"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/testrunners"
 )
 
 func rubyStack() Stack {
@@ -125,8 +125,8 @@ func rubyInstalls() []InstallMethod {
 }
 
 // rubyFormats returns the output formats of its tools.
-func rubyFormats() []read.OutputFormat {
-	return []read.OutputFormat{
+func rubyFormats() []outputparser.OutputFormat {
+	return []outputparser.OutputFormat{
 		{Name: "rubocop", About: "RuboCop: text, emacs or -f json", Commands: []string{"rubocop", "standardrb"}, Marks: `"cop_name"|"rubocop_version"|(?m)^\d+ files? inspected, |^\S+\.rb:\d+:\d+: [CRWEF]: `, Well: `no offenses detected`, Read: lint.ReadRuboCop},
 		{Name: "ruby", About: "ruby -c", Commands: []string{"ruby -c", "ruby -wc"}, Marks: `(?m)^Syntax OK$|^\S+\.rb:\d+: syntax error`, Well: `^Syntax OK`, Read: lint.ReadRuby},
 		{Name: "rspec", About: "RSpec: text or -f json", Tests: true, Commands: []string{"rspec"}, Marks: `(?m)^\d+ examples?, \d+ failures?|"summary_line":`, Over: `^\d+ examples?, \d+ failures?`, Read: testrunners.ReadRSpec},

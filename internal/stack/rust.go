@@ -11,9 +11,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 	"github.com/nexus-ai-builder/nexus/internal/stack/licencename"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/testrunners"
 )
 
 func rustStack() Stack {
@@ -144,8 +144,8 @@ func rustSources() []SourceDependencyRules {
 }
 
 // rustFormats returns the output formats of its tools.
-func rustFormats() []read.OutputFormat {
-	return []read.OutputFormat{
+func rustFormats() []outputparser.OutputFormat {
+	return []outputparser.OutputFormat{
 		{Name: "cargo", About: "cargo build, check and clippy, and rustc: text or JSON", Warns: true, Commands: []string{"cargo build", "cargo check", "cargo clippy", "cargo b", "cargo c", "rustc"}, Marks: `"reason":"(?:compiler|build)-|(?m)^(?:error|warning)(?:\[\w+\])?: .*\n\s*--> `, Well: `^\s+Finished `, Read: lint.ReadCargo},
 		{Name: "cargo-test", About: "cargo test and cargo nextest", Tests: true, Commands: []string{"cargo test", "cargo nextest", "cargo t"}, Marks: `(?m)^test result: \w+\. \d+ passed|^running \d+ tests?$|^\s+Summary \[ *[\d.]+s\] `, Over: `^\s+Summary \[ *[\d.]+s\] `, Read: testrunners.ReadCargo},
 	}

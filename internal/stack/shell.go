@@ -1,8 +1,8 @@
 package stack
 
 import (
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/lint"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/lint"
 )
 
 func shellScripts() Stack {
@@ -32,8 +32,8 @@ func shellScripts() Stack {
 }
 
 // shellFormats returns the output formats of its tools.
-func shellFormats() []read.OutputFormat {
-	return []read.OutputFormat{
+func shellFormats() []outputparser.OutputFormat {
+	return []outputparser.OutputFormat{
 		{Name: "shellcheck", About: "ShellCheck: text, gcc or JSON", Commands: []string{"shellcheck"}, Marks: `\[SC\d{4}\]|\^-+\^? SC\d{4} |"fix":.*"code":\d{4}|"code":\d{4},.*"fix":`, Read: lint.ReadShellCheck},
 	}
 }

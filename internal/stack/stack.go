@@ -11,7 +11,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 )
 
 var allStacks = listStacks()
@@ -21,8 +21,8 @@ var allStacks = listStacks()
 func AllStacks() []Stack { return allStacks }
 
 // OutputFormats returns all output formats that can be read.
-func OutputFormats() read.OutputFormatSet {
-	var golang, checks, tests []read.OutputFormat
+func OutputFormats() outputparser.OutputFormatSet {
+	var golang, checks, tests []outputparser.OutputFormat
 	for _, s := range AllStacks() {
 		for _, f := range rowsOfPart(s.Formats) {
 			switch {
@@ -35,7 +35,7 @@ func OutputFormats() read.OutputFormatSet {
 			}
 		}
 	}
-	return read.NewFormatSet(golang, checks, tests)
+	return outputparser.NewFormatSet(golang, checks, tests)
 }
 
 // CommandRules returns the rows of all stacks about the commands of their tools.
@@ -48,7 +48,9 @@ func CommandRules() string {
 }
 
 // ReadOutput parses the output of a tool.
-func ReadOutput(in read.ToolOutput) read.ParsedToolOutput { return OutputFormats().ReadOutput(in) }
+func ReadOutput(in outputparser.ToolOutput) outputparser.ParsedToolOutput {
+	return OutputFormats().ReadOutput(in)
+}
 
 // Stack is a language with the tools of one ecosystem. Every field except the name may be
 // empty: Nexus then works without it. Large parts are functions, because file names are matched
@@ -65,7 +67,7 @@ type Stack struct {
 	Runners []InstalledToolRunner        // commands that start the project's own tools; the first that fits
 	Steps   func() []PackageCheckCommand // the checks of a package
 
-	Formats func() []read.OutputFormat // output formats of its tools, besides the common ones
+	Formats func() []outputparser.OutputFormat // output formats of its tools, besides the common ones
 
 	Lent   []DependencyDir     // directories with installed packages that a checkout receives
 	Offers func() []ScriptFile // files that define commands
@@ -146,7 +148,7 @@ type PackageCheckCommand struct {
 	// the Rakefile. ! in front negates a word. Empty: always.
 	If     string
 	Args   []string // {run} is replaced by the runner's words, {script} by those that run a script
-	Format string   // of stack/read; see nexus parse --list
+	Format string   // of stack/outputparser; see nexus parse --list
 	Tests  bool     // a run without tests does not pass
 	// Reports are patterns of JUnit files that the command writes, for tools whose output is
 	// not enough.

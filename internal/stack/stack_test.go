@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 )
 
 func tree(t *testing.T, files ...string) string {
@@ -192,7 +192,7 @@ func TestTable(t *testing.T) {
 			if !ok || !slices.Contains([]string{"build", "type", "lint", "format", "test", "e2e"}, step.Gate) || len(step.Args) == 0 {
 				t.Errorf("%s: %+v", s.Name, step)
 			}
-			if (step.Gate == "test" || step.Gate == "e2e") != step.Tests || step.Tests && !f.Tests && f.Name != read.Exit {
+			if (step.Gate == "test" || step.Gate == "e2e") != step.Tests || step.Tests && !f.Tests && f.Name != outputparser.Exit {
 				t.Errorf("%s: %s tells no tests", s.Name, step.Format)
 			}
 			for word := range strings.FieldsSeq(strings.ReplaceAll(step.If, "|", " ")) {

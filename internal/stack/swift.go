@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/testrunners"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/testrunners"
 )
 
 // swiftKind is the kind of packages that SwiftPM fetches.
@@ -51,8 +51,8 @@ func swiftStack() Stack {
 		Running: func() []RunningTestFinder {
 			return []RunningTestFinder{{"swift-test", testrunners.UnfinishedTestReader(`^Test Case '(?:-\[)?([^']+?)\]?' started`, `^Test Case '[^']+' (?:passed|failed|skipped)`)}}
 		},
-		Formats: func() []read.OutputFormat {
-			return []read.OutputFormat{
+		Formats: func() []outputparser.OutputFormat {
+			return []outputparser.OutputFormat{
 				{Name: "swift", About: "swift build, swift format lint and SwiftLint", Warns: true, Commands: []string{"swift build", "swift format", "swiftc", "swiftlint"}, Marks: `(?m)^\S+\.swift:\d+:\d+: (?:error|warning): `, Well: `^Build complete!`, Read: swiftFindings},
 				{Name: "swift-test", About: "swift test: XCTest and Swift Testing", Tests: true, Commands: []string{"swift test"}, Marks: `(?m)^Test Case '[^']+' (?:passed|failed) \(|^\S+\s+Test run with \d+ tests? .*(?:passed|failed) after `, Read: readSwiftTest},
 			}
@@ -80,11 +80,11 @@ func swiftTestFilter(test string) (word, file string, ok bool) {
 
 // swiftFindings reads the lines of the compiler and of linters without duplicates: a file of
 // several targets is reported several times.
-func swiftFindings(in read.ToolOutput) read.ParsedToolOutput {
+func swiftFindings(in outputparser.ToolOutput) outputparser.ParsedToolOutput {
 	return in.CheckerReport(swiftCompilerFindings(in), true)
 }
 
-func swiftCompilerFindings(in read.ToolOutput) []nexus.Finding {
+func swiftCompilerFindings(in outputparser.ToolOutput) []nexus.Finding {
 	said := regexp.MustCompile(`^(\S.*?\.swift):(\d+)(?::(\d+))?: (error|warning): (?:\[(\w+)\] )?(.+?)(?: \((\w+)\))?$`)
 	var found []nexus.Finding
 	had := map[string]bool{}
@@ -109,7 +109,7 @@ func swiftCompilerFindings(in read.ToolOutput) []nexus.Finding {
 
 // readSwiftTest reads XCTest, of Linux and of macOS, and Swift Testing, which runs after it. XCTest
 // prints the full path of a file, and Swift Testing its name.
-func readSwiftTest(in read.ToolOutput) read.ParsedToolOutput {
+func readSwiftTest(in outputparser.ToolOutput) outputparser.ParsedToolOutput {
 	var (
 		failed = regexp.MustCompile(`^(\S.*?\.swift):(\d+): error: (?:-\[)?([\w.]+)[. ](\w+)\]? : (.+)$`)
 		ended  = regexp.MustCompile(`^Test Case '[^']+' (passed|failed|skipped) \(`)

@@ -6,28 +6,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improveloop"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // ImproveLoopView is an improvement loop in its display form.
 type ImproveLoopView struct {
-	Run     nexus.RunID                 `json:"run"`
-	Status  nexus.RunStatus             `json:"status"` // running, or how it ended; interrupted: it has no conductor
-	Why     string                      `json:"why,omitzero"`
-	Target  string                      `json:"target"`
-	Cycle   int                         `json:"cycle"`
-	Money   RunMoney                    `json:"money"`
-	Totals  improve.LoopWorkTotals      `json:"totals"`
-	Items   []*improve.LoopItem         `json:"items"`
-	Pulls   []*improve.ThemePullRequest `json:"pulls,omitempty"`
-	Gone    []string                    `json:"gone,omitempty"` // deleted branches of waiting results
-	Waiting int                         `json:"waiting"`        // results that wait for a person
-	MostOf  int                         `json:"of"`             // limit of Waiting
-	Left    []nexus.OmittedWorkFinding  `json:"left_out"`       // findings that are skipped
-	Notes   []string                    `json:"notes,omitempty"`
-	Rest    string                      `json:"rest,omitzero"`  // why the loop is idle now
-	Until   time.Time                   `json:"until,omitzero"` // end of the idle time
+	Run     nexus.RunID                     `json:"run"`
+	Status  nexus.RunStatus                 `json:"status"` // running, or how it ended; interrupted: it has no conductor
+	Why     string                          `json:"why,omitzero"`
+	Target  string                          `json:"target"`
+	Cycle   int                             `json:"cycle"`
+	Money   RunMoney                        `json:"money"`
+	Totals  improveloop.LoopWorkTotals      `json:"totals"`
+	Items   []*improveloop.LoopItem         `json:"items"`
+	Pulls   []*improveloop.ThemePullRequest `json:"pulls,omitempty"`
+	Gone    []string                        `json:"gone,omitempty"` // deleted branches of waiting results
+	Waiting int                             `json:"waiting"`        // results that wait for a person
+	MostOf  int                             `json:"of"`             // limit of Waiting
+	Left    []nexus.OmittedWorkFinding      `json:"left_out"`       // findings that are skipped
+	Notes   []string                        `json:"notes,omitempty"`
+	Rest    string                          `json:"rest,omitzero"`  // why the loop is idle now
+	Until   time.Time                       `json:"until,omitzero"` // end of the idle time
 }
 
 // The statuses of an unfinished loop.
@@ -37,9 +37,9 @@ const (
 )
 
 // NewImproveLoopView returns the display form of a loop; running means that it has a conductor.
-func NewImproveLoopView(l *improve.ImproveLoop, running bool, now time.Time) ImproveLoopView {
+func NewImproveLoopView(l *improveloop.ImproveLoop, running bool, now time.Time) ImproveLoopView {
 	v := ImproveLoopView{
-		Run: l.Run, Status: l.Status, Why: l.Why, Target: l.Target, Cycle: l.Cycle, Totals: l.Totals, Items: []*improve.LoopItem{},
+		Run: l.Run, Status: l.Status, Why: l.Why, Target: l.Target, Cycle: l.Cycle, Totals: l.Totals, Items: []*improveloop.LoopItem{},
 		Money: RunMoney{Spent: l.Spent, Limit: l.Rules.Budget}, Waiting: len(l.WaitingItems()), MostOf: l.Rules.Waiting, Left: l.OmittedFindings(now),
 		Rest: l.Rest.Why, Until: l.Rest.Until, Pulls: l.Pulls,
 	}
@@ -119,9 +119,9 @@ func resultsWaitText(n int) string {
 }
 
 // itemStatus describes the current or final status of an item.
-func itemStatus(i *improve.LoopItem) string {
+func itemStatus(i *improveloop.LoopItem) string {
 	switch {
-	case i.Rule == improve.RejectedBy:
+	case i.Rule == improveloop.RejectedBy:
 		return string(i.Rule)
 	case i.Result != "":
 		return string(i.Result)
@@ -130,19 +130,19 @@ func itemStatus(i *improve.LoopItem) string {
 }
 
 // outcomeText describes the result of an item, with the reason.
-func (v ImproveLoopView) outcomeText(i *improve.LoopItem) string {
+func (v ImproveLoopView) outcomeText(i *improveloop.LoopItem) string {
 	switch {
-	case i.Rule == improve.RejectedBy:
+	case i.Rule == improveloop.RejectedBy:
 		return fmt.Sprintf("a person rejected it; it was on branch %s", i.ResultBranch())
 	case i.Waits && slices.Contains(v.Gone, i.ResultBranch()):
 		return fmt.Sprintf("it was on branch %s, which is gone: the next cycle finds out whether it was merged", i.ResultBranch())
 	}
 	switch i.Result {
-	case improve.DoneLanded:
+	case improveloop.DoneLanded:
 		return WithReason(fmt.Sprintf("%.9s on %s", i.Commit, i.Target), i.Why)
-	case improve.DoneReverted:
+	case improveloop.DoneReverted:
 		return fmt.Sprintf("reverted as %.9s: %s", i.Reverted, i.Why)
-	case improve.DoneKept:
+	case improveloop.DoneKept:
 		return fmt.Sprintf("on branch %s: %s", i.Work.Branch, i.Why)
 	default:
 		return i.Why

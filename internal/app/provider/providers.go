@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/anthropic"
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/directorybridge"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/directoryprovider"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/gemini"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/openai"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/ratelimit"
@@ -133,7 +133,7 @@ func (m *ModelPicker) newProvider(name string, p config.ProviderSettings, key st
 			}
 		}
 		dir, err := filepath.Abs(p.Dir)
-		return directorybridge.DirectoryProvider{Dir: dir}, err
+		return directoryprovider.DirectoryProvider{Dir: dir}, err
 	default:
 		return nil, m.unknownModelError(name+"/...", "there is no provider of this name")
 	}

@@ -52,7 +52,7 @@ type BacklogItem struct {
 	Check   string         `json:"check,omitzero"`  // gate or command that passes when it is done
 	Added   string         `json:"added,omitzero"`  // day, as 2006-01-02
 	By      string         `json:"by,omitzero"`
-	Finding string         `json:"finding,omitzero"` // finding from which it was made; see decide/finding
+	Finding string         `json:"finding,omitzero"` // finding from which it was made; see decide/discoveredwork
 
 	Run    nexus.RunID `json:"run,omitzero"`    // the last run that worked on it
 	Commit string      `json:"commit,omitzero"` // commit of its landing

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -27,7 +27,7 @@ func play(t *testing.T, tapes ...string) *humaninput.RepositoryInbox {
 	t.Helper()
 	var b humaninput.RepositoryInbox
 	for n, text := range tapes {
-		events, err := statetest.ReadTape(nexus.RunID(fmt.Sprintf("r%d", n+1)), text)
+		events, err := eventtapetest.ReadTape(nexus.RunID(fmt.Sprintf("r%d", n+1)), text)
 		if err != nil {
 			t.Fatal(err)
 		}

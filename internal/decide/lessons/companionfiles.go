@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -21,7 +21,7 @@ const usual = 0.5
 
 // learnCompanionFiles returns the files that went with the declared files of landed tasks without
 // being declared themselves.
-func learnCompanionFiles(tasks []history.TaskRecord, sample int, went func(history.TaskRecord) []string) []nexus.RelatedFileLesson {
+func learnCompanionFiles(tasks []runhistory.TaskRecord, sample int, went func(runhistory.TaskRecord) []string) []nexus.RelatedFileLesson {
 	type pair struct{ of, file string }
 	total, cases := map[string]int{}, map[pair]int{}
 	for _, t := range slices.Backward(tasks) {

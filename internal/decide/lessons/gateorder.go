@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -18,8 +18,8 @@ const least = 1
 // learnGateOrder returns the order in which gates judge, or nil if the usual order is as good. The
 // gate that fails most often per second comes first, so that a round that fails ends as soon
 // as possible. A gate that needs a build never comes before the build.
-func learnGateOrder(runs []history.RunRecord, since time.Time, sample int) *nexus.GateOrderLesson {
-	all := map[string]*history.GateUsage{}
+func learnGateOrder(runs []runhistory.RunRecord, since time.Time, sample int) *nexus.GateOrderLesson {
+	all := map[string]*runhistory.GateUsage{}
 	tasks := 0
 	for _, r := range slices.Backward(runs) {
 		if r.Began.Before(since) || tasks >= window {
@@ -28,13 +28,13 @@ func learnGateOrder(runs []history.RunRecord, since time.Time, sample int) *nexu
 		tasks += len(r.Tasks)
 		for _, g := range r.Gates {
 			if all[g.Name] == nil {
-				all[g.Name] = &history.GateUsage{Name: g.Name}
+				all[g.Name] = &runhistory.GateUsage{Name: g.Name}
 			}
 			o := all[g.Name]
 			o.Judged, o.Failed, o.Seconds = o.Judged+g.Judged, o.Failed+g.Failed, o.Seconds+g.Seconds
 		}
 	}
-	var some []history.GateUsage
+	var some []runhistory.GateUsage
 	for _, g := range all {
 		if g.Judged >= sample && g.Failed > 0 {
 			some = append(some, *g)
@@ -43,7 +43,7 @@ func learnGateOrder(runs []history.RunRecord, since time.Time, sample int) *nexu
 	if len(some) < 2 {
 		return nil
 	}
-	slices.SortStableFunc(some, func(a, b history.GateUsage) int {
+	slices.SortStableFunc(some, func(a, b runhistory.GateUsage) int {
 		return cmp.Or(cmp.Compare(redPerSecond(b), redPerSecond(a)), strings.Compare(a.Name, b.Name))
 	})
 	l := &nexus.GateOrderLesson{Tasks: tasks}
@@ -59,7 +59,7 @@ func learnGateOrder(runs []history.RunRecord, since time.Time, sample int) *nexu
 }
 
 // redPerSecond returns the number of a gate's failures per second of its time.
-func redPerSecond(g history.GateUsage) float64 {
+func redPerSecond(g runhistory.GateUsage) float64 {
 	each := max(least, g.Seconds/float64(g.Judged))
 	return float64(g.Failed) / float64(g.Judged) / each
 }

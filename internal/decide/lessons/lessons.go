@@ -15,7 +15,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -44,7 +44,7 @@ type Options struct {
 }
 
 // LearnLessons returns the lessons of runs, given oldest first.
-func LearnLessons(runs []history.RunRecord, o Options) *nexus.RunLessons {
+func LearnLessons(runs []runhistory.RunRecord, o Options) *nexus.RunLessons {
 	o.Sample = max(1, o.Sample)
 	l := &nexus.RunLessons{}
 	if !o.Off[nexus.RoutingLesson] {
@@ -57,17 +57,17 @@ func LearnLessons(runs []history.RunRecord, o Options) *nexus.RunLessons {
 		l.Gates = learnGateOrder(runs, o.Since[nexus.GateOrder], o.Sample)
 	}
 	if !o.Off[nexus.TouchLesson] {
-		l.Touched = learnCompanionFiles(tasksOf(runs, o.Since[nexus.TouchLesson]), o.Sample, func(t history.TaskRecord) []string { return t.Changed })
+		l.Touched = learnCompanionFiles(tasksOf(runs, o.Since[nexus.TouchLesson]), o.Sample, func(t runhistory.TaskRecord) []string { return t.Changed })
 	}
 	if !o.Off[nexus.ContextLesson] {
-		l.Read = learnCompanionFiles(tasksOf(runs, o.Since[nexus.ContextLesson]), o.Sample, func(t history.TaskRecord) []string { return t.Read })
+		l.Read = learnCompanionFiles(tasksOf(runs, o.Since[nexus.ContextLesson]), o.Sample, func(t runhistory.TaskRecord) []string { return t.Read })
 	}
 	return l
 }
 
 // tasksOf returns the tasks that were started and ended since a time, the oldest first.
-func tasksOf(runs []history.RunRecord, since time.Time) []history.TaskRecord {
-	var all []history.TaskRecord
+func tasksOf(runs []runhistory.RunRecord, since time.Time) []runhistory.TaskRecord {
+	var all []runhistory.TaskRecord
 	for _, r := range runs {
 		for _, t := range r.Tasks {
 			if len(t.Tries) > 0 && t.Status.HasEnded() && !t.Ended.Before(since) {
@@ -75,7 +75,7 @@ func tasksOf(runs []history.RunRecord, since time.Time) []history.TaskRecord {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b history.TaskRecord) int { return a.Ended.Compare(b.Ended) })
+	slices.SortStableFunc(all, func(a, b runhistory.TaskRecord) int { return a.Ended.Compare(b.Ended) })
 	return all
 }
 
@@ -87,15 +87,15 @@ type taskClass struct {
 }
 
 // taskClasses returns the classes of a task, the most specific first.
-func taskClasses(t history.TaskRecord) []taskClass {
+func taskClasses(t runhistory.TaskRecord) []taskClass {
 	c := cmp.Or(t.Complexity, nexus.Simple)
 	return []taskClass{{c, t.Kind, t.Stack}, {c, t.Kind, ""}, {c, "", ""}}
 }
 
 // learnTiers returns the starting tiers of tasks, by class.
-func learnTiers(tasks []history.TaskRecord, o Options) []nexus.StartTierLesson {
+func learnTiers(tasks []runhistory.TaskRecord, o Options) []nexus.StartTierLesson {
 	var order []taskClass
-	of := map[taskClass][]history.TaskRecord{}
+	of := map[taskClass][]runhistory.TaskRecord{}
 	for _, t := range tasks {
 		for _, k := range taskClasses(t) {
 			if of[k] == nil {
@@ -127,7 +127,7 @@ func boolToInt(b bool) int {
 
 // cheapestTier returns the cheapest starting tier for a class of tasks, or false if too few tasks
 // used the usual tier.
-func cheapestTier(k taskClass, tasks []history.TaskRecord, o Options) (nexus.StartTierLesson, bool) {
+func cheapestTier(k taskClass, tasks []runhistory.TaskRecord, o Options) (nexus.StartTierLesson, bool) {
 	usual := o.Usual(k.complexity)
 	seen, long := collectTierStats(tasks, quick), collectTierStats(tasks, slow)
 	if seen[usual].n < o.Sample {
@@ -178,12 +178,12 @@ type resultSumsByTier map[nexus.Tier]*tierResultSums
 
 // collectTierStats collects the results of the last tasks at each tier. A task's weight is
 // multiplied by fade for each later one.
-func collectTierStats(tasks []history.TaskRecord, fade float64) resultSumsByTier {
+func collectTierStats(tasks []runhistory.TaskRecord, fade float64) resultSumsByTier {
 	all := resultSumsByTier{}
 	for _, t := range tierOrder() {
 		all[t] = &tierResultSums{}
 	}
-	free := !slices.ContainsFunc(tasks, func(t history.TaskRecord) bool { return t.Money > 0 })
+	free := !slices.ContainsFunc(tasks, func(t runhistory.TaskRecord) bool { return t.Money > 0 })
 	for _, t := range slices.Backward(tasks) {
 		for _, tier := range tierOrder() {
 			v := all[tier]
@@ -210,7 +210,7 @@ func collectTierStats(tasks []history.TaskRecord, fade float64) resultSumsByTier
 
 // outcomeAtTier returns the result of a task at a tier, if it is evidence. If models cost
 // nothing, attempts count at the usual cost of their tier.
-func outcomeAtTier(t history.TaskRecord, tier nexus.Tier, free bool) (cost float64, accepted, counted bool) {
+func outcomeAtTier(t runhistory.TaskRecord, tier nexus.Tier, free bool) (cost float64, accepted, counted bool) {
 	for _, a := range t.Tries {
 		if a.Tier != tier || !a.Counts {
 			continue

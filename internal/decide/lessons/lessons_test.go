@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/lessons"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -19,30 +19,30 @@ func day(n int) time.Time { return start.AddDate(0, 0, n) }
 
 // climbed is a task that failed at the fast tier and landed at the next one, or
 // landed at the fast one.
-func climbed(n int, failed bool) history.TaskRecord {
-	t := history.TaskRecord{
+func climbed(n int, failed bool) runhistory.TaskRecord {
+	t := runhistory.TaskRecord{
 		ID: nexus.TaskID(fmt.Sprintf("T%d", n)), Kind: nexus.CodeTask, Stack: "go", Complexity: nexus.Simple,
 		Tier: nexus.Fast, Status: nexus.Landed, Ended: day(n), Money: 5 * nexus.Dollar,
-		Tries: []history.AttemptSummary{{
+		Tries: []runhistory.AttemptSummary{{
 			Tier: nexus.Fast, Counts: true, Accepted: !failed, Outcome: nexus.NoProgress,
 			Failure: "test:1234", Money: nexus.Dollar,
 		}},
 	}
 	if failed {
-		t.Tries = append(t.Tries, history.AttemptSummary{Tier: nexus.Balanced, Counts: true, Accepted: true, Money: 3 * nexus.Dollar})
+		t.Tries = append(t.Tries, runhistory.AttemptSummary{Tier: nexus.Balanced, Counts: true, Accepted: true, Money: 3 * nexus.Dollar})
 	}
 	return t
 }
 
-func draw(o lessons.Options, tasks ...history.TaskRecord) *nexus.RunLessons {
+func draw(o lessons.Options, tasks ...runhistory.TaskRecord) *nexus.RunLessons {
 	if o.Sample == 0 {
 		o.Sample = 5
 	}
 	o.Usual = func(nexus.Complexity) nexus.Tier { return nexus.Fast }
-	return lessons.LearnLessons([]history.RunRecord{{ID: "r", Began: start, Tasks: tasks}}, o)
+	return lessons.LearnLessons([]runhistory.RunRecord{{ID: "r", Began: start, Tasks: tasks}}, o)
 }
 
-func tasks(failed ...bool) (all []history.TaskRecord) {
+func tasks(failed ...bool) (all []runhistory.TaskRecord) {
 	for i, f := range failed {
 		all = append(all, climbed(i, f))
 	}
@@ -71,7 +71,7 @@ func TestTiers(t *testing.T) {
 		t.Error(d)
 	}
 	for name, c := range map[string]struct {
-		of   []history.TaskRecord
+		of   []runhistory.TaskRecord
 		o    lessons.Options
 		want nexus.Tier
 	}{
@@ -98,16 +98,16 @@ func TestTiers(t *testing.T) {
 	}
 }
 
-func stopped(all []history.TaskRecord) (out []history.TaskRecord) {
+func stopped(all []runhistory.TaskRecord) (out []runhistory.TaskRecord) {
 	for _, t := range all {
-		t.Tries = []history.AttemptSummary{{Tier: nexus.Fast, Outcome: nexus.Stopped}}
+		t.Tries = []runhistory.AttemptSummary{{Tier: nexus.Fast, Outcome: nexus.Stopped}}
 		out = append(out, t)
 	}
 	return out
 }
 
 func TestRetries(t *testing.T) {
-	var all []history.TaskRecord
+	var all []runhistory.TaskRecord
 	for i := range 6 {
 		x := climbed(i, true)
 		x.Tries = append(x.Tries[:1:1], x.Tries[0], x.Tries[1]) // a second try at fast that failed as well
@@ -121,7 +121,7 @@ func TestRetries(t *testing.T) {
 		t.Error(d)
 	}
 	for i := range all[:4] {
-		all[i+2].Tries = []history.AttemptSummary{all[i].Tries[0], {Tier: nexus.Fast, Counts: true, Accepted: true, Money: nexus.Dollar}}
+		all[i+2].Tries = []runhistory.AttemptSummary{all[i].Tries[0], {Tier: nexus.Fast, Counts: true, Accepted: true, Money: nexus.Dollar}}
 	}
 	if got := draw(lessons.Options{}, all...).Retries; len(got) > 0 {
 		t.Errorf("a second try is worth it: %+v", got)
@@ -129,35 +129,35 @@ func TestRetries(t *testing.T) {
 }
 
 func TestGates(t *testing.T) {
-	run := func(gates ...history.GateUsage) *nexus.GateOrderLesson {
-		r := history.RunRecord{ID: "r", Began: start, Tasks: tasks(false), Gates: gates}
-		return lessons.LearnLessons([]history.RunRecord{r}, lessons.Options{
+	run := func(gates ...runhistory.GateUsage) *nexus.GateOrderLesson {
+		r := runhistory.RunRecord{ID: "r", Began: start, Tasks: tasks(false), Gates: gates}
+		return lessons.LearnLessons([]runhistory.RunRecord{r}, lessons.Options{
 			Sample: 5,
 			Usual:  func(nexus.Complexity) nexus.Tier { return nexus.Fast },
 		}).Gates
 	}
-	build, lint, test := history.GateUsage{Name: "build", Judged: 20, Failed: 1, Seconds: 400}, history.GateUsage{
+	build, lint, test := runhistory.GateUsage{Name: "build", Judged: 20, Failed: 1, Seconds: 400}, runhistory.GateUsage{
 		Name:   "lint",
 		Judged: 19, Failed: 2, Seconds: 190,
-	}, history.GateUsage{Name: "test", Judged: 17, Failed: 9, Seconds: 170}
+	}, runhistory.GateUsage{Name: "test", Judged: 17, Failed: 9, Seconds: 170}
 	got := run(build, lint, test)
 	if got == nil || cmp.Diff([]string{"build", "test", "lint"}, got.Order) != "" {
 		t.Errorf("%+v", got)
 	}
-	quick := history.GateUsage{Name: "lint", Judged: 19, Failed: 2, Seconds: 1}
+	quick := runhistory.GateUsage{Name: "lint", Judged: 19, Failed: 2, Seconds: 1}
 	if got := run(build, quick, test); got == nil || cmp.Diff([]string{"lint", "build", "test"}, got.Order) != "" {
 		t.Errorf("what only reads comes before the build: %+v", got)
 	}
 	if got := run(build); got != nil {
 		t.Errorf("one gate has an order: %+v", got)
 	}
-	if got := run(lint, history.GateUsage{Name: "test", Judged: 4, Failed: 4}); got != nil {
+	if got := run(lint, runhistory.GateUsage{Name: "test", Judged: 4, Failed: 4}); got != nil {
 		t.Errorf("four cases are too few: %+v", got)
 	}
 }
 
 func TestFiles(t *testing.T) {
-	var all []history.TaskRecord
+	var all []runhistory.TaskRecord
 	for i := range 6 {
 		x := climbed(i, false)
 		x.Files, x.Changed, x.Read = []string{"pkg/a.go"}, []string{"pkg/a.go", "docs/a.md"}, []string{"pkg/b.go"}
@@ -198,21 +198,21 @@ func TestFiles(t *testing.T) {
 
 // TestEachKindAlone holds that each kind of lesson can be switched off, and forgotten, by itself: the others stay.
 func TestEachKindAlone(t *testing.T) {
-	var all []history.TaskRecord
+	var all []runhistory.TaskRecord
 	for i := range 8 {
 		x := climbed(i, true)
 		x.Tries = append(x.Tries[:1:1], x.Tries[0], x.Tries[1])
 		x.Files, x.Changed, x.Read = []string{"a.go"}, []string{"a.go", "b.go"}, []string{"c.go"}
 		all = append(all, x)
 	}
-	run := history.RunRecord{
+	run := runhistory.RunRecord{
 		ID: "r", Began: start, Ended: day(8), Tasks: all,
-		Gates: []history.GateUsage{{Name: "lint", Judged: 19, Failed: 2, Seconds: 190}, {Name: "test", Judged: 17, Failed: 9, Seconds: 170}},
+		Gates: []runhistory.GateUsage{{Name: "lint", Judged: 19, Failed: 2, Seconds: 190}, {Name: "test", Judged: 17, Failed: 9, Seconds: 170}},
 	}
 	kinds := func(o lessons.Options) map[nexus.LessonKind]int {
 		o.Sample, o.Usual = 5, func(nexus.Complexity) nexus.Tier { return nexus.Fast }
 		found := map[nexus.LessonKind]int{}
-		for _, l := range lessons.DescribeLessons(lessons.LearnLessons([]history.RunRecord{run}, o)) {
+		for _, l := range lessons.DescribeLessons(lessons.LearnLessons([]runhistory.RunRecord{run}, o)) {
 			found[l.Kind]++
 		}
 		return found

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -33,10 +33,10 @@ func (w decayedSums) isWasteful(next float64) bool {
 
 // learnRetries returns the failures after which another attempt at the same tier costs more than
 // it saves: it is more expensive than the next tier, given its success rate.
-func learnRetries(tasks []history.TaskRecord, o Options) []nexus.RetryTierLesson {
+func learnRetries(tasks []runhistory.TaskRecord, o Options) []nexus.RetryTierLesson {
 	all := map[tierFailure]*retryResultSums{}
 	var order []tierFailure
-	free := !slices.ContainsFunc(tasks, func(t history.TaskRecord) bool { return t.Money > 0 })
+	free := !slices.ContainsFunc(tasks, func(t runhistory.TaskRecord) bool { return t.Money > 0 })
 	for age, t := range slices.Backward(tasks) {
 		for i, a := range t.Tries {
 			if !a.Counts || a.Accepted {
@@ -77,7 +77,7 @@ func learnRetries(tasks []history.TaskRecord, o Options) []nexus.RetryTierLesson
 
 // add counts the result after a failure, if that was another attempt at the tier. The newest
 // come first.
-func (g *retryResultSums) add(next history.AttemptSummary, tier nexus.Tier, free bool) {
+func (g *retryResultSums) add(next runhistory.AttemptSummary, tier nexus.Tier, free bool) {
 	if next.Tier != tier || !next.Counts || g.n >= window {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
+	"github.com/nexus-ai-builder/nexus/internal/decide/definitionofdone"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -331,7 +331,7 @@ func decideAfterReview(t *state.TaskState, a *state.AttemptState, l nexus.Limits
 		return RepairStep{Move: Review}
 	case !isDecisive(v):
 		return RepairStep{Move: End, Outcome: nexus.Unverified, Why: "not reviewed: " + v.Summary}
-	case !IsRejection(v, l.MajorsBlock) && len(tamper.UnapprovedFindings(bounds.ExplainedFindings(r.Evidence), v.Agreed)) == 0:
+	case !IsRejection(v, l.MajorsBlock) && len(tamper.UnapprovedFindings(definitionofdone.ExplainedFindings(r.Evidence), v.Agreed)) == 0:
 		return RepairStep{Move: End, Outcome: nexus.Accepted, Why: v.Summary}
 	}
 	if step, ok := endDisagreement(a, ReviewCause); ok {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -61,7 +61,7 @@ func (p *player) play(t *testing.T, text string) string {
 			}
 			continue
 		}
-		f, err := statetest.ParseFact(line)
+		f, err := eventtapetest.ParseFact(line)
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}

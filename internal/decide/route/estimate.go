@@ -3,7 +3,7 @@ package route
 import (
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/taskgraph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -117,7 +117,7 @@ func roundUpMinutes(d time.Duration) int { return int((d + time.Minute - 1) / ti
 
 // longestPath returns the duration of the longest path of the tasks.
 func longestPath(tasks []nexus.Task, took func(nexus.Task) time.Duration) time.Duration {
-	g, err := graph.NewTaskGraph(tasks)
+	g, err := taskgraph.NewTaskGraph(tasks)
 	if err != nil {
 		return 0
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/taskgraph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -25,8 +25,8 @@ const (
 type runSimulation struct {
 	tasks    []*simulatedTask
 	parallel int
-	lag      time.Duration    // time until accepted work has landed
-	graph    *graph.TaskGraph // defines the tasks that conflict
+	lag      time.Duration        // time until accepted work has landed
+	graph    *taskgraph.TaskGraph // defines the tasks that conflict
 }
 
 // simulatedTask is a task that has not landed.

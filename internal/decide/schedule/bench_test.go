@@ -7,7 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -46,7 +46,7 @@ func BenchmarkNext(b *testing.B) {
 
 func apply(b *testing.B, s *state.State, seq int64, f nexus.Fact) {
 	b.Helper()
-	if err := s.Apply(nexus.Event{Seq: seq, Run: "r", At: statetest.TapeStartTime().Add(time.Duration(seq)), Fact: f}); err != nil {
+	if err := s.Apply(nexus.Event{Seq: seq, Run: "r", At: eventtapetest.TapeStartTime().Add(time.Duration(seq)), Fact: f}); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/decide/lessons"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/taskgraph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -75,7 +75,7 @@ func overlapsByHistory(s *state.State, a, b *state.TaskState) bool {
 		return false
 	}
 	x, y := undeclaredFiles(l, a), undeclaredFiles(l, b)
-	return graph.PathsOverlap(x, b.Files) || graph.PathsOverlap(y, a.Files) || graph.PathsOverlap(x, y)
+	return taskgraph.PathsOverlap(x, b.Files) || taskgraph.PathsOverlap(y, a.Files) || taskgraph.PathsOverlap(x, y)
 }
 
 // undeclaredFiles returns the files that a task probably touches without declaring them.

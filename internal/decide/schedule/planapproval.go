@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/taskgraph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
@@ -121,7 +121,7 @@ func amendPlan(s *state.State, r state.PendingRequest, no func(string, ...any) [
 	}
 	if nexus.IsYes(r.Text) {
 		all = append(all, nexus.PlanApproved{By: requesterName(r)})
-	} else if _, err := graph.NewTaskGraph(r.Plan.Tasks); err != nil {
+	} else if _, err := taskgraph.NewTaskGraph(r.Plan.Tasks); err != nil {
 		return no("%v", err)
 	}
 	if err := s.CheckFacts(all...); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -27,7 +27,7 @@ type walk struct {
 func (w *walk) fold(facts ...nexus.Fact) {
 	for _, f := range facts {
 		if err := w.s.Apply(nexus.Event{Seq: w.s.Seq + 1, Run: "r", At: w.now, Fact: f}); err != nil {
-			w.Fatalf("%s: %v", statetest.FormatFact(f), err)
+			w.Fatalf("%s: %v", eventtapetest.FormatFact(f), err)
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (w *walk) decide() {
 			return
 		}
 		if n > 200 {
-			w.Fatalf("decisions never end: %s", statetest.FormatFact(facts[0]))
+			w.Fatalf("decisions never end: %s", eventtapetest.FormatFact(facts[0]))
 		}
 		for _, f := range facts {
 			w.judge(f)
@@ -212,7 +212,7 @@ func drawTasks(t *rapid.T) []nexus.Task {
 // end the run ends and accounts for every task.
 func TestEveryRunEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &walk{T: t, s: state.NewState("r"), now: statetest.TapeStartTime(), given: map[nexus.TaskID]bool{}}
+		w := &walk{T: t, s: state.NewState("r"), now: eventtapetest.TapeStartTime(), given: map[nexus.TaskID]bool{}}
 		limits := nexus.Limits{
 			Parallel: rapid.IntRange(0, 4).Draw(t, "parallel"), Rounds: rapid.IntRange(0, 9).Draw(t, "rounds"),
 			Losses: rapid.IntRange(1, 3).Draw(t, "losses"), LandTries: rapid.IntRange(0, 3).Draw(t, "tries"),
@@ -241,7 +241,7 @@ func TestEveryRunEnds(t *testing.T) {
 				break
 			}
 			if again := schedule.NextFacts(w.s, w.now); len(again) > 0 {
-				t.Fatalf("it decides though nothing happened: %s", statetest.FormatFact(again[0]))
+				t.Fatalf("it decides though nothing happened: %s", eventtapetest.FormatFact(again[0]))
 			}
 			if !w.happen() {
 				t.Fatalf("nothing is due and the run is %s", w.s.Status)
@@ -312,7 +312,7 @@ func TestMaySpend(t *testing.T) {
 func TestQuotaHoldsCalls(t *testing.T) {
 	s := state.NewState("r")
 	limits := nexus.DefaultLimits()
-	at := statetest.TapeStartTime()
+	at := eventtapetest.TapeStartTime()
 	fold := func(facts ...nexus.Fact) {
 		for _, f := range facts {
 			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: at, Fact: f}); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -55,7 +55,7 @@ func played(t *testing.T) map[string]*state.State {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &player{t: t, state: state.NewState("r"), now: statetest.TapeStartTime()}
+		p := &player{t: t, state: state.NewState("r"), now: eventtapetest.TapeStartTime()}
 		p.play(string(text))
 		all[file] = p.state
 	}
@@ -156,7 +156,7 @@ func TestEndsAreAll(t *testing.T) {
 // way plays a task whose attempts all end alike.
 func way(t *testing.T, s nexus.WritingStrategy, end nexus.AttemptEnded) string {
 	t.Helper()
-	p := &player{t: t, state: state.NewState("r"), now: statetest.TapeStartTime()}
+	p := &player{t: t, state: state.NewState("r"), now: eventtapetest.TapeStartTime()}
 	limits := nexus.Limits{Parallel: 1, RunMoney: nexus.Dollar, PerTier: map[nexus.Tier]int{nexus.Fast: 1, nexus.Balanced: 1, nexus.Strong: 1}}
 	for _, f := range []nexus.Fact{
 		nexus.GoalAccepted{Base: "c0", Limits: limits},

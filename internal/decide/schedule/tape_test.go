@@ -12,7 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -45,13 +45,13 @@ func (p *player) decide() {
 				p.t.Fatal("it decided though nothing happened")
 			}
 			if at := schedule.NextWakeTime(p.state); !at.IsZero() {
-				p.out.WriteString("> wake @" + at.Sub(statetest.TapeStartTime()).String() + "\n")
+				p.out.WriteString("> wake @" + at.Sub(eventtapetest.TapeStartTime()).String() + "\n")
 			}
 			return
 		}
 		at := p.now
 		for _, f := range facts {
-			p.out.WriteString("> " + statetest.FormatFact(f) + "\n")
+			p.out.WriteString("> " + eventtapetest.FormatFact(f) + "\n")
 			p.fold(f)
 		}
 		p.now = at
@@ -75,11 +75,11 @@ func (p *player) play(text string) string {
 				if err != nil {
 					p.t.Fatal(err)
 				}
-				p.now = statetest.TapeStartTime().Add(d)
+				p.now = eventtapetest.TapeStartTime().Add(d)
 			}
 			p.decide()
 		default:
-			f, err := statetest.ParseFact(line)
+			f, err := eventtapetest.ParseFact(line)
 			if err != nil {
 				p.t.Fatalf("%s: %v", line, err)
 			}
@@ -100,7 +100,7 @@ func TestTapes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &player{t: t, state: state.NewState("r"), now: statetest.TapeStartTime()}
+			p := &player{t: t, state: state.NewState("r"), now: eventtapetest.TapeStartTime()}
 			got := p.play(string(text))
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {

@@ -8,14 +8,14 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // replay folds a tape.
 func replay(t *testing.T, tape string) *state.State {
 	t.Helper()
-	events, err := statetest.ReadTape("r", tape)
+	events, err := eventtapetest.ReadTape("r", tape)
 	if err != nil {
 		t.Fatal(err)
 	}

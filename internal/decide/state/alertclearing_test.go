@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
@@ -21,24 +21,24 @@ func settle(t *testing.T, l nexus.Limits, tape string, seconds int) []string {
 	var out []string
 	lines := strings.Split(strings.TrimSpace(tape), "\n")
 	for s := range seconds {
-		now := statetest.TapeStartTime().Add(time.Duration(s) * time.Second)
+		now := eventtapetest.TapeStartTime().Add(time.Duration(s) * time.Second)
 		for len(lines) > 0 {
 			stamp, text, _ := strings.Cut(strings.TrimSpace(lines[0]), " ")
 			d, err := time.ParseDuration(strings.TrimPrefix(stamp, "@"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if statetest.TapeStartTime().Add(d).After(now) {
+			if eventtapetest.TapeStartTime().Add(d).After(now) {
 				break
 			}
-			f, err := statetest.ParseFact(text)
+			f, err := eventtapetest.ParseFact(text)
 			if err != nil {
 				t.Fatal(err)
 			}
 			b.Apply(nexus.Event{At: now, Fact: f})
 			lines = lines[1:]
 		}
-		at := now.Sub(statetest.TapeStartTime()).String() + " "
+		at := now.Sub(eventtapetest.TapeStartTime()).String() + " "
 		for _, f := range b.DueAlerts(l, false, now) {
 			out = append(out, at+"raised "+view.AlertText(f))
 			b.Apply(nexus.Event{At: now, Fact: f})

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
@@ -31,9 +31,9 @@ func play(t *testing.T, l nexus.Limits, text string) []string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			now := statetest.TapeStartTime().Add(d)
+			now := eventtapetest.TapeStartTime().Add(d)
 			if again := b.NextStuckTime(l, held); !again.IsZero() && again.After(now) != (len(stuck(b.DueAlerts(l, held, now))) == 0) {
-				t.Errorf("%s: it would wake at %s", line, again.Sub(statetest.TapeStartTime()))
+				t.Errorf("%s: it would wake at %s", line, again.Sub(eventtapetest.TapeStartTime()))
 			}
 			for _, f := range b.DueAlerts(l, held, now) {
 				out = append(out, at+" "+view.AlertText(f))
@@ -49,11 +49,11 @@ func play(t *testing.T, l nexus.Limits, text string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := statetest.ParseFact(fact)
+		f, err := eventtapetest.ParseFact(fact)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Apply(nexus.Event{At: statetest.TapeStartTime().Add(d), Fact: f})
+		b.Apply(nexus.Event{At: eventtapetest.TapeStartTime().Add(d), Fact: f})
 	}
 	return out
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
@@ -181,7 +181,7 @@ func TestBooks(t *testing.T) {
 	if e, known := s.KnownEvidence("t", "a"); !known || e.Gate != "a" {
 		t.Errorf("%+v, %v", e, known)
 	}
-	until := statetest.TapeStartTime().Add(time.Hour)
+	until := eventtapetest.TapeStartTime().Add(time.Hour)
 	folds(t, s, nexus.QuotaNearlyExhausted{Account: "p", Until: until, Used: 95, Window: "5h"}, nexus.QuotaExhausted{Account: "q", Until: until, Why: "full"})
 	if held, ok := s.AccountClosedToNewSessions("p/m"); !ok || held.Why != "95% of its 5h limit is used" {
 		t.Errorf("%+v", held)

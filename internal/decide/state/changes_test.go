@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -48,7 +48,7 @@ func TestWhatFactsChange(t *testing.T) {
 // told returns a tape with what each of its facts changes.
 func told(t *testing.T, tape string) string {
 	t.Helper()
-	s, at, out := state.NewState("r"), statetest.TapeStartTime(), strings.Builder{}
+	s, at, out := state.NewState("r"), eventtapetest.TapeStartTime(), strings.Builder{}
 	was := flattened(t, dumped(t, s))
 	for line := range strings.SplitSeq(strings.TrimSuffix(tape, "\n"), "\n") {
 		if strings.HasPrefix(line, "\t") {
@@ -68,7 +68,7 @@ func told(t *testing.T, tape string) string {
 			continue
 		}
 		at = at.Add(time.Second)
-		f, err := statetest.ParseFact(line)
+		f, err := eventtapetest.ParseFact(line)
 		if err == nil {
 			err = s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: at, Fact: f})
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
@@ -20,7 +20,7 @@ func wentBack() []nexus.Event {
 	add := func(facts ...nexus.Fact) {
 		for _, f := range facts {
 			seq := int64(len(events) + 1)
-			events = append(events, nexus.Event{Seq: seq, Run: "r", At: statetest.TapeStartTime().Add(time.Duration(seq) * time.Minute), Fact: f})
+			events = append(events, nexus.Event{Seq: seq, Run: "r", At: eventtapetest.TapeStartTime().Add(time.Duration(seq) * time.Minute), Fact: f})
 		}
 	}
 	work := func(attempt nexus.AttemptID, task nexus.TaskID, base, commit string) {
@@ -131,7 +131,7 @@ func TestLongRunIsSmall(t *testing.T) {
 			if i == 0 {
 				f = nexus.GoalAccepted{Base: "c0", Limits: nexus.DefaultLimits()}
 			}
-			if !yield(nexus.Event{Seq: i + 1, Run: "r", At: statetest.TapeStartTime(), Fact: f}, nil) {
+			if !yield(nexus.Event{Seq: i + 1, Run: "r", At: eventtapetest.TapeStartTime(), Fact: f}, nil) {
 				return
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
@@ -49,7 +49,7 @@ result.published branch=nexus/r commit=c1
 // life folds a tape.
 func life(t *testing.T, tape string) *state.State {
 	t.Helper()
-	events, err := statetest.ReadTape("r", tape)
+	events, err := eventtapetest.ReadTape("r", tape)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/taskgraph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -49,7 +49,7 @@ func (s *State) foldFact(e nexus.Event) {
 		// The other facts need no case here: Interview stores requirements, the status covers
 		// the run's life, Alerts the alerts, Gating the running gates, and Start the hooks.
 		// The consequences of a plugin's answer are facts of their own. Package
-		// decide/improve folds a loop.
+		// decide/improveloop folds a loop.
 	case nexus.RequestMade:
 		s.queueRequest(e.Seq, f.Request)
 	case nexus.RequestSettled:
@@ -398,12 +398,12 @@ func (s *State) orderTasks() {
 }
 
 // taskGraph orders the planned tasks.
-func (s *State) taskGraph() (*graph.TaskGraph, error) {
+func (s *State) taskGraph() (*taskgraph.TaskGraph, error) {
 	tasks := make([]nexus.Task, len(s.Tasks))
 	for i, t := range s.Tasks {
 		tasks[i] = t.Task
 	}
-	return graph.NewTaskGraph(tasks)
+	return taskgraph.NewTaskGraph(tasks)
 }
 
 func (s *State) endPlanning(at time.Time) {

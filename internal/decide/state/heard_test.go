@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -17,7 +17,7 @@ func TestWhoIsHeardOf(t *testing.T) {
 	const id, session = "T1.1", "T1.1/coder.1"
 	l := limits()
 	at := func(minutes int) time.Time {
-		return statetest.TapeStartTime().Add(time.Duration(minutes) * time.Minute)
+		return eventtapetest.TapeStartTime().Add(time.Duration(minutes) * time.Minute)
 	}
 	for _, f := range []nexus.Fact{
 		nexus.RoundStarted{Attempt: id},
@@ -96,7 +96,7 @@ func TestWhoIsHeardOf(t *testing.T) {
 // told of again once a budget is larger.
 func TestWhenAlertsCalm(t *testing.T) {
 	l := limits()
-	at := func(s int) time.Time { return statetest.TapeStartTime().Add(time.Duration(s) * time.Second) }
+	at := func(s int) time.Time { return eventtapetest.TapeStartTime().Add(time.Duration(s) * time.Second) }
 	var b state.RunAlertWatch
 	if !b.NextClearTime(l).IsZero() {
 		t.Error("nothing is raised, and it calms")

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -51,7 +51,7 @@ func fold(t *testing.T, facts ...nexus.Fact) *state.State {
 
 func next(t *testing.T, s *state.State, f nexus.Fact) {
 	t.Helper()
-	e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.TapeStartTime().Add(time.Duration(s.Seq) * time.Second), Fact: f}
+	e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: eventtapetest.TapeStartTime().Add(time.Duration(s.Seq) * time.Second), Fact: f}
 	if err := s.Apply(e); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestTransitions(t *testing.T) {
 				t.Fatalf("the run is %q, want %q", s.Status, from)
 			}
 			to, legal := table[string(from)+" "+nexus.FactKind(f)]
-			err := s.Apply(nexus.Event{Seq: s.Seq + 1, At: statetest.TapeStartTime(), Fact: f})
+			err := s.Apply(nexus.Event{Seq: s.Seq + 1, At: eventtapetest.TapeStartTime(), Fact: f})
 			switch {
 			case legal && err != nil:
 				t.Errorf("%s by %s: %v", from, nexus.FactKind(f), err)
@@ -215,7 +215,7 @@ func lives(t *testing.T) map[string][]nexus.Event {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all[filepath.Base(file)], err = statetest.ReadTape("r", string(text)); err != nil {
+		if all[filepath.Base(file)], err = eventtapetest.ReadTape("r", string(text)); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
 	}
@@ -335,7 +335,7 @@ func TestClockStandsStill(t *testing.T) {
 @20h run.resumed
 @20h attempt.resumed attempt=T1.1 base=c0
 @20h7m attempt.ended attempt=T1.1 outcome=gave-up`
-	events, err := statetest.ReadTape("r", text)
+	events, err := eventtapetest.ReadTape("r", text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func BenchmarkFold(b *testing.B) {
 // long makes a run of about n facts: tasks with three rounds of twenty turns.
 func long(n int) []nexus.Event {
 	var events []nexus.Event
-	at := statetest.TapeStartTime()
+	at := eventtapetest.TapeStartTime()
 	add := func(facts ...nexus.Fact) {
 		for _, f := range facts {
 			at = at.Add(time.Second)
@@ -432,7 +432,7 @@ func TestElapsedIsActiveTime(t *testing.T) {
 	at := func(second int, facts ...nexus.Fact) {
 		t.Helper()
 		for _, f := range facts {
-			e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.TapeStartTime().Add(time.Duration(second) * time.Second), Fact: f}
+			e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: eventtapetest.TapeStartTime().Add(time.Duration(second) * time.Second), Fact: f}
 			if err := s.Apply(e); err != nil {
 				t.Fatal(err)
 			}
@@ -545,7 +545,7 @@ func TestATaskThatAsksDoesNotAge(t *testing.T) {
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}, // second 4
 	)
 	at := func(seconds int) time.Time {
-		return statetest.TapeStartTime().Add(time.Duration(seconds) * time.Second)
+		return eventtapetest.TapeStartTime().Add(time.Duration(seconds) * time.Second)
 	}
 	next(t, s, nexus.QuestionAsked{ID: "q1", Attempt: "T1.1"}) // second 5
 	if got := s.TaskWorkTime(s.TaskByID("T1"), at(3600)); got != time.Second {

@@ -1,13 +1,13 @@
 package state
 
 import (
-	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/taskgraph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // taskOrder is the order of the plan's tasks.
 type taskOrder struct {
-	Graph *graph.TaskGraph // of the tasks; nil until the plan is approved
+	Graph *taskgraph.TaskGraph // of the tasks; nil until the plan is approved
 
 	rank    map[nexus.TaskID]int // minutes of the longest path that starts with a task
 	urgency map[nexus.TaskID]int // see [taskOrder.TaskUrgency]; nil if no task has a priority

@@ -13,7 +13,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/face/metrics"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -30,7 +30,7 @@ func TestFacesAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		events, err := statetest.ReadTape("r", string(text))
+		events, err := eventtapetest.ReadTape("r", string(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func said(r view.RunView, p *projection.RunProjection, e nexus.Event) figures {
 // is made by the projection alone, from what waits and what earlier runs took.
 func TestOneProjection(t *testing.T) {
 	makers := map[string][]string{"view": {"Of"}, "people": {"Waiting"}}
-	allowed := map[string]bool{"view/projection": true, "view/detail": true} // a task alone, which waits for what its run does
+	allowed := map[string]bool{"view/projection": true, "view/taskdetail": true} // a task alone, which waits for what its run does
 	root, files := filepath.Join("..", "..", "face"), 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

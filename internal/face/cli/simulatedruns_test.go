@@ -15,7 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
@@ -23,14 +23,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/view"
-	"github.com/nexus-ai-builder/nexus/internal/view/detail"
 	"github.com/nexus-ai-builder/nexus/internal/view/estimatetext"
 	"github.com/nexus-ai-builder/nexus/internal/view/health"
 	"github.com/nexus-ai-builder/nexus/internal/view/linemode"
 	"github.com/nexus-ai-builder/nexus/internal/view/notice"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/view/runquality"
 	"github.com/nexus-ai-builder/nexus/internal/view/runreport"
+	"github.com/nexus-ai-builder/nexus/internal/view/taskdetail"
 )
 
 // TestFacesAgreeOnSimulatedRuns cuts simulated runs at random points, which are parallel, failing, parked,
@@ -198,11 +198,11 @@ func (c *shownRun) compareTasks() {
 		lanes[n.ID] = n.Lane
 	}
 	for _, t := range c.run.Tasks {
-		d := detail.NewTaskDetail(c.state, c.run, c.state.TaskByID(t.ID), "")
+		d := taskdetail.NewTaskDetail(c.state, c.run, c.state.TaskByID(t.ID), "")
 		page, _ := c.projection.TaskDetailView(t.ID, c.now)
 		c.equal("show "+string(t.ID), d.Task, t)
 		c.equal("the page of "+string(t.ID), page.TaskView, t)
-		c.contains("show "+string(t.ID), detail.DrawTaskDetail(view.OutputStyle{Plain: true}, d), string(t.Status), t.Spent.String(), view.CountWithNoun(t.Rounds, "round"))
+		c.contains("show "+string(t.ID), taskdetail.DrawTaskDetail(view.OutputStyle{Plain: true}, d), string(t.Status), t.Spent.String(), view.CountWithNoun(t.Rounds, "round"))
 		var attempts, pages float64
 		var paid nexus.Money
 		for i, a := range d.Attempts {
@@ -295,7 +295,7 @@ func attemptOf(id nexus.SessionID) nexus.AttemptID {
 // compareReport compares the reports in all forms.
 func (c *shownRun) compareReport() {
 	r := c.run
-	q := quality.NewRunQuality(c.state, r, accept.BuildCriteriaTable(c.state, nil))
+	q := runquality.NewRunQuality(c.state, r, accept.BuildCriteriaTable(c.state, nil))
 	report := runreport.NewRunReport(runreport.ReportInput{
 		State: c.state, Run: r, Criteria: accept.BuildCriteriaTable(c.state, nil), Quality: q,
 		Graph: c.projection.PlanGraph(c.now), Timeline: c.projection.Timeline(c.now), Now: c.now,
@@ -340,7 +340,7 @@ func (c *shownRun) compareOthers() {
 	c.equal("waiting items", projection.CountWaiting(snap.Inbox), r.Waiting)
 	measured := measured(r)
 	c.equal("the metrics", []any{measured.landed, measured.open, measured.waiting, measured.worked}, []any{n.Landed, n.Active + n.Pending, r.Waiting, view.FormatSeconds(r.Seconds)})
-	f := history.SummarizeRuns([]history.RunRecord{history.SummarizeRun(c.state)})
+	f := runhistory.SummarizeRuns([]runhistory.RunRecord{runhistory.SummarizeRun(c.state)})
 	c.equal("the history", []any{f.Money, f.Of.Tasks, f.Of.Landed, f.Of.Failed, f.Of.Parked}, []any{r.Money.Spent, n.Total, n.Landed, n.Failed, n.Parked})
 	vitals := health.ReportFor(c.state, nil, c.held, c.now)
 	c.equal("the health of a run without a conductor", len(vitals.Attempts) > 0 && !c.held, false)

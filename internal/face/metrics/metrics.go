@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
@@ -25,7 +25,7 @@ const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 // MetricsInput is the input of the text.
 type MetricsInput struct {
 	Version string
-	Past    []history.RunRecord     // results of all runs
+	Past    []runhistory.RunRecord  // results of all runs
 	Going   []view.UnfinishedRunRow // unfinished runs
 }
 
@@ -83,8 +83,8 @@ func FormatMetrics(o MetricsInput) (string, error) {
 }
 
 // pastFamilies returns the metrics over all runs.
-func pastFamilies(all []history.RunRecord) []metricFamily {
-	f := history.SummarizeRuns(all)
+func pastFamilies(all []runhistory.RunRecord) []metricFamily {
+	f := runhistory.SummarizeRuns(all)
 	runs := newFamily("nexus_runs", prometheus.GaugeValue, "Runs by status, including those that have ended.", "status")
 	count := map[string]int{}
 	for _, r := range all {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/face/metrics"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -21,9 +21,9 @@ var update = flag.Bool("update", false, "rewrite the golden file")
 func metricSample() metrics.MetricsInput {
 	return metrics.MetricsInput{
 		Version: "v1.2.3",
-		Past: []history.RunRecord{
-			{ID: "a", Status: nexus.StatusDone, Money: 2_500_000_000, Tasks: []history.TaskRecord{{ID: "T1", Status: nexus.Landed}}},
-			{ID: "b", Status: nexus.StatusExecuting, Money: 10_000_000, Tasks: []history.TaskRecord{{ID: "T1", Status: nexus.Parked}}},
+		Past: []runhistory.RunRecord{
+			{ID: "a", Status: nexus.StatusDone, Money: 2_500_000_000, Tasks: []runhistory.TaskRecord{{ID: "T1", Status: nexus.Landed}}},
+			{ID: "b", Status: nexus.StatusExecuting, Money: 10_000_000, Tasks: []runhistory.TaskRecord{{ID: "T1", Status: nexus.Parked}}},
 		},
 		Going: []view.UnfinishedRunRow{{Repository: "/home/ann/my \"repo\"\\x", RunView: view.RunView{
 			ID: "b\n# TYPE evil counter\u202e", Status: nexus.StatusExecuting, Seconds: 12.5, Counts: view.TaskCounts{Total: 1, Parked: 1},

@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
-	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
-	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improveloop"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
+	"github.com/nexus-ai-builder/nexus/internal/face/questionchannel/questionruntest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 	"github.com/nexus-ai-builder/nexus/internal/view/notice"
@@ -74,7 +74,7 @@ func (p *phone) names() []string {
 // house is a repository with a phone.
 type house struct {
 	t    *testing.T
-	j    *channeltest.InMemoryRunJournal
+	j    *questionruntest.InMemoryRunJournal
 	dir  string
 	p    *phone
 	said []string
@@ -83,7 +83,7 @@ type house struct {
 
 func enter(t *testing.T) *house {
 	t.Helper()
-	return &house{t: t, j: channeltest.NewJournal(time.Now), dir: t.TempDir(), p: &phone{began: time.Now()}}
+	return &house{t: t, j: questionruntest.NewJournal(time.Now), dir: t.TempDir(), p: &phone{began: time.Now()}}
 }
 
 func (h *house) notifier(t notice.NoticeTiming, rules ...notice.DeliveryRule) Notifier {
@@ -216,7 +216,7 @@ func TestBatches(t *testing.T) {
 func TestQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // at midnight UTC
 		h := enter(t)
-		quiet, err := improve.ParseWeeklyHours("22:00-07:00")
+		quiet, err := improveloop.ParseWeeklyHours("22:00-07:00")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +362,7 @@ func TestAttend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
 		h.j.Append(nexus.AlertRaised{Kind: nexus.AlertMemory})
-		stop := h.notifier(notice.NoticeTiming{}).NotifyTerminal(t.Context(), channeltest.Run, h.p)
+		stop := h.notifier(notice.NoticeTiming{}).NotifyTerminal(t.Context(), questionruntest.Run, h.p)
 		synctest.Wait()
 		h.j.Append(alert)
 		stop()

@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/face/tui/reviewsheet"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -39,7 +39,7 @@ func (m *Model) isDiffFocused() bool {
 }
 
 // currentReview returns the change on the screen; nil: none.
-func (m *Model) currentReview() *diffview.TaskChangeReview {
+func (m *Model) currentReview() *changereview.TaskChangeReview {
 	d, _ := m.documentOrReason(m.diffKey())
 	if d == nil || m.tab != DiffTab {
 		return nil
@@ -158,7 +158,7 @@ func (m *Model) handleReviewKey(name string) (cmd tea.Cmd, mine bool) {
 }
 
 // approveChange approves the change in the version on the screen, not a later one.
-func (m *Model) approveChange(r *diffview.TaskChangeReview) (cmd tea.Cmd, mine bool) {
+func (m *Model) approveChange(r *changereview.TaskChangeReview) (cmd tea.Cmd, mine bool) {
 	if r.Question != "" {
 		return m.answerLandingQuestion(r), true
 	}
@@ -178,7 +178,7 @@ func (m *Model) approveChange(r *diffview.TaskChangeReview) (cmd tea.Cmd, mine b
 }
 
 // answerLandingQuestion answers the question whether the change may land, even if other questions wait.
-func (m *Model) answerLandingQuestion(r *diffview.TaskChangeReview) tea.Cmd {
+func (m *Model) answerLandingQuestion(r *changereview.TaskChangeReview) tea.Cmd {
 	for _, i := range m.snap.Inbox {
 		if i.ID != r.Question {
 			continue
@@ -197,7 +197,7 @@ func (m *Model) runReviewCommand(what string, args ...string) tea.Cmd {
 }
 
 // toggleChangesSinceReview toggles between the changes since the last review and all changes.
-func (m *Model) toggleChangesSinceReview(r *diffview.TaskChangeReview) {
+func (m *Model) toggleChangesSinceReview(r *changereview.TaskChangeReview) {
 	if r.Since == nil && !m.reviewing.since {
 		m.showNotice(true, "you have not reviewed it yet: all of it is shown")
 		return
@@ -207,7 +207,7 @@ func (m *Model) toggleChangesSinceReview(r *diffview.TaskChangeReview) {
 }
 
 // openReviewRow folds a file, edits a draft, or replies to a comment.
-func (m *Model) openReviewRow(r *diffview.TaskChangeReview) {
+func (m *Model) openReviewRow(r *changereview.TaskChangeReview) {
 	switch row := m.reviewing.currentRow(); row.Kind {
 	case reviewsheet.File, reviewsheet.Hunk:
 		m.reviewing.turned[row.Path] = !m.reviewing.turned[row.Path]
@@ -223,7 +223,7 @@ func (m *Model) openReviewRow(r *diffview.TaskChangeReview) {
 }
 
 // beginComment begins a comment on the selection.
-func (m *Model) beginComment(r *diffview.TaskChangeReview, kind nexus.CommentKind, suggest bool) {
+func (m *Model) beginComment(r *changereview.TaskChangeReview, kind nexus.CommentKind, suggest bool) {
 	k := &m.reviewing
 	if !r.Open {
 		m.showNotice(true, "%s", cmp.Or(r.Why, "it takes no comments now"))
@@ -255,7 +255,7 @@ func (m *Model) beginComment(r *diffview.TaskChangeReview, kind nexus.CommentKin
 }
 
 // composeComment lets the person type a comment: its text, or, for a suggestion, the new lines.
-func (m *Model) composeComment(r *diffview.TaskChangeReview, c nexus.ReviewComment, old string) {
+func (m *Model) composeComment(r *changereview.TaskChangeReview, c nexus.ReviewComment, old string) {
 	text := c.Body
 	if c.Replace != nil {
 		text = strings.TrimSuffix(c.Replace.Text, "\n")
@@ -304,7 +304,7 @@ func (m *Model) saveDraft(task nexus.TaskID, c nexus.ReviewComment, old string) 
 }
 
 // discardDraft discards the draft that keys act on.
-func (m *Model) discardDraft(r *diffview.TaskChangeReview) {
+func (m *Model) discardDraft(r *changereview.TaskChangeReview) {
 	id := r.Drafts[m.reviewing.currentRow().Draft].ID
 	m.dialog = dialog{kind: confirmDialog, title: "Discard this comment?", then: func(string) tea.Cmd {
 		return m.runReviewCommand("discard", "--discard", id, "--", string(r.Task))
@@ -312,7 +312,7 @@ func (m *Model) discardDraft(r *diffview.TaskChangeReview) {
 }
 
 // sendDrafts sends the unsent comments as one batch.
-func (m *Model) sendDrafts(r *diffview.TaskChangeReview) tea.Cmd {
+func (m *Model) sendDrafts(r *changereview.TaskChangeReview) tea.Cmd {
 	if len(r.Drafts) == 0 {
 		m.showNotice(true, "there is nothing to send: %s adds a comment", m.keyOf("comment"))
 		return nil
@@ -321,7 +321,7 @@ func (m *Model) sendDrafts(r *diffview.TaskChangeReview) tea.Cmd {
 }
 
 // toggleViewed toggles whether the file is marked as viewed.
-func (m *Model) toggleViewed(r *diffview.TaskChangeReview) tea.Cmd {
+func (m *Model) toggleViewed(r *changereview.TaskChangeReview) tea.Cmd {
 	path := m.reviewing.currentRow().Path
 	for _, f := range r.Files {
 		if f.Path != path || path == "" {
@@ -348,7 +348,7 @@ func quoteCSV(text string) string {
 }
 
 // resolveOrApply resolves a comment, or applies its suggestion.
-func (m *Model) resolveOrApply(r *diffview.TaskChangeReview, name string) tea.Cmd {
+func (m *Model) resolveOrApply(r *changereview.TaskChangeReview, name string) tea.Cmd {
 	row := m.reviewing.currentRow()
 	if row.Kind != reviewsheet.CommentText || r.Comments[row.Comment].ID == "" {
 		m.showNotice(true, "go to a comment first")

@@ -14,7 +14,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
@@ -51,10 +51,10 @@ func TestReview(t *testing.T) {
 	suggestion.Replace = &nexus.SuggestedReplacement{Text: "func Size() string { return \"1 KiB\" } // so far\nfunc Unit() string { return \"KiB\" }\nvar x int\n"}
 	must := place(2, 2, nexus.OldSide, old)
 	must.Kind = nexus.QuestionComment
-	drafts := []diffview.DraftComment{{ReviewComment: nexus.ReviewComment{ID: "d4", File: "size.go", Side: nexus.NewSide, Start: 3, Kind: nexus.MustComment, Body: "More."}, Line: 3}}
+	drafts := []changereview.DraftComment{{ReviewComment: nexus.ReviewComment{ID: "d4", File: "size.go", Side: nexus.NewSide, Start: 3, Kind: nexus.MustComment, Body: "More."}, Line: 3}}
 	for _, c := range []struct {
 		keys   string
-		drafts []diffview.DraftComment
+		drafts []changereview.DraftComment
 		want   []string
 		sent   *nexus.ReviewComment
 	}{
@@ -132,7 +132,7 @@ func TestReviewKeepsPlace(t *testing.T) {
 	if r := p.reviewing.currentRow(); r.Line.New != 3 {
 		t.Fatalf("%+v", r)
 	}
-	s.drafts = []diffview.DraftComment{{ReviewComment: nexus.ReviewComment{ID: "d1", File: "size.go", Kind: nexus.MustComment, Body: "First."}}}
+	s.drafts = []changereview.DraftComment{{ReviewComment: nexus.ReviewComment{ID: "d1", File: "size.go", Kind: nexus.MustComment, Body: "First."}}}
 	p.invalidateDocuments()
 	p.keys("w")
 	p.check(t) // it is laid out again

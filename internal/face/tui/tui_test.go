@@ -20,7 +20,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
-	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
@@ -67,7 +67,7 @@ type stage struct {
 	p      *projection.RunProjection
 	did    [][]string
 	typed  []string // what was given on standard input
-	drafts []diffview.DraftComment
+	drafts []changereview.DraftComment
 	patch  string // the change of T1; empty: changedFile
 	asks   string // whether it may land, the question
 	fails  string // why nothing that is done works
@@ -88,22 +88,22 @@ func (s *stage) Read(_ context.Context, ask SnapshotRequest) (RunSnapshot, error
 }
 
 // review is a change of two files, in which people said something.
-func (s *stage) review() diffview.TaskChangeReview {
-	r := diffview.TaskChangeReview{
+func (s *stage) review() changereview.TaskChangeReview {
+	r := changereview.TaskChangeReview{
 		Run: "261126-1500-abc", Task: "T1", Status: nexus.Running, Attempt: "T1.1", Round: 2, Base: "abcdef", Commit: "0123456789abcdef",
 		Added: 2, Deleted: 1, Open: true, Must: []string{"c1"}, Seen: 1, Drafts: s.drafts,
-		Since: &diffview.ChangesSinceReview{Commit: "fedcba98"}, Question: s.asks,
+		Since: &changereview.ChangesSinceReview{Commit: "fedcba98"}, Question: s.asks,
 	}
 	for i, f := range diffreview.ParseDiff(cmp.Or(s.patch, changedFile)) {
-		r.Files = append(r.Files, diffview.ReviewedFile{DiffFile: f, Risk: diffreview.NormalRisk, Hash: "h", Viewed: i == 1})
+		r.Files = append(r.Files, changereview.ReviewedFile{DiffFile: f, Risk: diffreview.NormalRisk, Hash: "h", Viewed: i == 1})
 		if i == 0 {
 			r.Since.Files = []diffreview.DiffFile{f}
 		}
 	}
-	r.Comments = []diffview.ShownComment{
+	r.Comments = []changereview.ShownComment{
 		{
 			ReviewComment: nexus.ReviewComment{ID: "c1", File: "size.go", Side: nexus.NewSide, Start: 2, Kind: nexus.MustComment, Body: "Say the unit."}, By: "ada", State: "answered", Line: 2,
-			Answers: []diffview.ShownCommentAnswer{{CommentAnswer: nexus.CommentAnswer{Comment: "c1", Reply: nexus.CommentDeclined, Why: "The plan says so."}, Attempt: "T1.1", Round: 2, Commit: "0123456789abcdef"}},
+			Answers: []changereview.ShownCommentAnswer{{CommentAnswer: nexus.CommentAnswer{Comment: "c1", Reply: nexus.CommentDeclined, Why: "The plan says so."}, Attempt: "T1.1", Round: 2, Commit: "0123456789abcdef"}},
 		},
 		{
 			ReviewComment: nexus.ReviewComment{ID: "c2", Kind: nexus.PraiseComment, Body: "Nice."}, By: "bob", State: "told",

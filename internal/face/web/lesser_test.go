@@ -12,8 +12,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/channel"
-	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
+	"github.com/nexus-ai-builder/nexus/internal/face/questionchannel"
+	"github.com/nexus-ai-builder/nexus/internal/face/questionchannel/questionruntest"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -21,9 +21,9 @@ import (
 // TestLeftTask lets nobody retry or skip a task who may only answer questions,
 // by no way that takes answers.
 func TestLeftTask(t *testing.T) {
-	j := channeltest.NewJournal(time.Now)
+	j := questionruntest.NewJournal(time.Now)
 	j.Append(nexus.TaskParked{Task: "T1", Why: "it is hard"})
-	d, err := channel.OpenInbox(t.Context(), j, j.IsConducted, time.Now)
+	d, err := questionchannel.OpenInbox(t.Context(), j, j.IsConducted, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestLeftTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	channeltest.RunAll(t, d.Follow, s.Serve)
+	questionruntest.RunAll(t, d.Follow, s.Serve)
 	send := func(role access.Role, path, kind, body string) (int, string) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.Address()+path, strings.NewReader(body))
 		if err != nil {

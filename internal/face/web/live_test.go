@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/common/hub"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/projectionhub"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/page"
 )
@@ -23,7 +23,7 @@ func TestDeafPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var live http.Handler
-				for _, r := range page.NewPages(access.WebBackend{Hub: &hub.ProjectionHub{}, Now: clock}, nil).Routes() {
+				for _, r := range page.NewPages(access.WebBackend{Hub: &projectionhub.ProjectionHub{}, Now: clock}, nil).Routes() {
 					if r.Pattern == "/live" {
 						live = r.Handler
 					}

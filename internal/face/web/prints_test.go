@@ -8,11 +8,11 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
-	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandjson"
 	"github.com/nexus-ai-builder/nexus/internal/view/hostiletest"
 	"github.com/nexus-ai-builder/nexus/internal/view/runreport"
 )
@@ -29,12 +29,12 @@ func prints(t *testing.T, args []string) json.RawMessage {
 		name += " " + args[1]
 	}
 	object := map[string]any{
-		"review": new(diffview.TaskChangeReview), "status --report": new(runreport.Report), "runs --stats": new(history.RunHistoryStatistics), "plan": new(api.PlanChanges),
-		"memory": new(commandoutput.MemoryListOutput), "rules": new(commandoutput.RulesOutput), "models": new(commandoutput.ModelsOutput), "doctor": new(commandoutput.DoctorOutput), "config": new(commandoutput.ConfigOutput),
+		"review": new(changereview.TaskChangeReview), "status --report": new(runreport.Report), "runs --stats": new(runhistory.RunHistoryStatistics), "plan": new(api.PlanChanges),
+		"memory": new(commandjson.MemoryListOutput), "rules": new(commandjson.RulesOutput), "models": new(commandjson.ModelsOutput), "doctor": new(commandjson.DoctorOutput), "config": new(commandjson.ConfigOutput),
 		"check": &map[string]string{"state": hostile},
 	}[name]
 	if args[0] == "config" && args[1] == "get" {
-		object = new(commandoutput.SettingExplanation)
+		object = new(commandjson.SettingExplanation)
 	}
 	if object == nil {
 		return nil

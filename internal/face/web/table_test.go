@@ -16,9 +16,9 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
-	"github.com/nexus-ai-builder/nexus/internal/face/channel"
-	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
-	"github.com/nexus-ai-builder/nexus/internal/face/common/hub"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/projectionhub"
+	"github.com/nexus-ai-builder/nexus/internal/face/questionchannel"
+	"github.com/nexus-ai-builder/nexus/internal/face/questionchannel/questionruntest"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -58,7 +58,7 @@ func openWhole(t *testing.T, o Options) *whole {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hub, err := hub.OpenHub(t.Context(), j, hub.Options{Now: time.Now})
+	hub, err := projectionhub.OpenHub(t.Context(), j, projectionhub.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func openWhole(t *testing.T, o Options) *whole {
 	blob := func(string) ([]byte, error) { return []byte(hostile), nil }
 	site := access.WebBackend{Hub: hub, Journal: j, Act: act, Now: time.Now, Place: hostile, Blob: blob}
 	feed := api.OpenFeed(j, 0)
-	inbox, err := channel.OpenInbox(t.Context(), j, func(context.Context, nexus.RunID) bool { return true }, time.Now)
+	inbox, err := questionchannel.OpenInbox(t.Context(), j, func(context.Context, nexus.RunID) bool { return true }, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func openWhole(t *testing.T, o Options) *whole {
 	for _, role := range access.Roles {
 		w.s.rateLimiter(access.TokenOwner{Name: "the-" + string(role)}).SetLimit(rate.Inf)
 	}
-	channeltest.RunAll(t, inbox.Follow, w.s.Serve)
+	questionruntest.RunAll(t, inbox.Follow, w.s.Serve)
 	return w
 }
 

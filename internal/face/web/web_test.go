@@ -15,25 +15,25 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
-	"github.com/nexus-ai-builder/nexus/internal/face/channel"
-	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
+	"github.com/nexus-ai-builder/nexus/internal/face/questionchannel"
+	"github.com/nexus-ai-builder/nexus/internal/face/questionchannel/questionruntest"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 )
 
 // site is a page at work.
 type site struct {
 	t *testing.T
-	j *channeltest.InMemoryRunJournal
+	j *questionruntest.InMemoryRunJournal
 	s *Server
 	c *http.Client // a browser that has not been here
 }
 
 func open(t *testing.T) *site {
 	t.Helper()
-	j := channeltest.NewJournal(time.Now)
+	j := questionruntest.NewJournal(time.Now)
 	j.AskQuestion("q1", humaninput.SecurityTrigger, "may it run <script>alert(1)</script>?")
 	j.AskQuestion("q2", humaninput.AmbiguityTrigger, "which?")
-	d, err := channel.OpenInbox(t.Context(), j, j.IsConducted, time.Now)
+	d, err := questionchannel.OpenInbox(t.Context(), j, j.IsConducted, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func open(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	channeltest.RunAll(t, d.Follow, s.Serve)
+	questionruntest.RunAll(t, d.Follow, s.Serve)
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
-	"github.com/nexus-ai-builder/nexus/internal/work/diagnose"
+	"github.com/nexus-ai-builder/nexus/internal/work/criteriondiagnosis"
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
@@ -56,7 +56,7 @@ func (m *LocalExecutor) ExecuteIntent(ctx context.Context, intent nexus.Fact, v 
 	case nexus.ComplexityRatingStarted:
 		return m.chooseStartTiers(ctx, f, v, d)
 	case nexus.FaultSearchStarted:
-		return diagnose.FindFaults(ctx, m.Worker, v, f.Faults, d)
+		return criteriondiagnosis.FindFaults(ctx, m.Worker, v, f.Faults, d)
 	case nexus.TaskSplitStarted:
 		return m.splitTask(ctx, f, v, d)
 	case nexus.AdditionPlanningStarted:

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/audit"
-	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toyworld"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
@@ -49,7 +49,7 @@ func (j *shared) ask(r nexus.Request) {
 
 // stage is the toy world as [playToEnd.ConductRun] wants it, on the bubble's clock.
 type stage struct {
-	*toy.SimulatedWorld
+	*toyworld.SimulatedWorld
 	open func(nexus.AttemptID, string)
 }
 
@@ -65,7 +65,7 @@ func (s stage) ExecuteIntent(ctx context.Context, intent nexus.Fact, v state.Wor
 			return context.Cause(ctx)
 		}
 	}
-	return (&toy.SimulatedWorker{SimulatedWorld: s.SimulatedWorld, Desk: d, Nap: nap, Now: time.Now, View: v, Open: s.open}).ExecuteIntent(ctx, intent)
+	return (&toyworld.SimulatedWorker{SimulatedWorld: s.SimulatedWorld, Desk: d, Nap: nap, Now: time.Now, View: v, Open: s.open}).ExecuteIntent(ctx, intent)
 }
 
 // TestConduct lets the real Conduct, with goroutines and all, conduct runs in
@@ -83,8 +83,8 @@ func TestConduct(t *testing.T) {
 func conduct(t *testing.T, seed uint64) {
 	t.Helper()
 	dice := rand.New(rand.NewPCG(seed, 4))
-	scenario := toy.DrawScenario(dice)
-	world := toy.NewWorld(scenario, rand.New(rand.NewPCG(seed, 5)), nil, t.Errorf)
+	scenario := toyworld.DrawScenario(dice)
+	world := toyworld.NewWorld(scenario, rand.New(rand.NewPCG(seed, 5)), nil, t.Errorf)
 	books := audit.NewFactAudit(world, func(string) nexus.Money { return 0 }, t.Errorf)
 	j := &shared{memoryJournal: &memoryJournal{run: "r", now: time.Now, booked: books.RecordEvent, fault: func() error { return nil }, other: func() {}}}
 	j.appendForeign(nexus.GoalAccepted{Base: world.Snapshot().Tip, Limits: scenario.Limits})
@@ -212,7 +212,7 @@ func TestDrainEndsWhatCanBeDoneAgain(t *testing.T) {
 				j := &shared{memoryJournal: &memoryJournal{run: "r", now: time.Now, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}}
 				c.limits.RunMoney, c.limits.Losses = nexus.Dollar, 1
 				j.appendForeign(nexus.GoalAccepted{Base: "c0", Limits: c.limits})
-				j.appendForeign(toy.PlanFacts([]nexus.Task{{ID: "T1", Title: "a task"}})...)
+				j.appendForeign(toyworld.PlanFacts([]nexus.Task{{ID: "T1", Title: "a task"}})...)
 				if c.landing {
 					j.appendForeign(nexus.RunStarted{}, nexus.PlanApproved{By: "policy"}, nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"},
 						nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "t1"})
@@ -276,7 +276,7 @@ func follow(ctx context.Context, j *shared, requests chan<- nexus.Event) {
 }
 
 // people ask for this and that, and do not let a run wait for ever.
-func people(ctx context.Context, j *shared, dice *rand.Rand, s toy.RunScenario) {
+func people(ctx context.Context, j *shared, dice *rand.Rand, s toyworld.RunScenario) {
 	for n := 0; ; n++ {
 		select {
 		case <-time.After(time.Duration(dice.IntN(int(20 * time.Minute)))):

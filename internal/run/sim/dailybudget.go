@@ -6,7 +6,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toyworld"
 	"github.com/nexus-ai-builder/nexus/internal/sys/dailybudget"
 )
 
@@ -31,7 +31,7 @@ func (p *simulatedDailyBudget) Claim(_ context.Context, own, limit nexus.Money) 
 	if day := p.now().UTC().Format(time.DateOnly); day != p.day {
 		p.day, p.own, p.others = day, 0, 0
 	}
-	if more := toy.Worst * nexus.Money(p.pick(3)); p.pick(8) == 0 && limit > 0 && p.own+p.others+more <= limit {
+	if more := toyworld.Worst * nexus.Money(p.pick(3)); p.pick(8) == 0 && limit > 0 && p.own+p.others+more <= limit {
 		p.others += more
 	}
 	granted := limit <= 0 || own+p.others <= limit

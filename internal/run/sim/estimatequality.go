@@ -11,10 +11,10 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toyworld"
 )
 
 // EstimateQuality is the accuracy of the estimates over many runs. A share is 1 if all were right.
@@ -137,13 +137,13 @@ func (r *simulatedTaskDurations) playRun(sum *estimateResultTally) error {
 	ctx := context.Background()
 	r.runs++
 	id := nexus.RunID(fmt.Sprint("r", r.runs))
-	p := &timedRunSimulation{now: statetest.TapeStartTime()}
+	p := &timedRunSimulation{now: eventtapetest.TapeStartTime()}
 	p.journal = &memoryJournal{run: id, now: func() time.Time { return p.now }, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}
 	limits := nexus.DefaultLimits()
 	limits.Parallel, limits.TaskTime, limits.RunTime, limits.Alerts = 1+r.dice.IntN(5), 0, 0, nexus.AlertThresholds{}
 	x := r.past.EstimateBasis(func(nexus.Role, nexus.Task, nexus.Usage) (nexus.Money, bool) { return 0, false })
 	p.journal.appendForeign(nexus.GoalAccepted{Goal: nexus.Goal{Text: "foresee"}, Base: "c0", Limits: limits, Routing: nexus.StartTierRules{Order: []string{route.Manual, route.Keyword}, Experience: x}})
-	p.journal.appendForeign(toy.PlanFacts(r.makePlan())...)
+	p.journal.appendForeign(toyworld.PlanFacts(r.makePlan())...)
 	core, err := run.BeginRun(ctx, p.journal, id, run.StartOptions{})
 	if err != nil {
 		return err

@@ -20,11 +20,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/audit"
-	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toyworld"
 )
 
 // Limits of one run. A run that exceeds them does not end.
@@ -53,10 +53,10 @@ type SeedRunResult struct {
 
 // runSimulator is one run in its virtual world.
 type runSimulator struct {
-	scenario toy.RunScenario
+	scenario toyworld.RunScenario
 	dice     *rand.Rand // of the driver; the world has its own
 	backs    *rand.Rand // decides when and to which point a person rewinds
-	world    *toy.SimulatedWorld
+	world    *toyworld.SimulatedWorld
 	journal  *memoryJournal
 	purse    auditedDailyBudget
 	audit    *audit.FactAudit
@@ -87,8 +87,8 @@ func playSeed(seed uint64) SeedRunResult { return newSeedSim(seed).playRun(seed)
 
 // newSeedSim returns the run of a seed before it is opened.
 func newSeedSim(seed uint64) *runSimulator {
-	dice := rand.New(rand.NewPCG(seed, 1))                                             //nolint:gosec // a seed must give the same dice
-	s := newRunSimulator(toy.DrawScenario(dice), dice, rand.New(rand.NewPCG(seed, 2))) //nolint:gosec // as above
+	dice := rand.New(rand.NewPCG(seed, 1))                                                  //nolint:gosec // a seed must give the same dice
+	s := newRunSimulator(toyworld.DrawScenario(dice), dice, rand.New(rand.NewPCG(seed, 2))) //nolint:gosec // as above
 	s.useDailyBudget(&simulatedDailyBudget{now: func() time.Time { return s.now }, pick: dice.IntN})
 	return s
 }
@@ -106,10 +106,10 @@ func (s *runSimulator) playRun(seed uint64) SeedRunResult {
 }
 
 // newRunSimulator returns a run before it is opened.
-func newRunSimulator(scenario toy.RunScenario, dice, worlds *rand.Rand) *runSimulator {
-	s := &runSimulator{scenario: scenario, dice: dice, now: statetest.TapeStartTime(), workers: map[run.WorkKey]*workerCoroutine{}}
+func newRunSimulator(scenario toyworld.RunScenario, dice, worlds *rand.Rand) *runSimulator {
+	s := &runSimulator{scenario: scenario, dice: dice, now: eventtapetest.TapeStartTime(), workers: map[run.WorkKey]*workerCoroutine{}}
 	s.backs = rand.New(rand.NewPCG(uint64(len(scenario.Tasks)), uint64(scenario.Limits.Turns))) //nolint:gosec // a seed must give the same dice
-	s.world = toy.NewWorld(s.scenario, worlds, s.drawProcessDeath, s.reportViolation)
+	s.world = toyworld.NewWorld(s.scenario, worlds, s.drawProcessDeath, s.reportViolation)
 	s.audit = audit.NewFactAudit(s.world, func(day string) nexus.Money { return s.purse.Others(day) }, s.reportViolation)
 	s.journal = &memoryJournal{run: "sim", now: func() time.Time { return s.now }, booked: s.observeEvent, fault: s.injectFault, other: s.appendBetween}
 	return s
@@ -122,7 +122,7 @@ func (s *runSimulator) resultOf(seed uint64) SeedRunResult {
 	books := s.world.Snapshot()
 	r := SeedRunResult{
 		Seed: seed, Tasks: len(s.scenario.Tasks), Landed: len(books.Landed), Steps: s.steps, Events: len(s.journal.events),
-		Calls: books.Calls, Repeated: books.Repeated, Deaths: s.deaths, Lives: s.lives, Virtual: s.now.Sub(statetest.TapeStartTime()), Violation: s.violation, Status: s.status,
+		Calls: books.Calls, Repeated: books.Repeated, Deaths: s.deaths, Lives: s.lives, Virtual: s.now.Sub(eventtapetest.TapeStartTime()), Violation: s.violation, Status: s.status,
 	}
 	if s.violation != "" {
 		r.Tape = fmt.Sprintf("# seed %d: %s\n%s", seed, s.violation, s.formatTape())
@@ -138,7 +138,7 @@ func (s *runSimulator) acceptGoal() {
 	}
 	s.journal.appendForeign(goal)
 	if s.scenario.Given {
-		s.journal.appendForeign(toy.PlanFacts(s.scenario.Tasks)...)
+		s.journal.appendForeign(toyworld.PlanFacts(s.scenario.Tasks)...)
 	}
 	s.scheduleAt(s.now, 0, s.startProcess)
 	for range s.scenario.Requests {
@@ -268,7 +268,7 @@ func (s *runSimulator) killProcess() {
 func (s *runSimulator) killWorkers() {
 	s.life++ // the remaining events of this life never happen
 	for key, k := range s.workers {
-		k.gone = toy.ErrDead
+		k.gone = toyworld.ErrDead
 		k.stop()
 		delete(s.workers, key)
 	}
@@ -277,7 +277,7 @@ func (s *runSimulator) killWorkers() {
 // drawProcessDeath reports whether the process dies here. Once it does, it is dead for the rest of the
 // step.
 func (s *runSimulator) drawProcessDeath() bool {
-	if !s.dead && s.deaths < s.scenario.Crashes && toy.Probability(s.dice.Float64()) < s.scenario.Crash {
+	if !s.dead && s.deaths < s.scenario.Crashes && toyworld.Probability(s.dice.Float64()) < s.scenario.Crash {
 		s.dead = true
 	}
 	return s.dead
@@ -287,12 +287,12 @@ func (s *runSimulator) drawProcessDeath() bool {
 func (s *runSimulator) injectFault() error {
 	switch {
 	case s.drawProcessDeath():
-		return toy.ErrDead
+		return toyworld.ErrDead
 	case len(s.journal.events) > maxEvents:
 		s.reportViolation("the journal grows without end")
 		s.dead = true
-		return toy.ErrDead
-	case s.deaths < s.scenario.Crashes && toy.Probability(s.dice.Float64()) < s.scenario.Storage:
+		return toyworld.ErrDead
+	case s.deaths < s.scenario.Crashes && toyworld.Probability(s.dice.Float64()) < s.scenario.Storage:
 		return &nexus.Error{Code: nexus.CodeStorage, Message: "the disk is tired"}
 	}
 	return nil
@@ -338,7 +338,7 @@ func (s *runSimulator) formatTape() string {
 			notes = notes[1:]
 		}
 		if i < len(s.journal.events) {
-			fmt.Fprintln(&b, statetest.FormatEvent(s.journal.events[i]))
+			fmt.Fprintln(&b, eventtapetest.FormatEvent(s.journal.events[i]))
 		}
 	}
 	return b.String()
@@ -347,7 +347,7 @@ func (s *runSimulator) formatTape() string {
 // addTapeNote writes an event outside of the journal to the tape.
 func (s *runSimulator) addTapeNote(format string, args ...any) {
 	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\n# ")
-	s.notes = append(s.notes, eventTapeNote{len(s.journal.events), fmt.Sprintf("# @%s %s\n", s.now.Sub(statetest.TapeStartTime()), text)})
+	s.notes = append(s.notes, eventTapeNote{len(s.journal.events), fmt.Sprintf("# @%s %s\n", s.now.Sub(eventtapetest.TapeStartTime()), text)})
 }
 
 // reportViolation records a violation. The first one counts.

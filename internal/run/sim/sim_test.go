@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
@@ -98,7 +98,7 @@ func TestSchedule(t *testing.T) {
 // somebody stopped it before while nobody conducted it, even before it began.
 func TestTakenUpGoesOn(t *testing.T) {
 	for _, begun := range []bool{false, true} {
-		now := statetest.TapeStartTime()
+		now := eventtapetest.TapeStartTime()
 		j := &memoryJournal{run: "r", now: func() time.Time { return now }, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}
 		j.appendForeign(nexus.GoalAccepted{Base: "c0", Limits: nexus.Limits{RunMoney: nexus.Dollar}})
 		if begun {

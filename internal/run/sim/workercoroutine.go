@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toyworld"
 )
 
 // workerCoroutine runs an actor as a coroutine: when the actor waits, it passes a function to the
@@ -39,7 +39,7 @@ func (s *runSimulator) startWorker(w run.RecordedIntent) {
 	}
 	ctx := context.Background()
 	k := &workerCoroutine{sim: s, work: w}
-	x := &toy.SimulatedWorker{SimulatedWorld: s.world, Desk: k, Nap: k.sleepVirtual, Now: func() time.Time { return s.now }, View: w.View, Open: s.audit.CheckWorktree}
+	x := &toyworld.SimulatedWorker{SimulatedWorld: s.world, Desk: k, Nap: k.sleepVirtual, Now: func() time.Time { return s.now }, View: w.View, Open: s.audit.CheckWorktree}
 	k.next, k.stop = iter.Pull(func(yield func(func(int)) bool) {
 		k.yield = yield
 		k.facts, k.err = x.ExecuteIntent(ctx, w.Intent)
@@ -98,7 +98,7 @@ func (k *workerCoroutine) waitFor(do func(turn int)) error {
 	k.turn++
 	k.failed = nil
 	if !k.yield(do) {
-		k.gone = toy.ErrDead
+		k.gone = toyworld.ErrDead
 	}
 	if k.gone != nil {
 		return k.gone

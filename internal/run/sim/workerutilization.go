@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toyworld"
 )
 
 // WorkerUtilization describes how well a run used its workers.
@@ -33,7 +33,7 @@ type WorkerUtilization struct {
 func MeasureSchedule(tasks, parallel int, seed uint64) WorkerUtilization {
 	dice := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // a seed must give the same dice
 	plan := widePlan(dice, tasks)
-	p := &timedRunSimulation{now: statetest.TapeStartTime(), takes: map[nexus.TaskID]time.Duration{}}
+	p := &timedRunSimulation{now: eventtapetest.TapeStartTime(), takes: map[nexus.TaskID]time.Duration{}}
 	p.journal = &memoryJournal{run: "pace", now: func() time.Time { return p.now }, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}
 	out := WorkerUtilization{Seed: seed, Tasks: tasks, Parallel: parallel}
 	ends := map[nexus.TaskID]time.Duration{}
@@ -50,11 +50,11 @@ func MeasureSchedule(tasks, parallel int, seed uint64) WorkerUtilization {
 	}
 	limits := nexus.Limits{Parallel: parallel, RunMoney: 1, LandTries: 1}
 	p.journal.appendForeign(nexus.GoalAccepted{Goal: nexus.Goal{Text: "pace"}, Base: "c0", Limits: limits})
-	p.journal.appendForeign(toy.PlanFacts(plan)...)
+	p.journal.appendForeign(toyworld.PlanFacts(plan)...)
 	if err := p.playToEnd(); err != nil {
 		out.Problem = err.Error()
 	}
-	out.Took, out.Landed = p.now.Sub(statetest.TapeStartTime()), p.landed
+	out.Took, out.Landed = p.now.Sub(eventtapetest.TapeStartTime()), p.landed
 	out.Bound = max(out.Path, out.Work/time.Duration(max(1, parallel)))
 	if out.Took > 0 {
 		out.Efficiency = float64(out.Bound) / float64(out.Took)

@@ -8,13 +8,13 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/lessons"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toyworld"
 )
 
 // RunSeriesWorkload is a series of runs of one repository.
@@ -44,8 +44,8 @@ func (t WorkloadResult) PerLanded() float64 { return t.Money.Dollars() / float64
 // the same luck.
 func PlayWorkload(seed uint64, w RunSeriesWorkload, learns bool) (WorkloadResult, error) {
 	var out WorkloadResult
-	var past []history.RunRecord
-	now := statetest.TapeStartTime()
+	var past []runhistory.RunRecord
+	now := eventtapetest.TapeStartTime()
 	for r := range w.Runs {
 		l := &nexus.RunLessons{}
 		usual := nexus.StartTierRules{Order: []string{route.Manual, route.Adaptive, route.Keyword}}
@@ -146,35 +146,35 @@ func (p *workloadRunSimulation) makePlan() []nexus.Task {
 	return plan
 }
 
-func (p *workloadRunSimulation) playRun(r nexus.StartTierRules) (history.RunRecord, error) {
+func (p *workloadRunSimulation) playRun(r nexus.StartTierRules) (runhistory.RunRecord, error) {
 	limits := nexus.DefaultLimits()
 	limits.RunMoney, limits.Parallel, limits.Parts = 1_000_000*nexus.Dollar, 2, 0
 	p.journal.appendForeign(nexus.GoalAccepted{Goal: nexus.Goal{Text: "teach"}, Base: "c0", Limits: limits, Routing: r})
-	p.journal.appendForeign(toy.PlanFacts(p.makePlan())...)
+	p.journal.appendForeign(toyworld.PlanFacts(p.makePlan())...)
 	ctx := context.Background()
 	core, err := run.BeginRun(ctx, p.journal, p.journal.run, run.StartOptions{})
 	if err != nil {
-		return history.RunRecord{}, err
+		return runhistory.RunRecord{}, err
 	}
 	for step := 0; ; step++ {
 		start, _, err := core.DecideUntilDone(ctx, p.now)
 		if err != nil || step > maxSteps {
-			return history.RunRecord{}, fmt.Errorf("after %d steps: %w", step, err)
+			return runhistory.RunRecord{}, fmt.Errorf("after %d steps: %w", step, err)
 		}
 		for _, w := range start {
 			took, facts := p.attemptResult(w)
 			heap.Push(&p.queue, scheduledSimulationEvent{at: p.now.Add(took), seq: p.queue.Len(), do: func() { p.failed = core.FinishWork(ctx, w, facts, nil) }})
 		}
 		if core.IsOver() {
-			return history.SummarizeRun(core.State), nil
+			return runhistory.SummarizeRun(core.State), nil
 		}
 		e, ok := heap.Pop(&p.queue).(scheduledSimulationEvent)
 		if !ok {
-			return history.RunRecord{}, fmt.Errorf("nothing happens any more")
+			return runhistory.RunRecord{}, fmt.Errorf("nothing happens any more")
 		}
 		p.now = e.at
 		if e.do(); p.failed != nil {
-			return history.RunRecord{}, p.failed
+			return runhistory.RunRecord{}, p.failed
 		}
 	}
 }

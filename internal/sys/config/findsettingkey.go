@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 	"github.com/nexus-ai-builder/nexus/internal/sys/spelling"
 )
 
@@ -42,19 +42,19 @@ func (k SettingKey) wildcardName(path []string) (string, error) {
 	}
 	name := path[i]
 	if strings.HasPrefix(k.Name, "pricing.") {
-		if _, err := kind.ModelNameKind().Parse(name); err != nil {
-			return "", fmt.Errorf("%s: %s %w", formatKeyPath(path), kind.QuoteForeign(name), err)
+		if _, err := valuekind.ModelNameKind().Parse(name); err != nil {
+			return "", fmt.Errorf("%s: %s %w", formatKeyPath(path), valuekind.QuoteForeign(name), err)
 		}
 		return name, nil
 	}
 	if strings.HasPrefix(k.Name, "packages.") {
-		if err := kind.CheckPlainText(name); err != nil || strings.TrimSpace(name) == "" {
-			return "", fmt.Errorf("%s: %s is not the name or the directory of a package", formatKeyPath(path), kind.QuoteForeign(name))
+		if err := valuekind.CheckPlainText(name); err != nil || strings.TrimSpace(name) == "" {
+			return "", fmt.Errorf("%s: %s is not the name or the directory of a package", formatKeyPath(path), valuekind.QuoteForeign(name))
 		}
 		return name, nil
 	}
-	if !kind.IsSettingName(name) {
-		return "", fmt.Errorf("%s: %s is not a name of letters, digits, _ and -", formatKeyPath(path), kind.QuoteForeign(name))
+	if !valuekind.IsSettingName(name) {
+		return "", fmt.Errorf("%s: %s is not a name of letters, digits, _ and -", formatKeyPath(path), valuekind.QuoteForeign(name))
 	}
 	return name, nil
 }
@@ -129,9 +129,9 @@ func (l *settingsLoader) pathOfVariable(name string) ([]string, error) {
 	}
 	switch {
 	case least <= 2:
-		return nil, fmt.Errorf("environment: unknown variable %s; did you mean %s?", kind.QuoteForeign(name), best)
+		return nil, fmt.Errorf("environment: unknown variable %s; did you mean %s?", valuekind.QuoteForeign(name), best)
 	case ours:
-		return nil, fmt.Errorf("environment: no key has the variable %s", kind.QuoteForeign(name))
+		return nil, fmt.Errorf("environment: no key has the variable %s", valuekind.QuoteForeign(name))
 	default:
 		return nil, nil
 	}
@@ -157,8 +157,8 @@ func formatKeyPath(path []string) string {
 	parts := make([]string, len(path))
 	for i, p := range path {
 		parts[i] = p
-		if !kind.IsSettingName(p) && p != "*" {
-			parts[i] = kind.QuoteForeign(p)
+		if !valuekind.IsSettingName(p) && p != "*" {
+			parts[i] = valuekind.QuoteForeign(p)
 		}
 	}
 	return strings.Join(parts, ".")
@@ -181,7 +181,7 @@ func nestValue(path []string, v any) map[string]any {
 func tomlTypeName(v settingSourceValue) string {
 	switch x := v.raw.(type) {
 	case string:
-		return kind.QuoteForeign(x)
+		return valuekind.QuoteForeign(x)
 	case int64, float64, bool:
 		return fmt.Sprint(x)
 	case []any:
@@ -207,11 +207,11 @@ func ExplainSettings(c Config, o SettingOrigins) []Setting {
 	var all []Setting
 	for _, k := range MemberKeys() {
 		for _, s := range k.get(c) {
-			text := kind.FormatValue(s.value)
+			text := valuekind.FormatValue(s.value)
 			if m, isMoney := s.value.(nexus.Money); isMoney && m == 0 && o.OriginOf(s.name).Layer == LayerDefault && strings.Contains(k.Name, "*") {
 				continue // a price that is not set
 			}
-			if k.kind.Description == kind.CommandLineKind().Description && s.value == "" {
+			if k.kind.Description == valuekind.CommandLineKind().Description && s.value == "" {
 				text = "false"
 			}
 			if text == `""` && o.OriginOf(s.name).Layer == LayerDefault {

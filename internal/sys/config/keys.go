@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 )
 
 // SettingKey describes one setting.
@@ -26,7 +26,7 @@ type SettingKey struct {
 	// as models.fast and models.strong of models.*. Sources set the members.
 	Members []SettingKey
 
-	kind  kind.Kind
+	kind  valuekind.Kind
 	least bool                                // the project's file may only lower it
 	adds  bool                                // the values of all layers are combined
 	set   func(c *Config, name string, v any) // v was read by kind; name replaces the "*"
@@ -104,7 +104,7 @@ func (k *SettingKey) derive(d Config) {
 	k.Type = k.kind.Description
 	if !strings.Contains(k.Name, "*") {
 		for _, s := range k.get(d) {
-			k.Default = kind.FormatValue(s.value)
+			k.Default = valuekind.FormatValue(s.value)
 		}
 	}
 	section, _, _ := strings.Cut(k.Name, ".")
@@ -130,33 +130,33 @@ func limitKeys() []SettingKey {
 	const told = "it decides when you are alerted"
 	const lower = "the project's file may lower it, not raise it"
 	return []SettingKey{
-		newSingleKey("limits.parallel", kind.WholeNumberKind(1, 256), "maximum number of attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
-		newSingleKey("limits.turns", kind.WholeNumberKind(1, 10_000), "model calls in a session", func(c *Config) *int { return &c.Limits.Turns }),
-		newSingleKey("limits.rounds", kind.WholeNumberKind(1, 10_000), "times an agent may write, over all attempts of a task", func(c *Config) *int { return &c.Limits.Rounds }),
+		newSingleKey("limits.parallel", valuekind.WholeNumberKind(1, 256), "maximum number of attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
+		newSingleKey("limits.turns", valuekind.WholeNumberKind(1, 10_000), "model calls in a session", func(c *Config) *int { return &c.Limits.Turns }),
+		newSingleKey("limits.rounds", valuekind.WholeNumberKind(1, 10_000), "times an agent may write, over all attempts of a task", func(c *Config) *int { return &c.Limits.Rounds }),
 		familyKey("limits.per_tier.*", "attempts of a task at a tier; 0: none",
 			tierAttemptsKey("limits.per_tier.fast", nexus.Fast),
 			tierAttemptsKey("limits.per_tier.balanced", nexus.Balanced),
 			tierAttemptsKey("limits.per_tier.strong", nexus.Strong)),
-		newSingleKey("run.batch", kind.WholeNumberKind(1, 4), "maximum number of small tasks of one kind that one coder's session does one after the other, each with its own worktree, gates, review and commit (docs/plan.md); 1: each task has its own session", func(c *Config) *int { return &c.Limits.Batch }),
-		newSingleKey("limits.same", kind.WholeNumberKind(1, 100), "equal failures, or equal trees, that end a repair", func(c *Config) *int { return &c.Limits.Same }),
-		newSingleKey("limits.review_rounds", kind.WholeNumberKind(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
-		newSingleKey("limits.losses", kind.WholeNumberKind(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
-		newSingleKey("acceptance.checks", kind.OneOfKind("auto", "always", "off"), "whether a tester names a test for each criterion without a check; it must fail without the work and pass with it. auto: a tester that works on the task anyway names it, or one extra session if no command of the task's own shows it; always: one session for every task with such a criterion", func(c *Config) *string { return &c.Checks }),
-		newSingleKey("acceptance.independent", kind.OneOfKind("auto", "always", "off"), "whether a criterion that only tests of the change itself show gets a check by a session that sees the goal and the code before the change, and nothing of the change; it must fail without the change and pass with it. auto: where the change edits code that exists; always: for every such criterion", func(c *Config) *string { return &c.Independent }),
-		newSingleKey("acceptance.fixes", kind.WholeNumberKind(0, 20), "rounds of extra tasks that fix criteria whose check fails on the combined result of all tasks; 0: none", func(c *Config) *int { return &c.Limits.Fixes }),
-		newSingleKey("limits.turn_time", kind.DurationKind(), "longest silence of the model in a turn; only content counts, not a ping or an empty chunk; raise it for models that think long without output; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
-		newSingleKey("limits.gate_time", kind.DurationKind(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
-		newSingleKey("limits.task_time", kind.DurationKind(), "all attempts of a task together, and one session of any role; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
-		newSingleKey("limits.run_time", kind.DurationKind(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
-		newSingleKey("alerts.stuck", kind.DurationKind(), "silence of an attempt after which people are alerted; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Alerts.Stuck }).withProjectDenied(told),
-		newSingleKey("alerts.denied", kind.OneOfKind("tell", "pause", "stop"), "action of an alert about refused calls besides notifying: pause pauses the run until nexus resume if somebody is there, and otherwise stops it; stop ends it with code 5",
+		newSingleKey("run.batch", valuekind.WholeNumberKind(1, 4), "maximum number of small tasks of one kind that one coder's session does one after the other, each with its own worktree, gates, review and commit (docs/plan.md); 1: each task has its own session", func(c *Config) *int { return &c.Limits.Batch }),
+		newSingleKey("limits.same", valuekind.WholeNumberKind(1, 100), "equal failures, or equal trees, that end a repair", func(c *Config) *int { return &c.Limits.Same }),
+		newSingleKey("limits.review_rounds", valuekind.WholeNumberKind(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
+		newSingleKey("limits.losses", valuekind.WholeNumberKind(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
+		newSingleKey("acceptance.checks", valuekind.OneOfKind("auto", "always", "off"), "whether a tester names a test for each criterion without a check; it must fail without the work and pass with it. auto: a tester that works on the task anyway names it, or one extra session if no command of the task's own shows it; always: one session for every task with such a criterion", func(c *Config) *string { return &c.Checks }),
+		newSingleKey("acceptance.independent", valuekind.OneOfKind("auto", "always", "off"), "whether a criterion that only tests of the change itself show gets a check by a session that sees the goal and the code before the change, and nothing of the change; it must fail without the change and pass with it. auto: where the change edits code that exists; always: for every such criterion", func(c *Config) *string { return &c.Independent }),
+		newSingleKey("acceptance.fixes", valuekind.WholeNumberKind(0, 20), "rounds of extra tasks that fix criteria whose check fails on the combined result of all tasks; 0: none", func(c *Config) *int { return &c.Limits.Fixes }),
+		newSingleKey("limits.turn_time", valuekind.DurationKind(), "longest silence of the model in a turn; only content counts, not a ping or an empty chunk; raise it for models that think long without output; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
+		newSingleKey("limits.gate_time", valuekind.DurationKind(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
+		newSingleKey("limits.task_time", valuekind.DurationKind(), "all attempts of a task together, and one session of any role; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
+		newSingleKey("limits.run_time", valuekind.DurationKind(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
+		newSingleKey("alerts.stuck", valuekind.DurationKind(), "silence of an attempt after which people are alerted; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Alerts.Stuck }).withProjectDenied(told),
+		newSingleKey("alerts.denied", valuekind.OneOfKind("tell", "pause", "stop"), "action of an alert about refused calls besides notifying: pause pauses the run until nexus resume if somebody is there, and otherwise stops it; stop ends it with code 5",
 			func(c *Config) *nexus.AlertReaction { return &c.Limits.Alerts.Denied }).withProjectDenied(told),
-		newSingleKey("budget.run", kind.DollarAmountKind(), "dollars that a run may spend; "+lower, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).withLowerOnly(),
-		newSingleKey("budget.task", kind.DollarAmountKind(), "dollars that one task may spend; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).withLowerOnly(),
-		newSingleKey("budget.day", kind.DollarAmountKind(), "dollars that all runs of a day (UTC) may spend, in all repositories together; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).withLowerOnly(),
-		newMapKey("budget.roles.*", kind.DollarAmountKind(), "dollars that all sessions of this role may spend in a run; 0: no cap", func(c *Config) *map[nexus.Role]nexus.Money { return &c.Limits.RoleMoney }),
-		newMapKey("budget.providers.*", kind.DollarAmountKind(), "dollars that a run may spend at this provider; 0: no cap", func(c *Config) *map[string]nexus.Money { return &c.Limits.ProviderMoney }),
-		newSingleKey("budget.tokens", kind.WholeNumber64Kind(), "tokens that a run may use of models without a known price, which are not counted in dollars; 0: such models are refused",
+		newSingleKey("budget.run", valuekind.DollarAmountKind(), "dollars that a run may spend; "+lower, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).withLowerOnly(),
+		newSingleKey("budget.task", valuekind.DollarAmountKind(), "dollars that one task may spend; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).withLowerOnly(),
+		newSingleKey("budget.day", valuekind.DollarAmountKind(), "dollars that all runs of a day (UTC) may spend, in all repositories together; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).withLowerOnly(),
+		newMapKey("budget.roles.*", valuekind.DollarAmountKind(), "dollars that all sessions of this role may spend in a run; 0: no cap", func(c *Config) *map[nexus.Role]nexus.Money { return &c.Limits.RoleMoney }),
+		newMapKey("budget.providers.*", valuekind.DollarAmountKind(), "dollars that a run may spend at this provider; 0: no cap", func(c *Config) *map[string]nexus.Money { return &c.Limits.ProviderMoney }),
+		newSingleKey("budget.tokens", valuekind.WholeNumber64Kind(), "tokens that a run may use of models without a known price, which are not counted in dollars; 0: such models are refused",
 			func(c *Config) *int64 { return &c.Limits.RunTokens }).withProjectDenied("it allows models without a known price"),
 	}
 }
@@ -169,26 +169,26 @@ func modelKeys() []SettingKey {
 			tierModelKey("models.fast", nexus.Fast),
 			tierModelKey("models.balanced", nexus.Balanced),
 			tierModelKey("models.strong", nexus.Strong)),
-		newSingleKey("models.list", kind.WebAddressKind(), "where nexus models refresh fetches the public list of models from", func(c *Config) *string { return &c.ModelList }).withProjectDenied(price),
-		newMapFieldKey("roles.*.model", kind.ModelNameKind(), "model of this role, as provider/model", roleMap, func(r *RoleSettings) *string { return &r.Model }),
-		newMapFieldKey("roles.*.tier", kind.OneOfKind("fast", "balanced", "strong"), "tier of this role; coder and tester have none: they work at the tier of their task", roleMap, func(r *RoleSettings) *nexus.Tier { return &r.Tier }),
-		newMapFieldKey("roles.*.effort", kind.OneOfKind("none", "minimal", "low", "medium", "high", "xhigh", "max"), "reasoning effort of models in this role; a model without this level gets the next lower one, and a model without the setting ignores it", roleMap, func(r *RoleSettings) *string { return &r.Effort }),
-		newMapFieldKey("providers.*.kind", kind.OneOfKind("anthropic", "openai", "responses", "gemini", "bridge"), "API that the endpoint speaks: Messages, Chat Completions, Responses, generateContent; bridge: requests are files that a person or a program answers", providerMap, func(p *ProviderSettings) *string { return &p.Kind }).withProjectDenied(key),
-		newMapFieldKey("providers.*.base_url", kind.WebAddressKind(), "address of the endpoint; without one, the provider's own", providerMap, func(p *ProviderSettings) *string { return &p.BaseURL }).withProjectDenied(key),
-		newMapFieldKey("providers.*.dir", kind.TextLineKind(), "directory of a bridge, where requests are written and answers awaited", providerMap, func(p *ProviderSettings) *string { return &p.Dir }).withProjectDenied("it decides where files are written"),
-		newMapFieldKey("providers.*.server", kind.TextLineKind(), "server software, if the address does not show it: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providerMap, func(p *ProviderSettings) *string { return &p.Server }).withProjectDenied(key),
-		newMapFieldKey("providers.*.key_env", kind.VariableNameKind(), "environment variable that holds the key", providerMap, func(p *ProviderSettings) *string { return &p.KeyEnv }).withProjectDenied(key),
-		newMapFieldKey("providers.*.percent", kind.WholeNumberKind(0, 10_000), "price in percent of the list price, such as 110 if regional data storage costs 10 % more; 0 means 100", providerMap, func(p *ProviderSettings) *int { return &p.Percent }).withProjectDenied(price),
+		newSingleKey("models.list", valuekind.WebAddressKind(), "where nexus models refresh fetches the public list of models from", func(c *Config) *string { return &c.ModelList }).withProjectDenied(price),
+		newMapFieldKey("roles.*.model", valuekind.ModelNameKind(), "model of this role, as provider/model", roleMap, func(r *RoleSettings) *string { return &r.Model }),
+		newMapFieldKey("roles.*.tier", valuekind.OneOfKind("fast", "balanced", "strong"), "tier of this role; coder and tester have none: they work at the tier of their task", roleMap, func(r *RoleSettings) *nexus.Tier { return &r.Tier }),
+		newMapFieldKey("roles.*.effort", valuekind.OneOfKind("none", "minimal", "low", "medium", "high", "xhigh", "max"), "reasoning effort of models in this role; a model without this level gets the next lower one, and a model without the setting ignores it", roleMap, func(r *RoleSettings) *string { return &r.Effort }),
+		newMapFieldKey("providers.*.kind", valuekind.OneOfKind("anthropic", "openai", "responses", "gemini", "bridge"), "API that the endpoint speaks: Messages, Chat Completions, Responses, generateContent; bridge: requests are files that a person or a program answers", providerMap, func(p *ProviderSettings) *string { return &p.Kind }).withProjectDenied(key),
+		newMapFieldKey("providers.*.base_url", valuekind.WebAddressKind(), "address of the endpoint; without one, the provider's own", providerMap, func(p *ProviderSettings) *string { return &p.BaseURL }).withProjectDenied(key),
+		newMapFieldKey("providers.*.dir", valuekind.TextLineKind(), "directory of a bridge, where requests are written and answers awaited", providerMap, func(p *ProviderSettings) *string { return &p.Dir }).withProjectDenied("it decides where files are written"),
+		newMapFieldKey("providers.*.server", valuekind.TextLineKind(), "server software, if the address does not show it: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providerMap, func(p *ProviderSettings) *string { return &p.Server }).withProjectDenied(key),
+		newMapFieldKey("providers.*.key_env", valuekind.VariableNameKind(), "environment variable that holds the key", providerMap, func(p *ProviderSettings) *string { return &p.KeyEnv }).withProjectDenied(key),
+		newMapFieldKey("providers.*.percent", valuekind.WholeNumberKind(0, 10_000), "price in percent of the list price, such as 110 if regional data storage costs 10 % more; 0 means 100", providerMap, func(p *ProviderSettings) *int { return &p.Percent }).withProjectDenied(price),
 		familyKey("pricing.*.*", "dollars for a million tokens of this provider/model",
-			newMapFieldKey("pricing.*.input", kind.DollarAmountKind(), "input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Input }).withProjectDenied(price),
-			newMapFieldKey("pricing.*.output", kind.DollarAmountKind(), "output", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Output }).withProjectDenied(price),
-			newMapFieldKey("pricing.*.cache_read", kind.DollarAmountKind(), "read from the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheRead }).withProjectDenied(price),
-			newMapFieldKey("pricing.*.cache_write", kind.DollarAmountKind(), "written to the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheWrite }).withProjectDenied(price)),
+			newMapFieldKey("pricing.*.input", valuekind.DollarAmountKind(), "input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Input }).withProjectDenied(price),
+			newMapFieldKey("pricing.*.output", valuekind.DollarAmountKind(), "output", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Output }).withProjectDenied(price),
+			newMapFieldKey("pricing.*.cache_read", valuekind.DollarAmountKind(), "read from the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheRead }).withProjectDenied(price),
+			newMapFieldKey("pricing.*.cache_write", valuekind.DollarAmountKind(), "written to the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheWrite }).withProjectDenied(price)),
 	}
 }
 
 func startTierKeys() []SettingKey {
-	tiers := kind.OneOfKind("fast", "balanced", "strong")
+	tiers := valuekind.OneOfKind("fast", "balanced", "strong")
 	complexity := func(c nexus.Complexity) SettingKey {
 		return newMapEntryKey("routing."+string(c), tiers, "", c, func(c *Config) *map[nexus.Complexity]nexus.Tier { return &c.Routing.Tiers })
 	}
@@ -197,12 +197,12 @@ func startTierKeys() []SettingKey {
 			func(c *Config) *map[nexus.TaskKind]nexus.Tier { return &c.Routing.Kinds })
 	}
 	return []SettingKey{
-		newSingleKey("routing.order", kind.NameListKind("manual", "adaptive", "model", "keyword"), "sources of a task's complexity; the first that answers wins: the plan (manual), "+
+		newSingleKey("routing.order", valuekind.NameListKind("manual", "adaptive", "model", "keyword"), "sources of a task's complexity; the first that answers wins: the plan (manual), "+
 			"earlier runs, from ten attempts on (adaptive), a model asked once for all tasks (model), keywords in its text (keyword)",
 			func(c *Config) *[]string { return &c.Routing.Order }),
 		familyKey("routing.*", "tier where tasks of a complexity start", complexity(nexus.Simple), complexity(nexus.Medium), complexity(nexus.Complex), complexity(nexus.Expert)),
 		familyKey("routing.kinds.*", "tier where tasks of a kind start, whatever their complexity", sort(nexus.CodeTask), sort(nexus.TestTask), sort(nexus.DocsTask)),
-		newSingleKey("routing.strategy", kind.OneOfKind("auto", string(nexus.TDDStrict), string(nexus.TDDLite), string(nexus.TDDSimple), string(nexus.TestAfter)),
+		newSingleKey("routing.strategy", valuekind.OneOfKind("auto", string(nexus.TDDStrict), string(nexus.TDDLite), string(nexus.TDDSimple), string(nexus.TestAfter)),
 			"order in which code and tests are written, if the plan does not say; auto: tests first, by another agent, for complex tasks and those that touch security or a public API; no tests for pure renames; code first for the rest",
 			func(c *Config) *string { return &c.Routing.Strategy }),
 	}
@@ -210,19 +210,19 @@ func startTierKeys() []SettingKey {
 
 func gateKeys() []SettingKey {
 	return []SettingKey{
-		newSingleKey("review.personas", kind.NameListKind(ReviewPersonas()...), "reviewers of a change, in parallel, each for one kind of problem and with its own cost; if empty, one reviewer looks for everything",
+		newSingleKey("review.personas", valuekind.NameListKind(ReviewPersonas()...), "reviewers of a change, in parallel, each for one kind of problem and with its own cost; if empty, one reviewer looks for everything",
 			func(c *Config) *[]string { return &c.Personas }),
-		newSingleKey("gates.order", kind.NameListKind(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
-		newSingleKey("gates.ui", kind.TextListKind(), "patterns of user interface files; the gate e2e judges only changes to these. A pattern without a slash matches file names, ** stands for any directories, * alone for any file; []: pages, styles, templates, components, their tests and libraries", func(c *Config) *[]string { return &c.Gates.UI }),
-		newSingleKey("mutation.mode", kind.OneOfKind("off", "warn", "block"), "whether to insert faults into new lines and see if tests catch them: warn lists those that no test catches, block sends the work back to fix them", func(c *Config) *string { return &c.Mutation.Mode }),
-		newSingleKey("mutation.sample", kind.WholeNumberKind(1, 1000), "maximum number of faults tried per tree", func(c *Config) *int { return &c.Mutation.Sample }),
-		newSingleKey("mutation.time", kind.DurationKind(), "total time for the faults; 0s: derived from how long the tests take, 30s to 20m", func(c *Config) *time.Duration { return &c.Mutation.Time }),
-		newSingleKey("gates.linger", kind.DurationKind(), "how long a test runner may be silent after it reported all results, before it counts as hanging and is killed; 0s: forever",
+		newSingleKey("gates.order", valuekind.NameListKind(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
+		newSingleKey("gates.ui", valuekind.TextListKind(), "patterns of user interface files; the gate e2e judges only changes to these. A pattern without a slash matches file names, ** stands for any directories, * alone for any file; []: pages, styles, templates, components, their tests and libraries", func(c *Config) *[]string { return &c.Gates.UI }),
+		newSingleKey("mutation.mode", valuekind.OneOfKind("off", "warn", "block"), "whether to insert faults into new lines and see if tests catch them: warn lists those that no test catches, block sends the work back to fix them", func(c *Config) *string { return &c.Mutation.Mode }),
+		newSingleKey("mutation.sample", valuekind.WholeNumberKind(1, 1000), "maximum number of faults tried per tree", func(c *Config) *int { return &c.Mutation.Sample }),
+		newSingleKey("mutation.time", valuekind.DurationKind(), "total time for the faults; 0s: derived from how long the tests take, 30s to 20m", func(c *Config) *time.Duration { return &c.Mutation.Time }),
+		newSingleKey("gates.linger", valuekind.DurationKind(), "how long a test runner may be silent after it reported all results, before it counts as hanging and is killed; 0s: forever",
 			func(c *Config) *time.Duration { return &c.Gates.Linger }),
-		newSingleKey("gates.related", kind.OneOfKind("task", "deferred", "off"), "when to run only the tests that a change affects: task, before all tests each time; "+
+		newSingleKey("gates.related", valuekind.OneOfKind("task", "deferred", "off"), "when to run only the tests that a change affects: task, before all tests each time; "+
 			"deferred, instead of all tests until the work lands; off, never: then also the gates of all packages judge each change, not only those of the packages that it touches and of all that need them", func(c *Config) *string { return &c.Gates.Related }),
-		newSingleKey("gates.fix", kind.OneOfKind("changed", "off"), "changed: the project's formatters and linters fix the files of a change before they check them", func(c *Config) *string { return &c.Gates.Fix }),
-		newMapKey("gates.*", kind.CommandLineKind(), "command of a gate, such as build, lint or test, or of one of your own; it runs in the sandbox and passes when it exits 0; false turns the gate off; if not set, it is detected. "+
+		newSingleKey("gates.fix", valuekind.OneOfKind("changed", "off"), "changed: the project's formatters and linters fix the files of a change before they check them", func(c *Config) *string { return &c.Gates.Fix }),
+		newMapKey("gates.*", valuekind.CommandLineKind(), "command of a gate, such as build, lint or test, or of one of your own; it runs in the sandbox and passes when it exits 0; false turns the gate off; if not set, it is detected. "+
 			"secrets: a command runs in addition to the search for secrets in added lines; false turns both off", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
 }
@@ -235,22 +235,22 @@ func ReviewPersonas() []string {
 // checkpointKeys returns the keys of checkpoints.
 func checkpointKeys() []SettingKey {
 	return []SettingKey{
-		newSingleKey("checkpoint.age", kind.DurationKind(), "age at which nexus clean removes an automatic checkpoint; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),
+		newSingleKey("checkpoint.age", valuekind.DurationKind(), "age at which nexus clean removes an automatic checkpoint; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),
 	}
 }
 
 func planKeys() []SettingKey {
 	return []SettingKey{
-		newSingleKey("backlog.active", kind.WholeNumberKind(1, 100), "backlog items in progress at once", func(c *Config) *int { return &c.Limits.Items }),
-		newSingleKey("discover.strategies", kind.TextListKind(), "strategies of nexus discover, such as todo, or -todo to leave one out; []: all but issues and ideas",
+		newSingleKey("backlog.active", valuekind.WholeNumberKind(1, 100), "backlog items in progress at once", func(c *Config) *int { return &c.Limits.Items }),
+		newSingleKey("discover.strategies", valuekind.TextListKind(), "strategies of nexus discover, such as todo, or -todo to leave one out; []: all but issues and ideas",
 			func(c *Config) *[]string { return &c.Discover.Strategies }),
-		newSingleKey("discover.tasks", kind.TextLineKind(), "folder of tasks, below the root of the repository: pending, completed and logs are in it",
+		newSingleKey("discover.tasks", valuekind.TextLineKind(), "folder of tasks, below the root of the repository: pending, completed and logs are in it",
 			func(c *Config) *string { return &c.Discover.Tasks }),
-		newSingleKey("interview.when", kind.OneOfKind("vague", "never", "always"), "when nexus run and nexus plan first ask the person at the terminal about a goal. vague: if its text leaves open what to build. If nobody is there, the planner states its assumptions", func(c *Config) *string { return &c.Interview }),
-		newSingleKey("replan.rounds", kind.WholeNumberKind(0, 100), "percent of limits.rounds after which Nexus decides how a task continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),
-		newSingleKey("plan.oversize", kind.OneOfKind("ask", "split", "refuse"), "what to do with tasks of a plan file that are too large. ask: ask a person, refuse the plan if nobody is there; split: split them by files, layers or time, without a model; refuse: refuse the plan", func(c *Config) *string { return &c.Oversize }),
-		newSingleKey("plan.depth", kind.WholeNumberKind(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
-		newSingleKey("plan.second_look", kind.OneOfKind(string(nexus.LookAuto), string(nexus.LookNever), string(nexus.LookAlways)),
+		newSingleKey("interview.when", valuekind.OneOfKind("vague", "never", "always"), "when nexus run and nexus plan first ask the person at the terminal about a goal. vague: if its text leaves open what to build. If nobody is there, the planner states its assumptions", func(c *Config) *string { return &c.Interview }),
+		newSingleKey("replan.rounds", valuekind.WholeNumberKind(0, 100), "percent of limits.rounds after which Nexus decides how a task continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),
+		newSingleKey("plan.oversize", valuekind.OneOfKind("ask", "split", "refuse"), "what to do with tasks of a plan file that are too large. ask: ask a person, refuse the plan if nobody is there; split: split them by files, layers or time, without a model; refuse: refuse the plan", func(c *Config) *string { return &c.Oversize }),
+		newSingleKey("plan.depth", valuekind.WholeNumberKind(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
+		newSingleKey("plan.second_look", valuekind.OneOfKind(string(nexus.LookAuto), string(nexus.LookNever), string(nexus.LookAlways)),
 			"whether a second model checks that a plan covers its goal. auto: if the goal says more than one thing; what is missing goes back to the planner once and is then reported",
 			func(c *Config) *nexus.CoverageCheckMode { return &c.Limits.SecondLook }),
 	}
@@ -260,16 +260,16 @@ func policyKeys() []SettingKey {
 	const open = "it lets agents run commands that a built-in rule asks about"
 	const of = ", given by their first words"
 	return []SettingKey{
-		newSingleKey("policy.allow", kind.CommandPrefixesKind(), "commands that run although a built-in rule asks about them"+of+"; what the built-in rules deny stays denied",
+		newSingleKey("policy.allow", valuekind.CommandPrefixesKind(), "commands that run although a built-in rule asks about them"+of+"; what the built-in rules deny stays denied",
 			func(c *Config) *[]string { return &c.Policy.Allow }).withProjectDenied(open).withMergedLayers(),
-		newSingleKey("policy.ask", kind.CommandPrefixesKind(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).withMergedLayers(),
-		newSingleKey("policy.deny", kind.CommandPrefixesKind(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).withMergedLayers(),
+		newSingleKey("policy.ask", valuekind.CommandPrefixesKind(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).withMergedLayers(),
+		newSingleKey("policy.deny", valuekind.CommandPrefixesKind(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).withMergedLayers(),
 		newSingleKey("policy.show", pathPatternsKind(), "files and directories, as patterns, that agents may see although their names suggest secrets or they contain some; keys in them stay masked",
 			func(c *Config) *[]string { return &c.Policy.Show }).withProjectDenied("it decides which of your secrets agents can read").withMergedLayers(),
-		newSingleKey("goals.deny", kind.PhraseListKind(), "phrases that no goal and no text of a plan file may contain, as consecutive words; * stands for up to twelve words; each file may add", func(c *Config) *[]string { return &c.Forbidden }).withMergedLayers(),
-		newMapFieldKey("roles.*.allow", kind.CommandPrefixesKind(), "policy.allow for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Allow }).withProjectDenied(open).withMergedLayers(),
-		newMapFieldKey("roles.*.ask", kind.CommandPrefixesKind(), "policy.ask for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Ask }).withMergedLayers(),
-		newMapFieldKey("roles.*.deny", kind.CommandPrefixesKind(), "policy.deny for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Deny }).withMergedLayers(),
+		newSingleKey("goals.deny", valuekind.PhraseListKind(), "phrases that no goal and no text of a plan file may contain, as consecutive words; * stands for up to twelve words; each file may add", func(c *Config) *[]string { return &c.Forbidden }).withMergedLayers(),
+		newMapFieldKey("roles.*.allow", valuekind.CommandPrefixesKind(), "policy.allow for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Allow }).withProjectDenied(open).withMergedLayers(),
+		newMapFieldKey("roles.*.ask", valuekind.CommandPrefixesKind(), "policy.ask for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Ask }).withMergedLayers(),
+		newMapFieldKey("roles.*.deny", valuekind.CommandPrefixesKind(), "policy.deny for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Deny }).withMergedLayers(),
 	}
 }
 
@@ -283,34 +283,34 @@ func runKeys() []SettingKey {
 		sets = append(sets, describePreset(p))
 	}
 	return []SettingKey{
-		newSingleKey("ui.watch", kind.OneOfKind(WatchAuto, WatchAlways, WatchNever), "whether nexus run and nexus resume show the run on the whole screen: auto, when its first tasks start, on a terminal of at least 60 columns and 15 lines; always, from the start, with the run in the background, as --watch does; never, as lines",
+		newSingleKey("ui.watch", valuekind.OneOfKind(WatchAuto, WatchAlways, WatchNever), "whether nexus run and nexus resume show the run on the whole screen: auto, when its first tasks start, on a terminal of at least 60 columns and 15 lines; always, from the start, with the run in the background, as --watch does; never, as lines",
 			func(c *Config) *string { return &c.Watch }).withProjectDenied("it decides what your terminal shows"),
-		newMapKey("keys.*", kind.TextLineKind(), "key for an action of the terminal interface, such as approve, skip or palette (docs/run-and-watch.md lists them); none: no key",
+		newMapKey("keys.*", valuekind.TextLineKind(), "key for an action of the terminal interface, such as approve, skip or palette (docs/run-and-watch.md lists them); none: no key",
 			func(c *Config) *map[string]string { return &c.Keys }).withProjectDenied("it decides what your keys do"),
-		newSingleKey("preset", kind.OneOfKind(PresetNames()...), "defaults for settings that you did not set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
+		newSingleKey("preset", valuekind.OneOfKind(PresetNames()...), "defaults for settings that you did not set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
 			withProjectDenied("it decides what is spent and what happens without you"),
-		newSingleKey("approval", kind.OneOfKind(levels...), "actions that wait for a person: none; commands that policy asks about; and publishing; and the plan and every command. "+
+		newSingleKey("approval", valuekind.OneOfKind(levels...), "actions that wait for a person: none; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.ApprovalMode { return &c.Limits.Approval }),
-		newSingleKey("review.people", kind.OneOfKind(reviewPeopleWords()...), "changes that need a person's review before they land: none; those with a risky file; all. The project's file may require more, not less",
+		newSingleKey("review.people", valuekind.OneOfKind(reviewPeopleWords()...), "changes that need a person's review before they land: none; those with a risky file; all. The project's file may require more, not less",
 			func(c *Config) *nexus.PersonReviewRequirement { return &c.Limits.Review.People }),
-		newSingleKey("review.resolve_fixed", kind.BooleanKind(), "resolve a person's comment of the kind must once a fix that changed its lines is accepted by gates and reviewers; otherwise a person resolves it", func(c *Config) *bool { return &c.Limits.Review.Fixed }).
+		newSingleKey("review.resolve_fixed", valuekind.BooleanKind(), "resolve a person's comment of the kind must once a fix that changed its lines is accepted by gates and reviewers; otherwise a person resolves it", func(c *Config) *bool { return &c.Limits.Review.Fixed }).
 			withProjectDenied("it decides what lands without you"),
-		newSingleKey("questions.timeout", kind.DurationKind(), "how long a question waits for an answer before its fallback applies, which is never a yes to a command or to publishing; 0s: forever", func(c *Config) *time.Duration { return &c.Patience }).withProjectDenied("it decides how long a run waits for you"),
-		newSingleKey("step", kind.BooleanKind(), "work on one task at a time, and ask a person before each starts", func(c *Config) *bool { return &c.Limits.Step }),
-		newSingleKey("precheck.strict", kind.BooleanKind(), "treat notices of nexus doctor as blockers", func(c *Config) *bool { return &c.Precheck.Strict }).withProjectDenied(guards),
-		newSingleKey("precheck.skip", kind.NameListKind(precheckNames()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).withProjectDenied(guards),
-		newSingleKey("sandbox", kind.OneOfKind("auto", "native", "bwrap", "landlock", "off"), "sandbox for agents and gates; the project's file may not turn it off", func(c *Config) *string { return &c.Sandbox }),
+		newSingleKey("questions.timeout", valuekind.DurationKind(), "how long a question waits for an answer before its fallback applies, which is never a yes to a command or to publishing; 0s: forever", func(c *Config) *time.Duration { return &c.Patience }).withProjectDenied("it decides how long a run waits for you"),
+		newSingleKey("step", valuekind.BooleanKind(), "work on one task at a time, and ask a person before each starts", func(c *Config) *bool { return &c.Limits.Step }),
+		newSingleKey("precheck.strict", valuekind.BooleanKind(), "treat notices of nexus doctor as blockers", func(c *Config) *bool { return &c.Precheck.Strict }).withProjectDenied(guards),
+		newSingleKey("precheck.skip", valuekind.NameListKind(precheckNames()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).withProjectDenied(guards),
+		newSingleKey("sandbox", valuekind.OneOfKind("auto", "native", "bwrap", "landlock", "off"), "sandbox for agents and gates; the project's file may not turn it off", func(c *Config) *string { return &c.Sandbox }),
 		familyKey("context.*", "maximum size in tokens of a part of the prompts; 0: none",
-			newSingleKey("context.map", kind.WholeNumberKind(0, 100_000), "map of the code for planner, coders, testers and subagents, at most a 16th of the model's context", func(c *Config) *int { return &c.MapTokens }),
-			newSingleKey("context.docs", kind.WholeNumberKind(0, 100_000), "sections from .nexus/docs that planner, coders and testers get at the start of a session", func(c *Config) *int { return &c.Docs }),
-			newSingleKey("context.memory", kind.WholeNumberKind(0, 100_000), "the repository's memory for planner, coders and testers; 0: also nothing is proposed for it", func(c *Config) *int { return &c.Memory.Tokens })),
-		newSingleKey("land", kind.BooleanKind(), "move the target branch to the result at the end of a run; if the branch moved meanwhile, merge and check again", func(c *Config) *bool { return &c.Land }).
+			newSingleKey("context.map", valuekind.WholeNumberKind(0, 100_000), "map of the code for planner, coders, testers and subagents, at most a 16th of the model's context", func(c *Config) *int { return &c.MapTokens }),
+			newSingleKey("context.docs", valuekind.WholeNumberKind(0, 100_000), "sections from .nexus/docs that planner, coders and testers get at the start of a session", func(c *Config) *int { return &c.Docs }),
+			newSingleKey("context.memory", valuekind.WholeNumberKind(0, 100_000), "the repository's memory for planner, coders and testers; 0: also nothing is proposed for it", func(c *Config) *int { return &c.Memory.Tokens })),
+		newSingleKey("land", valuekind.BooleanKind(), "move the target branch to the result at the end of a run; if the branch moved meanwhile, merge and check again", func(c *Config) *bool { return &c.Land }).
 			withProjectDenied("you decide when your branch moves"),
-		newSingleKey("git.prefix", kind.TextLineKind(), "prefix of the branches with the results of runs: PREFIX/RUN. No branch may be called PREFIX itself", func(c *Config) *string { return &c.Prefix }),
-		newSingleKey("git.protected", kind.TextListKind(), "patterns of branches that no run moves, such as `release/*`", func(c *Config) *[]string { return &c.Protected }).
+		newSingleKey("git.prefix", valuekind.TextLineKind(), "prefix of the branches with the results of runs: PREFIX/RUN. No branch may be called PREFIX itself", func(c *Config) *string { return &c.Prefix }),
+		newSingleKey("git.protected", valuekind.TextListKind(), "patterns of branches that no run moves, such as `release/*`", func(c *Config) *[]string { return &c.Protected }).
 			withProjectDenied("you decide when your branch moves"),
-		newSingleKey("target", kind.TextLineKind(), "target branch of runs; the default is the branch that is checked out", func(c *Config) *string { return &c.Target }),
-		newSingleKey("status_file", kind.TextLineKind(), "file with the current status of the run", func(c *Config) *string { return &c.StatusFile }).
+		newSingleKey("target", valuekind.TextLineKind(), "target branch of runs; the default is the branch that is checked out", func(c *Config) *string { return &c.Target }),
+		newSingleKey("status_file", valuekind.TextLineKind(), "file with the current status of the run", func(c *Config) *string { return &c.StatusFile }).
 			withProjectDenied("it decides which file is overwritten"),
 	}
 }
@@ -319,21 +319,21 @@ func runKeys() []SettingKey {
 // its own copies of a key's functions, which were 0.3 MB of the program.
 
 // newSingleKey makes the key of a single value; at returns its address.
-func newSingleKey[T any](name string, k kind.Kind, doc string, at func(*Config) *T) SettingKey {
+func newSingleKey[T any](name string, k valuekind.Kind, doc string, at func(*Config) *T) SettingKey {
 	return SettingKey{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
-		set: func(c *Config, _ string, v any) { kind.StoreValue(at(c), v) },
+		set: func(c *Config, _ string, v any) { valuekind.StoreValue(at(c), v) },
 		get: func(c Config) []settingKeyValue { return []settingKeyValue{{name, *at(&c)}} },
 	}
 }
 
 // newMapKey makes the key of the values of a map.
-func newMapKey[K ~string, V any](name string, k kind.Kind, doc string, at func(*Config) *map[K]V) SettingKey {
+func newMapKey[K ~string, V any](name string, k valuekind.Kind, doc string, at func(*Config) *map[K]V) SettingKey {
 	return SettingKey{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
 		set: func(c *Config, of string, v any) {
 			var x V
-			kind.StoreValue(&x, v)
+			valuekind.StoreValue(&x, v)
 			storeMapEntry(at(c), K(of), x)
 		},
 		get: func(c Config) []settingKeyValue {
@@ -348,11 +348,11 @@ func newMapKey[K ~string, V any](name string, k kind.Kind, doc string, at func(*
 }
 
 // newMapFieldKey makes the key of one field in the values of a map.
-func newMapFieldKey[K ~string, S, T any](name string, k kind.Kind, doc string, at func(*Config) *map[K]S, field func(*S) *T) SettingKey {
+func newMapFieldKey[K ~string, S, T any](name string, k valuekind.Kind, doc string, at func(*Config) *map[K]S, field func(*S) *T) SettingKey {
 	return SettingKey{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
 		set: func(c *Config, of string, v any) {
-			changeMapEntry(at(c), K(of), func(x *S) { kind.StoreValue(field(x), v) })
+			changeMapEntry(at(c), K(of), func(x *S) { valuekind.StoreValue(field(x), v) })
 		},
 		get: func(c Config) []settingKeyValue {
 			return mapFieldValues(*at(&c), name, func(x *S) any { return *field(x) })
@@ -383,7 +383,7 @@ func familyKey(name, doc string, members ...SettingKey) SettingKey {
 }
 
 // newMapEntryKey makes the key of one known entry of a map.
-func newMapEntryKey[K ~string, V any](name string, k kind.Kind, doc string, of K, at func(*Config) *map[K]V) SettingKey {
+func newMapEntryKey[K ~string, V any](name string, k valuekind.Kind, doc string, of K, at func(*Config) *map[K]V) SettingKey {
 	key := newMapKey(name, k, doc, at)
 	set := key.set
 	key.set = func(c *Config, _ string, v any) { set(c, string(of), v) }
@@ -397,11 +397,11 @@ func newMapEntryKey[K ~string, V any](name string, k kind.Kind, doc string, of K
 }
 
 func tierAttemptsKey(name string, t nexus.Tier) SettingKey {
-	return newMapEntryKey(name, kind.WholeNumberKind(0, 1000), "", t, func(c *Config) *map[nexus.Tier]int { return &c.Limits.PerTier })
+	return newMapEntryKey(name, valuekind.WholeNumberKind(0, 1000), "", t, func(c *Config) *map[nexus.Tier]int { return &c.Limits.PerTier })
 }
 
 func tierModelKey(name string, t nexus.Tier) SettingKey {
-	return newMapEntryKey(name, kind.ModelChainKind(), "", t,
+	return newMapEntryKey(name, valuekind.ModelChainKind(), "", t,
 		func(c *Config) *map[nexus.Tier]string { return &c.Models })
 }
 

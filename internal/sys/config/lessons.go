@@ -1,6 +1,6 @@
 package config
 
-import "github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+import "github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 
 // LessonSettings configure the lessons that runs learn from earlier runs.
 type LessonSettings struct {
@@ -10,9 +10,9 @@ type LessonSettings struct {
 
 func lessonKeys() []SettingKey {
 	return []SettingKey{
-		newSingleKey("lessons.enabled", kind.BooleanKind(), "let new runs learn from earlier ones; nexus memory lists the lessons",
+		newSingleKey("lessons.enabled", valuekind.BooleanKind(), "let new runs learn from earlier ones; nexus memory lists the lessons",
 			func(c *Config) *bool { return &c.Lessons.Enabled }),
-		newSingleKey("lessons.sample", kind.WholeNumberKind(1, 1_000), "minimum number of tasks for a lesson; estimates have their own minimum",
+		newSingleKey("lessons.sample", valuekind.WholeNumberKind(1, 1_000), "minimum number of tasks for a lesson; estimates have their own minimum",
 			func(c *Config) *int { return &c.Lessons.Sample }),
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 )
 
 // SettingSources are the sources of settings, the weakest first.
@@ -363,7 +363,7 @@ func (l *settingsLoader) applyValue(v settingSourceValue) error {
 		x, err = k.kind.Read(v.raw)
 	}
 	switch {
-	case errors.Is(err, kind.ErrKind):
+	case errors.Is(err, valuekind.ErrKind):
 		return fmt.Errorf("%s wants a %s, not %s", name, k.Type, tomlTypeName(v))
 	case err != nil:
 		return fmt.Errorf("%s %w", name, err)

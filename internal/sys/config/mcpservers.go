@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 )
 
 // MCPServerSettings is a server of the Model Context Protocol: a program or a URL.
@@ -36,19 +36,19 @@ func EditorConsentNames() []string { return []string{"plan", "run", "quick", "re
 func mcpServerKeys() []SettingKey {
 	servers := func(c *Config) *map[string]MCPServerSettings { return &c.Servers }
 	return []SettingKey{
-		newSingleKey("mcp.serve.allow", kind.NameListKind(ConsentNames()...), "actions that a client of nexus mcp may take without a person's consent to each call; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Allowed }).withProjectDenied("it decides who may spend, land and answer for you"),
-		newSingleKey("acp.serve.allow", kind.NameListKind(EditorConsentNames()...), "actions that a client of nexus acp may take without a person's consent each time; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Editors }).withProjectDenied("it decides who may spend and land"),
-		newMapFieldKey("mcp.servers.*.command", kind.TextLineKind(), "program of this MCP server; it runs in the sandbox, without a network unless network is set; a program from the project's file needs nexus trust", servers, func(s *MCPServerSettings) *string { return &s.Command }),
-		newMapFieldKey("mcp.servers.*.args", kind.TextListKind(), "its arguments", servers, func(s *MCPServerSettings) *[]string { return &s.Args }),
-		newMapFieldKey("mcp.servers.*.env", kind.NameValueTableKind(`^[A-Za-z_][A-Za-z0-9_]*$`), "environment variables for it; ${NAME} inserts one of yours, but not in the project's file", servers, func(s *MCPServerSettings) *[]string { return &s.Env }),
-		newMapFieldKey("mcp.servers.*.cwd", kind.TextLineKind(), "directory in the worktree to run it in", servers, func(s *MCPServerSettings) *string { return &s.Cwd }),
-		newMapFieldKey("mcp.servers.*.url", kind.WebAddressKind(), "address of a server that is reached over HTTP: https, or http on this machine", servers, func(s *MCPServerSettings) *string { return &s.URL }),
-		newMapFieldKey("mcp.servers.*.headers", kind.NameValueTableKind(`^[A-Za-z0-9-]+$`), "HTTP headers to send; ${NAME} inserts one of your variables, but not in the project's file", servers, func(s *MCPServerSettings) *[]string { return &s.Headers }),
-		newMapFieldKey("mcp.servers.*.roles", kind.NameListKind("planner", "coder", "tester", "reviewer", "merger"), "roles that may use its tools; default: coder and tester", servers, func(s *MCPServerSettings) *[]string { return &s.Roles }),
-		newMapFieldKey("mcp.servers.*.tools", kind.TextListKind(), "tools to offer; default: all", servers, func(s *MCPServerSettings) *[]string { return &s.Tools }),
-		newMapFieldKey("mcp.servers.*.timeout", kind.DurationKind(), "longest time of a call without progress; 0s: one minute", servers, func(s *MCPServerSettings) *time.Duration { return &s.Timeout }),
-		newMapFieldKey("mcp.servers.*.network", kind.TextListKind(), "hosts, as in network.allow, and presets that its program may reach through the proxy; network.deny applies too", servers, func(s *MCPServerSettings) *[]string { return &s.Network }).withProjectDenied("it opens the network"),
-		newMapFieldKey("mcp.servers.*.writes", kind.BooleanKind(), "it may write to the worktree, for roles that may write all of it", servers, func(s *MCPServerSettings) *bool { return &s.Writes }),
+		newSingleKey("mcp.serve.allow", valuekind.NameListKind(ConsentNames()...), "actions that a client of nexus mcp may take without a person's consent to each call; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Allowed }).withProjectDenied("it decides who may spend, land and answer for you"),
+		newSingleKey("acp.serve.allow", valuekind.NameListKind(EditorConsentNames()...), "actions that a client of nexus acp may take without a person's consent each time; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Editors }).withProjectDenied("it decides who may spend and land"),
+		newMapFieldKey("mcp.servers.*.command", valuekind.TextLineKind(), "program of this MCP server; it runs in the sandbox, without a network unless network is set; a program from the project's file needs nexus trust", servers, func(s *MCPServerSettings) *string { return &s.Command }),
+		newMapFieldKey("mcp.servers.*.args", valuekind.TextListKind(), "its arguments", servers, func(s *MCPServerSettings) *[]string { return &s.Args }),
+		newMapFieldKey("mcp.servers.*.env", valuekind.NameValueTableKind(`^[A-Za-z_][A-Za-z0-9_]*$`), "environment variables for it; ${NAME} inserts one of yours, but not in the project's file", servers, func(s *MCPServerSettings) *[]string { return &s.Env }),
+		newMapFieldKey("mcp.servers.*.cwd", valuekind.TextLineKind(), "directory in the worktree to run it in", servers, func(s *MCPServerSettings) *string { return &s.Cwd }),
+		newMapFieldKey("mcp.servers.*.url", valuekind.WebAddressKind(), "address of a server that is reached over HTTP: https, or http on this machine", servers, func(s *MCPServerSettings) *string { return &s.URL }),
+		newMapFieldKey("mcp.servers.*.headers", valuekind.NameValueTableKind(`^[A-Za-z0-9-]+$`), "HTTP headers to send; ${NAME} inserts one of your variables, but not in the project's file", servers, func(s *MCPServerSettings) *[]string { return &s.Headers }),
+		newMapFieldKey("mcp.servers.*.roles", valuekind.NameListKind("planner", "coder", "tester", "reviewer", "merger"), "roles that may use its tools; default: coder and tester", servers, func(s *MCPServerSettings) *[]string { return &s.Roles }),
+		newMapFieldKey("mcp.servers.*.tools", valuekind.TextListKind(), "tools to offer; default: all", servers, func(s *MCPServerSettings) *[]string { return &s.Tools }),
+		newMapFieldKey("mcp.servers.*.timeout", valuekind.DurationKind(), "longest time of a call without progress; 0s: one minute", servers, func(s *MCPServerSettings) *time.Duration { return &s.Timeout }),
+		newMapFieldKey("mcp.servers.*.network", valuekind.TextListKind(), "hosts, as in network.allow, and presets that its program may reach through the proxy; network.deny applies too", servers, func(s *MCPServerSettings) *[]string { return &s.Network }).withProjectDenied("it opens the network"),
+		newMapFieldKey("mcp.servers.*.writes", valuekind.BooleanKind(), "it may write to the worktree, for roles that may write all of it", servers, func(s *MCPServerSettings) *bool { return &s.Writes }),
 	}
 }
 

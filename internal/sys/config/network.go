@@ -7,33 +7,33 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 )
 
 func networkKeys() []SettingKey {
 	const host = `hosts as "name", "name:port", "*.name" or an address`
 	return []SettingKey{
-		newSingleKey("network.mode", kind.OneOfKind("off", "list"), "off: commands reach only their own loopback; list: commands of network.gates and network.roles reach the hosts on the list, through a proxy",
+		newSingleKey("network.mode", valuekind.OneOfKind("off", "list"), "off: commands reach only their own loopback; list: commands of network.gates and network.roles reach the hosts on the list, through a proxy",
 			func(c *Config) *string { return &c.Network.Mode }).withProjectDenied("you decide whether anything leaves this machine"),
 		newSingleKey("network.allow", hostListKind(egress.ParseAllowedHost), host+"; default port: 443; a private address needs its port. Each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Allow }).withMergedLayers(),
-		newSingleKey("network.presets", kind.NameListKind(egress.PresetNames()...), "hosts of package registries, by ecosystem; each file may add; the project's needs nexus trust",
+		newSingleKey("network.presets", valuekind.NameListKind(egress.PresetNames()...), "hosts of package registries, by ecosystem; each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Presets }).withMergedLayers(),
 		newSingleKey("network.deny", hostListKind(egress.ParseDeniedHost), host+`, or "*", that are always refused, on every port if none is given; each file may add`,
 			func(c *Config) *[]string { return &c.Network.Deny }).withMergedLayers(),
-		newSingleKey("network.gates", kind.NameListKind(), "gates whose commands may use the network, such as one that installs; each file may add; the project's needs nexus trust",
+		newSingleKey("network.gates", valuekind.NameListKind(), "gates whose commands may use the network, such as one that installs; each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Gates }).withMergedLayers(),
-		newSingleKey("network.roles", kind.NameListKind(), "roles whose commands may use the network; each file may add; the project's needs nexus trust",
+		newSingleKey("network.roles", valuekind.NameListKind(), "roles whose commands may use the network; each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Roles }).withMergedLayers(),
-		newSingleKey("network.upstream", kind.BooleanKind(), "use the proxy that HTTPS_PROXY and HTTP_PROXY name in your environment; the proxy resolves host names, so Nexus cannot check their addresses",
+		newSingleKey("network.upstream", valuekind.BooleanKind(), "use the proxy that HTTPS_PROXY and HTTP_PROXY name in your environment; the proxy resolves host names, so Nexus cannot check their addresses",
 			func(c *Config) *bool { return &c.Network.Upstream }).withProjectDenied("it decides who resolves names"),
 	}
 }
 
 // hostListKind returns the kind that reads a list of hosts.
-func hostListKind(parse func(string) (egress.HostRule, error)) kind.Kind {
-	return kind.CheckedListKind("list of hosts", func(names []string) (any, error) {
+func hostListKind(parse func(string) (egress.HostRule, error)) valuekind.Kind {
+	return valuekind.CheckedListKind("list of hosts", func(names []string) (any, error) {
 		for _, n := range names {
 			if _, err := parse(n); err != nil {
 				return nil, err
@@ -68,7 +68,7 @@ func RequestedNetwork(root string) (string, error) {
 		}
 		slices.Sort(texts)
 		if len(texts) > 0 {
-			fmt.Fprintf(&b, "%s = %s\n", name, kind.FormatValue(texts))
+			fmt.Fprintf(&b, "%s = %s\n", name, valuekind.FormatValue(texts))
 		}
 	}
 	return b.String(), nil

@@ -3,7 +3,7 @@ package config
 import (
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 )
 
 // The types of notification channels.
@@ -64,66 +64,66 @@ func defaultNotify() NotificationSettings {
 // notifyKeys returns the keys of notifications.
 func notifyKeys() []SettingKey {
 	const who = "it decides who is notified about your runs"
-	text := func(name string, k kind.Kind, doc string, at func(*NotificationSettings) *string) SettingKey {
+	text := func(name string, k valuekind.Kind, doc string, at func(*NotificationSettings) *string) SettingKey {
 		return newSingleKey("notify."+name, k, doc, func(c *Config) *string { return at(&c.Notify) }).withProjectDenied(who)
 	}
 	rules := func(c *Config) *map[string]NoticeRoutingRule { return &c.Notify.Rules }
 	severities := []string{"green", "yellow", "red"}
 	return append([]SettingKey{
-		text("terminal", kind.OneOfKind("auto", "bell", "osc9", "osc777", "osc99", "off"),
+		text("terminal", valuekind.OneOfKind("auto", "bell", "osc9", "osc777", "osc99", "off"),
 			"how the terminal of a run is notified, if it is one: auto takes what the terminal is known to show, "+
 				"and the bell otherwise; see docs/answer-and-share.md",
 			func(n *NotificationSettings) *string { return &n.Terminal }),
-		text("link", kind.WebAddressKind(), "address of your dashboard, to show in messages; without it, nexus serve shows its own",
+		text("link", valuekind.WebAddressKind(), "address of your dashboard, to show in messages; without it, nexus serve shows its own",
 			func(n *NotificationSettings) *string { return &n.Link }),
-		text("quiet", kind.TextLineKind(), "hours in the local time zone in which only what notify.through names is sent, such as "+
+		text("quiet", valuekind.TextLineKind(), "hours in the local time zone in which only what notify.through names is sent, such as "+
 			"`22:00-07:00; 00:00-24:00 Sat,Sun`; the rest follows when they are over",
 			func(n *NotificationSettings) *string { return &n.Quiet }),
-		text("through", kind.OneOfKind("green", "yellow", "red", "never"),
+		text("through", valuekind.OneOfKind("green", "yellow", "red", "never"),
 			"lowest severity that is sent at once, even in quiet hours and while other notices wait",
 			func(n *NotificationSettings) *string { return &n.Through }),
-		newMapFieldKey("notify.rules.*.kinds", kind.TextListKind(),
+		newMapFieldKey("notify.rules.*.kinds", valuekind.TextListKind(),
 			"kinds of events that the rule sends: end, parked, question, plan, review, budget, quota, landed, alert; default: all",
 			rules, func(r *NoticeRoutingRule) *[]string { return &r.Kinds }).withProjectDenied(who),
-		newMapFieldKey("notify.rules.*.severity", kind.OneOfKind(severities...), "lowest severity that the rule sends; default: any",
+		newMapFieldKey("notify.rules.*.severity", valuekind.OneOfKind(severities...), "lowest severity that the rule sends; default: any",
 			rules, func(r *NoticeRoutingRule) *string { return &r.Severity }).withProjectDenied(who),
-		newMapFieldKey("notify.rules.*.ways", kind.TextListKind(), "names of the ways that it sends them; default: all",
+		newMapFieldKey("notify.rules.*.ways", valuekind.TextListKind(), "names of the ways that it sends them; default: all",
 			rules, func(r *NoticeRoutingRule) *[]string { return &r.Ways }).withProjectDenied(who),
 	}, notifyChannelKeys(who)...)
 }
 
 func notifyChannelKeys(who string) []SettingKey {
-	text := func(name string, k kind.Kind, doc string, at func(*NotificationChannelSettings) *string) SettingKey {
+	text := func(name string, k valuekind.Kind, doc string, at func(*NotificationChannelSettings) *string) SettingKey {
 		return newMapFieldKey("notify.ways.*."+name, k, doc, func(c *Config) *map[string]NotificationChannelSettings { return &c.Notify.Channels }, at).withProjectDenied(who)
 	}
 	texts := func(name, doc string, at func(*NotificationChannelSettings) *[]string) SettingKey {
-		return newMapFieldKey("notify.ways.*."+name, kind.TextListKind(), doc, func(c *Config) *map[string]NotificationChannelSettings { return &c.Notify.Channels }, at).withProjectDenied(who)
+		return newMapFieldKey("notify.ways.*."+name, valuekind.TextListKind(), doc, func(c *Config) *map[string]NotificationChannelSettings { return &c.Notify.Channels }, at).withProjectDenied(who)
 	}
 	ways := func(c *Config) *map[string]NotificationChannelSettings { return &c.Notify.Channels }
 	return []SettingKey{
-		text("type", kind.OneOfKind(NotifyDesktop, NotifySound, NotifyWebhook, NotifySlack, NotifyDiscord, NotifyTelegram, NotifyMail),
+		text("type", valuekind.OneOfKind(NotifyDesktop, NotifySound, NotifyWebhook, NotifySlack, NotifyDiscord, NotifyTelegram, NotifyMail),
 			"type of this way to notify people; without any way, only the terminal of a run is notified", func(w *NotificationChannelSettings) *string { return &w.Type }),
-		newMapFieldKey("notify.ways.*.window", kind.DurationKind(),
+		newMapFieldKey("notify.ways.*.window", valuekind.DurationKind(),
 			"how long a notice waits for others, to go in the same message; 0s: it is sent at once",
 			ways, func(w *NotificationChannelSettings) *time.Duration { return &w.Window }).withProjectDenied(who),
-		text("digest", kind.TextLineKind(), "time of the day, such as 18:00, at which all notices that are below notify.through are sent together",
+		text("digest", valuekind.TextLineKind(), "time of the day, such as 18:00, at which all notices that are below notify.through are sent together",
 			func(w *NotificationChannelSettings) *string { return &w.Digest }),
-		text("url", kind.WebAddressKind(), "where a way of type webhook sends notices: https, or http on this machine",
+		text("url", valuekind.WebAddressKind(), "where a way of type webhook sends notices: https, or http on this machine",
 			func(w *NotificationChannelSettings) *string { return &w.URL }),
-		text("url_env", kind.VariableNameKind(), "environment variable with the address of a webhook of Slack or Discord, which is a secret",
+		text("url_env", valuekind.VariableNameKind(), "environment variable with the address of a webhook of Slack or Discord, which is a secret",
 			func(w *NotificationChannelSettings) *string { return &w.URLEnv }),
-		text("secret_env", kind.VariableNameKind(), "environment variable with the secret that signs what a webhook sends, at least 16 bytes",
+		text("secret_env", valuekind.VariableNameKind(), "environment variable with the secret that signs what a webhook sends, at least 16 bytes",
 			func(w *NotificationChannelSettings) *string { return &w.SecretEnv }),
-		text("token_env", kind.VariableNameKind(), "environment variable with the token of a bot of Telegram",
+		text("token_env", valuekind.VariableNameKind(), "environment variable with the token of a bot of Telegram",
 			func(w *NotificationChannelSettings) *string { return &w.TokenEnv }),
-		text("base_url", kind.WebAddressKind(), "address of your own Bot API server", func(w *NotificationChannelSettings) *string { return &w.Base }),
-		text("chat", kind.TextLineKind(), "number of the Telegram chat that gets the messages", func(w *NotificationChannelSettings) *string { return &w.Chat }),
-		text("server", kind.TextLineKind(), "host:port of the server that takes mail, such as smtp.example.com:587; mail is encrypted, except to a server of this machine that cannot: from the start at port 465, by STARTTLS otherwise",
+		text("base_url", valuekind.WebAddressKind(), "address of your own Bot API server", func(w *NotificationChannelSettings) *string { return &w.Base }),
+		text("chat", valuekind.TextLineKind(), "number of the Telegram chat that gets the messages", func(w *NotificationChannelSettings) *string { return &w.Chat }),
+		text("server", valuekind.TextLineKind(), "host:port of the server that takes mail, such as smtp.example.com:587; mail is encrypted, except to a server of this machine that cannot: from the start at port 465, by STARTTLS otherwise",
 			func(w *NotificationChannelSettings) *string { return &w.Server }),
-		text("user", kind.TextLineKind(), "user name for the mail server; default: no login", func(w *NotificationChannelSettings) *string { return &w.User }),
-		text("password_env", kind.VariableNameKind(), "environment variable with the password for the mail server",
+		text("user", valuekind.TextLineKind(), "user name for the mail server; default: no login", func(w *NotificationChannelSettings) *string { return &w.User }),
+		text("password_env", valuekind.VariableNameKind(), "environment variable with the password for the mail server",
 			func(w *NotificationChannelSettings) *string { return &w.PasswordEnv }),
-		text("from", kind.TextLineKind(), "address that mail comes from", func(w *NotificationChannelSettings) *string { return &w.From }),
+		text("from", valuekind.TextLineKind(), "address that mail comes from", func(w *NotificationChannelSettings) *string { return &w.From }),
 		texts("to", "addresses that mail goes to", func(w *NotificationChannelSettings) *[]string { return &w.To }),
 		texts("command", "program and arguments that play a sound, outside of the sandbox; no shell reads them",
 			func(w *NotificationChannelSettings) *[]string { return &w.Command }),

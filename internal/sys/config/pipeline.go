@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 )
 
 // PipelineSection is the prefix of the keys of pipeline steps.
@@ -98,7 +98,7 @@ func (s NamedPipelineStep) check(c Config) string {
 			"nor something for an editor to do (edit), nor a role"
 	case s.Role != "" && s.Run != "":
 		return "it has both run and role, and no role runs a command of the pipeline; make two steps of it"
-	case s.Role != "" && !kind.IsSettingName(s.Role):
+	case s.Role != "" && !valuekind.IsSettingName(s.Role):
 		return fmt.Sprintf("%q is no name of a role; use letters, digits, - and _", s.Role)
 	case s.Role != "" && s.When == BeforeLand:
 		return "a role takes part before the work lands, so when has no effect; remove it"
@@ -122,7 +122,7 @@ func (s NamedPipelineStep) check(c Config) string {
 
 func pipelineKeys() []SettingKey {
 	steps := func(c *Config) *map[string]PipelineStepSettings { return &c.Steps }
-	required := newMapFieldKey("pipeline.*.required", kind.BooleanKind(),
+	required := newMapFieldKey("pipeline.*.required", valuekind.BooleanKind(),
 		"false: a failure of its command is reported, but the work can land; a failed change of an editor is undone; "+
 			"the default is true",
 		steps, func(s *PipelineStepSettings) *bool { return &s.Optional })
@@ -136,24 +136,24 @@ func pipelineKeys() []SettingKey {
 		return all
 	}
 	return []SettingKey{
-		newMapFieldKey("pipeline.*.run", kind.TextLineKind(),
+		newMapFieldKey("pipeline.*.run", valuekind.TextLineKind(),
 			"command of this step, run by sh in the sandbox as gates are, for tasks of its types (docs/gates.md); it passes when it exits 0",
 			steps, func(s *PipelineStepSettings) *string { return &s.Run }),
-		newMapFieldKey("pipeline.*.ask", kind.TextLineKind(),
+		newMapFieldKey("pipeline.*.ask", valuekind.TextLineKind(),
 			"instructions for an additional reviewer of these tasks, instead of a command. A step with ask from the project's file needs nexus trust",
 			steps, func(s *PipelineStepSettings) *string { return &s.Ask }),
-		newMapFieldKey("pipeline.*.edit", kind.TextLineKind(),
+		newMapFieldKey("pipeline.*.edit", valuekind.TextLineKind(),
 			"instructions for the role editor, which changes the work on these tasks once it is green; gates and reviewers check its change, too. "+
 				"A step with edit from the project's file needs nexus trust",
 			steps, func(s *PipelineStepSettings) *string { return &s.Edit }),
-		newMapFieldKey("pipeline.*.role", kind.TextLineKind(),
+		newMapFieldKey("pipeline.*.role", valuekind.TextLineKind(),
 			"the project's own role that does this step: .nexus/roles/NAME.md, or an agent of .claude/agents. "+
 				"A role that writes nothing reviews the change; any other role edits it; "+
 				"ask or edit may give it more instructions. Its file needs nexus trust",
 			steps, func(s *PipelineStepSettings) *string { return &s.Role }),
-		newMapFieldKey("pipeline.*.types", kind.NameListKind(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),
+		newMapFieldKey("pipeline.*.types", valuekind.NameListKind(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),
 			"kinds of tasks that the step is for; if empty, all", steps, func(s *PipelineStepSettings) *[]string { return &s.Types }),
-		newMapFieldKey("pipeline.*.when", kind.OneOfKind("after-gates", BeforeLand),
+		newMapFieldKey("pipeline.*.when", valuekind.OneOfKind("after-gates", BeforeLand),
 			"after-gates: the command runs after the gates of each round, and when work lands; before-land: only when it lands",
 			steps, func(s *PipelineStepSettings) *string { return &s.When }),
 		required,

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 )
 
 // PluginSettings is a program that answers questions of Nexus; see docs/extend.md.
@@ -26,26 +26,26 @@ func pluginKeys() []SettingKey {
 		kinds = append(kinds, string(k))
 	}
 	return []SettingKey{
-		newMapFieldKey("plugins.*.command", kind.TextLineKind(),
+		newMapFieldKey("plugins.*.command", valuekind.TextLineKind(),
 			"program of this plugin (docs/extend.md); no shell reads it. A plugin from the project's file needs nexus trust",
 			plugins, func(p *PluginSettings) *string { return &p.Command }),
-		newMapFieldKey("plugins.*.args", kind.TextListKind(), "its arguments", plugins, func(p *PluginSettings) *[]string { return &p.Args }),
-		newMapFieldKey("plugins.*.kinds", kind.NameListKind(kinds...),
+		newMapFieldKey("plugins.*.args", valuekind.TextListKind(), "its arguments", plugins, func(p *PluginSettings) *[]string { return &p.Args }),
+		newMapFieldKey("plugins.*.kinds", valuekind.NameListKind(kinds...),
 			"kinds of questions for it; the plugin must support each kind",
 			plugins, func(p *PluginSettings) *[]string { return &p.Kinds }),
-		newMapFieldKey("plugins.*.timeout", kind.DurationKind(),
+		newMapFieldKey("plugins.*.timeout", valuekind.DurationKind(),
 			"time for each answer, after which it is killed with everything that it started; 0s: 30 seconds",
 			plugins, func(p *PluginSettings) *time.Duration { return &p.Timeout }),
-		newMapFieldKey("plugins.*.required", kind.BooleanKind(),
+		newMapFieldKey("plugins.*.required", valuekind.BooleanKind(),
 			"true: no run starts or continues while it cannot answer; false: runs continue without it",
 			plugins, func(p *PluginSettings) *bool { return &p.Required }),
-		newMapFieldKey("plugins.*.env", kind.NameValueTableKind(`^[A-Za-z_][A-Za-z0-9_]*$`),
+		newMapFieldKey("plugins.*.env", valuekind.NameValueTableKind(`^[A-Za-z_][A-Za-z0-9_]*$`),
 			"environment variables for it; ${NAME} inserts one of yours, but not in the project's file",
 			plugins, func(p *PluginSettings) *[]string { return &p.Env }),
-		newMapFieldKey("plugins.*.network", kind.TextListKind(),
+		newMapFieldKey("plugins.*.network", valuekind.TextListKind(),
 			"hosts, as in network.allow, and presets that it may reach through the proxy; network.deny applies too",
 			plugins, func(p *PluginSettings) *[]string { return &p.Network }).withProjectDenied("it opens the network"),
-		newMapFieldKey("plugins.*.sandbox", kind.OneOfKind("on", "off"),
+		newMapFieldKey("plugins.*.sandbox", valuekind.OneOfKind("on", "off"),
 			"off: it runs as you would run it, with your files and your network, once you agreed to it with nexus trust",
 			plugins, func(p *PluginSettings) *string { return &p.Sandbox }).withProjectDenied("it decides what runs outside the sandbox"),
 	}

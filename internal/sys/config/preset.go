@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 )
 
 // Origins that are not files: a preset overrides the defaults and is overridden by every file; a
@@ -86,7 +86,7 @@ func (l *settingsLoader) fillMissingTiers() {
 func refuseLessApproval(before nexus.ApprovalMode, to any) error {
 	now, _ := to.(string)
 	if a := nexus.ApprovalMode(now); !a.NeedsApproval(before) {
-		return fmt.Errorf("the project's file may not ask for less approval than %s: approval = %s", before, kind.QuoteForeign(now))
+		return fmt.Errorf("the project's file may not ask for less approval than %s: approval = %s", before, valuekind.QuoteForeign(now))
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func refuseFewerReviews(before nexus.PersonReviewRequirement, to any) error {
 	now, _ := to.(string)
 	levels := nexus.PersonReviewRequirements()
 	if slices.Index(levels, nexus.PersonReviewRequirement(now)) < slices.Index(levels, before) {
-		return fmt.Errorf("the project's file may not let fewer changes wait for a person than %s: review.people = %s", before, kind.QuoteForeign(now))
+		return fmt.Errorf("the project's file may not let fewer changes wait for a person than %s: review.people = %s", before, valuekind.QuoteForeign(now))
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package config
 import (
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 )
 
 // ResourceBounds limit the machine resources of a command of an agent, a gate or an agent program. Zero
@@ -19,13 +19,13 @@ func resourceBoundKeys() []SettingKey {
 	const why = "it decides how much of your machine is used"
 	const each = " of a command, a gate, or an agent program with all that it starts; a process that uses more is killed, and the result says so"
 	return []SettingKey{
-		newSingleKey("limits.memory", kind.ByteSizeKind(), "memory"+each+"; 0: three quarters of the machine's",
+		newSingleKey("limits.memory", valuekind.ByteSizeKind(), "memory"+each+"; 0: three quarters of the machine's",
 			func(c *Config) *int64 { return &c.Bounds.Memory }).withProjectDenied(why),
-		newSingleKey("limits.cpu", kind.DurationKind(), "processor time"+each+"; 0s: no cap",
+		newSingleKey("limits.cpu", valuekind.DurationKind(), "processor time"+each+"; 0s: no cap",
 			func(c *Config) *time.Duration { return &c.Bounds.CPU }).withProjectDenied(why),
-		newSingleKey("limits.disk", kind.ByteSizeKind(), "bytes that may be added to the disk by a command, a gate, or an agent program; a process that writes more is killed, and the result says so; 0: 8G",
+		newSingleKey("limits.disk", valuekind.ByteSizeKind(), "bytes that may be added to the disk by a command, a gate, or an agent program; a process that writes more is killed, and the result says so; 0: 8G",
 			func(c *Config) *int64 { return &c.Bounds.Disk }).withProjectDenied(why),
-		newSingleKey("limits.processes", kind.WholeNumberKind(0, 1_000_000), "processes and threads"+each+"; 0: 512 and 128 for each processor",
+		newSingleKey("limits.processes", valuekind.WholeNumberKind(0, 1_000_000), "processes and threads"+each+"; 0: 512 and 128 for each processor",
 			func(c *Config) *int { return &c.Bounds.Processes }).withProjectDenied(why),
 	}
 }

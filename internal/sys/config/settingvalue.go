@@ -9,7 +9,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/edit"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 )
 
 // FindKey returns the key of a name such as limits.parallel or pricing."openai/x".input, with the
@@ -18,7 +18,7 @@ func FindKey(name string) (SettingKey, []string, error) {
 	path, err := edit.ParseKey(name)
 	if err != nil {
 		const hint = "Write it as nexus config prints it, such as limits.parallel."
-		return SettingKey{}, nil, invalidInputError("setting "+kind.QuoteForeign(name)+": "+err.Error(), hint)
+		return SettingKey{}, nil, invalidInputError("setting "+valuekind.QuoteForeign(name)+": "+err.Error(), hint)
 	}
 	l := newLoader()
 	k, ok := l.findKey(path)
@@ -40,7 +40,7 @@ func invalidInputError(message, hint string) error {
 
 // AllowedValues returns the allowed values of a key that has only a few.
 func (k SettingKey) AllowedValues() []string {
-	if k.kind.Description == kind.BooleanKind().Description {
+	if k.kind.Description == valuekind.BooleanKind().Description {
 		return []string{"true", "false"}
 	}
 	return k.kind.Values
@@ -62,8 +62,8 @@ func (k SettingKey) FormatInput(path []string, text string) (string, error) {
 	}
 	const hint = "Nothing was changed. docs/config.md says what each key takes."
 	switch {
-	case errors.Is(err, kind.ErrKind):
-		return "", invalidInputError(fmt.Sprintf("%s wants a %s, not %s", formatKeyPath(path), k.Type, kind.QuoteForeign(text)), hint)
+	case errors.Is(err, valuekind.ErrKind):
+		return "", invalidInputError(fmt.Sprintf("%s wants a %s, not %s", formatKeyPath(path), k.Type, valuekind.QuoteForeign(text)), hint)
 	case err != nil:
 		return "", invalidInputError(formatKeyPath(path)+" "+err.Error(), hint)
 	}
@@ -74,13 +74,13 @@ func (k SettingKey) FormatInput(path []string, text string) (string, error) {
 func (k SettingKey) formatParsed(x any) string {
 	switch v := x.(type) {
 	case string:
-		if v == "" && k.kind.Description == kind.CommandLineKind().Description {
+		if v == "" && k.kind.Description == valuekind.CommandLineKind().Description {
 			return "false"
 		}
 		return edit.QuoteText(v)
 	case []string:
 		all := make([]string, len(v))
-		table := k.kind.Description == kind.NameValueTableKind("").Description
+		table := k.kind.Description == valuekind.NameValueTableKind("").Description
 		for i, one := range v {
 			all[i] = edit.QuoteText(one)
 			if name, value, ok := strings.Cut(one, "="); ok && table {
@@ -92,7 +92,7 @@ func (k SettingKey) formatParsed(x any) string {
 		}
 		return "[" + strings.Join(all, ", ") + "]"
 	default:
-		return kind.FormatValue(x)
+		return valuekind.FormatValue(x)
 	}
 }
 
@@ -121,7 +121,7 @@ func ConsentReasonFor(s SettingSources, path []string, written string) string {
 		now, _ := x.([]string)
 		for _, one := range was {
 			if !slices.Contains(now, one) {
-				return "it takes away " + kind.QuoteForeign(one) + ", which is refused or asked about now"
+				return "it takes away " + valuekind.QuoteForeign(one) + ", which is refused or asked about now"
 			}
 		}
 		return ""

@@ -1,6 +1,6 @@
 package config
 
-import "github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+import "github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 
 // TelemetrySettings configures the export of run traces.
 type TelemetrySettings struct {
@@ -12,11 +12,11 @@ type TelemetrySettings struct {
 func telemetryKeys() []SettingKey {
 	const where = "it decides where figures of your runs are sent"
 	return []SettingKey{
-		newSingleKey("telemetry.endpoint", kind.WebAddressKind(), "OpenTelemetry collector that gets the traces of runs (OTLP over HTTP); without one, nothing is sent; see docs/answer-and-share.md",
+		newSingleKey("telemetry.endpoint", valuekind.WebAddressKind(), "OpenTelemetry collector that gets the traces of runs (OTLP over HTTP); without one, nothing is sent; see docs/answer-and-share.md",
 			func(c *Config) *string { return &c.Telemetry.Endpoint }).withProjectDenied(where),
-		newSingleKey("telemetry.headers_env", kind.VariableNameKind(), "environment variable with the headers of each call, as OTEL_EXPORTER_OTLP_HEADERS has them: name=value, with commas between",
+		newSingleKey("telemetry.headers_env", valuekind.VariableNameKind(), "environment variable with the headers of each call, as OTEL_EXPORTER_OTLP_HEADERS has them: name=value, with commas between",
 			func(c *Config) *string { return &c.Telemetry.HeadersEnv }).withProjectDenied(where),
-		newSingleKey("telemetry.contents", kind.BooleanKind(), "also send goals and the subjects of tool calls; if false, only names and figures are sent",
+		newSingleKey("telemetry.contents", valuekind.BooleanKind(), "also send goals and the subjects of tool calls; if false, only names and figures are sent",
 			func(c *Config) *bool { return &c.Telemetry.Contents }).withProjectDenied(where),
 	}
 }

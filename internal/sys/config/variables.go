@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 )
 
 // variablePattern matches ${NAME} and ${NAME:-default}.
@@ -28,7 +28,7 @@ func ExpandVariables(texts []string, env func(string) string) ([]string, error) 
 			}
 			return v
 		})
-		if kind.CheckPlainText(filled[i]) != nil {
+		if valuekind.CheckPlainText(filled[i]) != nil {
 			return filled, errors.New("a variable that it names holds control characters")
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view/health"
 )
@@ -34,7 +34,7 @@ func TestMachine(t *testing.T) {
 			var got []string
 			for i, mb := range c.free {
 				at := time.Duration(i) * 10 * time.Second
-				for _, f := range m.ApplySample(bounds, health.MachineSample{At: statetest.TapeStartTime().Add(at), Free: mb << 20, Disk: true}) {
+				for _, f := range m.ApplySample(bounds, health.MachineSample{At: eventtapetest.TapeStartTime().Add(at), Free: mb << 20, Disk: true}) {
 					switch f := f.(type) {
 					case nexus.AlertRaised:
 						got = append(got, at.String()+" raised "+string(f.Kind)+" "+f.Why)
@@ -54,7 +54,7 @@ func TestMachine(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	m := health.NewMachineAlerts(nil)
-	at := statetest.TapeStartTime()
+	at := eventtapetest.TapeStartTime()
 	measured := func(percent int64) int {
 		at = at.Add(time.Minute)
 		return len(m.ApplySample(nexus.AlertThresholds{Memory: 90}, health.MachineSample{At: at, Memory: 1000, Available: 1000 - 10*percent}))
@@ -77,7 +77,7 @@ func TestBook(t *testing.T) {
 	s := state.NewState("r")
 	apply := func(minutes int, facts ...nexus.Fact) {
 		for _, f := range facts {
-			b.Apply(nexus.Event{At: statetest.TapeStartTime().Add(time.Duration(minutes) * time.Minute), Fact: f})
+			b.Apply(nexus.Event{At: eventtapetest.TapeStartTime().Add(time.Duration(minutes) * time.Minute), Fact: f})
 		}
 	}
 	spend := func(minutes int, id string, money nexus.Money) {
@@ -92,7 +92,7 @@ func TestBook(t *testing.T) {
 		nexus.GateJudged{Evidence: nexus.GateEvidence{Gate: "test", State: nexus.Pass}},
 		nexus.GateJudged{Evidence: nexus.GateEvidence{Gate: "test", State: nexus.Fail}, Cached: true},
 		nexus.ToolCallEnded{Over: "memory"}, nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.GaveUp})
-	r := health.ReportFor(s, &b, true, statetest.TapeStartTime().Add(120*time.Minute))
+	r := health.ReportFor(s, &b, true, eventtapetest.TapeStartTime().Add(120*time.Minute))
 	want := health.HealthReport{
 		OK: true, Alerts: []health.ActiveAlertReport{}, Attempts: []health.WorkerSilence{},
 		Providers: map[string]health.FailureCount{"anthropic": {All: 4, Failed: 1, Rate: 0.25}},
@@ -114,13 +114,13 @@ func TestQueue(t *testing.T) {
 		t.Helper()
 		for _, f := range facts {
 			seq++
-			if err := s.Apply(nexus.Event{Seq: seq, Run: "r", At: statetest.TapeStartTime().Add(time.Duration(minutes) * time.Minute), Fact: f}); err != nil {
+			if err := s.Apply(nexus.Event{Seq: seq, Run: "r", At: eventtapetest.TapeStartTime().Add(time.Duration(minutes) * time.Minute), Fact: f}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	queue := func(minutes int) health.QueueLengths {
-		return health.ReportFor(s, &health.HealthCounters{}, true, statetest.TapeStartTime().Add(time.Duration(minutes)*time.Minute)).Queue
+		return health.ReportFor(s, &health.HealthCounters{}, true, eventtapetest.TapeStartTime().Add(time.Duration(minutes)*time.Minute)).Queue
 	}
 	apply(0, nexus.GoalAccepted{Goal: nexus.Goal{Text: "x"}, Base: "b", Target: "main"}, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: 3})
 	for _, task := range []nexus.Task{{ID: "T1"}, {ID: "T2", Needs: []nexus.TaskID{"T1"}}, {ID: "T3", Needs: []nexus.TaskID{"T2"}}} {

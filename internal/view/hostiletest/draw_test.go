@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/face/common/transcript"
 	"github.com/nexus-ai-builder/nexus/internal/view"
-	"github.com/nexus-ai-builder/nexus/internal/view/detail"
 	"github.com/nexus-ai-builder/nexus/internal/view/hostiletest"
-	"github.com/nexus-ai-builder/nexus/internal/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/view/runquality"
+	"github.com/nexus-ai-builder/nexus/internal/view/taskdetail"
 	"github.com/nexus-ai-builder/nexus/internal/view/verdict"
 )
 
@@ -24,10 +24,10 @@ func filled[T any]() T {
 func TestNothingDrawnIsObeyed(t *testing.T) {
 	for _, s := range []view.OutputStyle{{Plain: true}, {Width: 60, Height: 24}, {ASCII: true, Width: 120}} {
 		for name, text := range map[string]string{
-			"detail": detail.DrawTaskDetail(s, filled[detail.TaskDetail]()), "review": diffview.DrawReview(s, filled[diffview.TaskChangeReview](), true),
-			"since": diffview.DrawChangesSinceReview(s, filled[diffview.TaskChangeReview]()), "conversation": filled[transcript.ConversationTranscript]().Draw(s),
+			"detail": taskdetail.DrawTaskDetail(s, filled[taskdetail.TaskDetail]()), "review": changereview.DrawReview(s, filled[changereview.TaskChangeReview](), true),
+			"since": changereview.DrawChangesSinceReview(s, filled[changereview.TaskChangeReview]()), "conversation": filled[transcript.ConversationTranscript]().Draw(s),
 			"verdict": verdict.DrawVerdict(s, filled[verdict.TreeVerdict]()), "going": view.DrawUnfinishedRuns(s, filled[[]view.UnfinishedRunRow](), true),
-			"quality": quality.HeadText(filled[quality.RunQuality]()) + quality.FiguresText(filled[quality.RunQuality]()),
+			"quality": runquality.HeadText(filled[runquality.RunQuality]()) + runquality.FiguresText(filled[runquality.RunQuality]()),
 		} {
 			if len(text) < 20 && name != "since" {
 				t.Errorf("%s draws %q", name, text)

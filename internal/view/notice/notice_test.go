@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
-	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improveloop"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -164,8 +164,8 @@ func at(id string, severity humaninput.QuestionSeverity, after time.Duration) No
 
 // TestTiming plays when notices are sent, at times after noon of a Thursday.
 func TestTiming(t *testing.T) {
-	hours := func(text string) improve.WeeklyHours {
-		h, err := improve.ParseWeeklyHours(text)
+	hours := func(text string) improveloop.WeeklyHours {
+		h, err := improveloop.ParseWeeklyHours(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
-	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improveloop"
 )
 
 // DeliveryRule selects notices for channels. The zero Rule matches all notices on all channels.
@@ -31,7 +31,7 @@ func ShouldSend(rules []DeliveryRule, n Notice, way string) bool {
 
 // NoticeTiming sets when notices are sent. The zero Timing sends each at once.
 type NoticeTiming struct {
-	Quiet   improve.WeeklyHours         // hours in which only notices of severity Through or higher are sent
+	Quiet   improveloop.WeeklyHours     // hours in which only notices of severity Through or higher are sent
 	Zone    *time.Location              // of the quiet hours and the digest; nil: UTC
 	Through humaninput.QuestionSeverity // severity from which a notice is sent at once, also in quiet hours; empty: none
 	Window  time.Duration               // time for which a notice waits for others

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/taskgraph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -124,7 +124,7 @@ func (p *RunProjection) expectedSeconds(c TaskCard) float64 {
 	if t := p.state.TaskByID(c.ID); !t.Ended.IsZero() {
 		return c.Seconds
 	}
-	expected := float64(graph.TaskMinutes(p.state.TaskByID(c.ID).Task) * 60)
+	expected := float64(taskgraph.TaskMinutes(p.state.TaskByID(c.ID).Task) * 60)
 	if c.Left != nil {
 		expected = c.Seconds + (c.Left.Low+c.Left.High)/2
 	}
@@ -270,7 +270,7 @@ func (p *RunProjection) fileCollisions(g planGraphLayout) []PlanGraphEdge {
 		}
 	}
 	var all []PlanGraphEdge
-	for _, c := range graph.TaskCollisions(open) {
+	for _, c := range taskgraph.TaskCollisions(open) {
 		if i, j := at[c.A], at[c.B]; !g.dependsOn(i, j) && !g.dependsOn(j, i) {
 			all = append(all, PlanGraphEdge{From: g.nodes[i].ID, To: g.nodes[j].ID, Kind: "collides", Files: c.Files})
 		}

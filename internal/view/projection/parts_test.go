@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection/projectiontest"
 )
@@ -31,7 +31,7 @@ func recorded(t *testing.T, name string) []nexus.Event {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := statetest.ReadTape("r", string(text))
+	events, err := eventtapetest.ReadTape("r", string(text))
 	if err != nil {
 		t.Fatal(err)
 	}

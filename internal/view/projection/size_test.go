@@ -11,9 +11,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
-	"github.com/nexus-ai-builder/nexus/internal/view/detail"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection/projectiontest"
-	"github.com/nexus-ai-builder/nexus/internal/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/view/runquality"
+	"github.com/nexus-ai-builder/nexus/internal/view/taskdetail"
 )
 
 // The most that a projection may take, and what a fact costs to fold: 10,000 tasks take
@@ -71,9 +71,9 @@ func TestSparingShowsTheSame(t *testing.T) {
 // beside is what is drawn of the state of a projection besides the projection itself.
 func beside(s *state.State, now time.Time) map[string]any {
 	run := view.NewRunView(s, nil, now)
-	all := map[string]any{"repaired": view.RepairLines(s), "bill": view.BillOf(s), "quality": quality.NewRunQuality(s, run, accept.BuildCriteriaTable(s, nil))}
+	all := map[string]any{"repaired": view.RepairLines(s), "bill": view.BillOf(s), "quality": runquality.NewRunQuality(s, run, accept.BuildCriteriaTable(s, nil))}
 	for _, t := range s.Tasks {
-		all[string(t.ID)] = detail.NewTaskDetail(s, run, t, "")
+		all[string(t.ID)] = taskdetail.NewTaskDetail(s, run, t, "")
 	}
 	return all
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -30,7 +30,7 @@ func TestBaseGatesEnd(t *testing.T) {
 		nexus.CriterionCommandTried{Attempt: "plan.1", Evidence: evidence("accept: a", nexus.Fail)},
 	}
 	p := NewProjection("r1", Options{})
-	at := statetest.TapeStartTime()
+	at := eventtapetest.TapeStartTime()
 	for n, f := range facts {
 		at = at.Add(time.Minute)
 		if err := p.Apply(nexus.Event{Seq: int64(n + 1), Run: "r1", At: at, Fact: f}); err != nil {

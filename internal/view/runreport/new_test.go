@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/view/runquality"
 	"github.com/nexus-ai-builder/nexus/internal/view/runreport"
 )
 
@@ -108,7 +108,7 @@ func TestLookAt(t *testing.T) {
 		waived.Waived, why.Why = &accept.CriterionWaiver{By: "ada"}, "nothing shows it"
 		o.Criteria.Rows = []accept.CriterionRow{row("T1", "T1/AC-1", accept.Met), row("T1", "T1/AC-2", accept.Unmet), waived, why, row("T2", "T2/AC-1", accept.Unmet)}
 		remark := []nexus.Finding{{File: "a.go", Line: 3, Message: "long", Severity: nexus.Minor}}
-		o.Quality.Tasks = []quality.TaskQuality{{ID: "T1", Status: nexus.Landed, Remarks: remark}, {ID: "T2", Status: nexus.Parked, Remarks: remark}}
+		o.Quality.Tasks = []runquality.TaskQuality{{ID: "T1", Status: nexus.Landed, Remarks: remark}, {ID: "T2", Status: nexus.Parked, Remarks: remark}}
 	}, landed, parked)
 	want := []runreport.AttentionPoint{
 		{Task: "T2", Kind: "question", Text: "q1 waits for an answer: which?"},

@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
-	"github.com/nexus-ai-builder/nexus/internal/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/view/runquality"
 )
 
 // PullLimit is the limit of characters in a pull request or a comment on GitHub.
@@ -230,7 +230,7 @@ func (r Report) gateLines() (all []string) {
 // MarkdownReport writes the full report for people, for the page of a build, a file, or a terminal.
 func MarkdownReport(r Report) string {
 	var b strings.Builder
-	b.WriteString(quality.HeadText(r.RunQuality))
+	b.WriteString(runquality.HeadText(r.RunQuality))
 	for _, s := range []reportSection{
 		r.landedSection("## Landed\n\n"), r.unlandedSection("\n## Not landed\n\n"), r.attentionSection("\n## Look at first\n\n"),
 		{open: "\n## Money and time\n\n| | |\n|---|--:|\n", lines: r.costLines()},
@@ -240,6 +240,6 @@ func MarkdownReport(r Report) string {
 			b.WriteString(s.open + strings.Join(s.lines, "\n") + "\n")
 		}
 	}
-	b.WriteString("\n## Figures\n\n" + quality.FiguresText(r.RunQuality))
+	b.WriteString("\n## Figures\n\n" + runquality.FiguresText(r.RunQuality))
 	return b.String()
 }

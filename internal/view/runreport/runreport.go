@@ -19,12 +19,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/view/runquality"
 )
 
 // Report is the result of a run and the JSON output of `nexus status --report`.
 type Report struct {
-	quality.RunQuality
+	runquality.RunQuality
 	Branch    string                 `json:"branch,omitzero"` // branch with the published result
 	Delivered string                 `json:"delivered,omitzero"`
 	Started   time.Time              `json:"started,omitzero"`
@@ -123,7 +123,7 @@ type ReportInput struct {
 	State    *state.State
 	Run      view.RunView
 	Criteria accept.CriteriaTable
-	Quality  quality.RunQuality
+	Quality  runquality.RunQuality
 	Graph    projection.PlanGraph
 	Timeline projection.RunTimeline
 	Now      time.Time

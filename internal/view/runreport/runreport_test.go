@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/view/runquality"
 	"github.com/nexus-ai-builder/nexus/internal/view/runreport"
 )
 
@@ -31,12 +31,12 @@ func report() runreport.Report {
 	at := func(s int) time.Time { return start().Add(time.Duration(s) * time.Second) }
 	cents := func(n nexus.Money) nexus.Money { return n * 10_000_000 }
 	return runreport.Report{
-		RunQuality: quality.RunQuality{
+		RunQuality: runquality.RunQuality{
 			Run: "260504-100000-abc", Goal: "Print sizes and durations", Status: nexus.StatusPartial, Why: "1 task waits for a person",
 			Commit:  "1111111111222222222233333333334444444444",
-			Metrics: quality.RunMetrics{Tasks: 4, Begun: 3, Landed: 2, Parked: 1},
-			Gates:   []quality.GateAttemptStatistics{{Name: "test", Judged: 5, Red: 2, Seconds: 21}},
-			Tasks:   []quality.TaskQuality{{ID: "T1", Title: "Read sizes", Status: nexus.Landed}},
+			Metrics: runquality.RunMetrics{Tasks: 4, Begun: 3, Landed: 2, Parked: 1},
+			Gates:   []runquality.GateAttemptStatistics{{Name: "test", Judged: 5, Red: 2, Seconds: 21}},
+			Tasks:   []runquality.TaskQuality{{ID: "T1", Title: "Read sizes", Status: nexus.Landed}},
 		},
 		Branch: "nexus/260504-100000-abc", Delivered: "2 tasks published", Started: at(0), Ended: at(600), Now: at(700),
 		Landed: []runreport.LandedTask{{

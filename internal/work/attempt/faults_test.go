@@ -11,8 +11,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
+	"github.com/nexus-ai-builder/nexus/internal/work/changemetrics"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // TestFaultsAreTriedInWorkThatTheGatesLetThrough, and what comes of them counts as
@@ -91,7 +91,7 @@ func TestWhatIsTakenAwayIsExplained(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := newJob(t, nil, lint("exit 0"))
-			j.Judge.Meter = &measure.ChangeMeasurer{Rules: nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
+			j.Judge.Meter = &changemetrics.ChangeMeasurer{Rules: nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
 			c.set(j)
 			j.written(len(j.view.Attempt.Rounds)+1, map[string]string{"bad": "", "one": "1\n"})
 			if facts, err := j.work(); err == nil {

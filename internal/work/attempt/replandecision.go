@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/decide/taskgraph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
@@ -50,7 +50,7 @@ func (w *attemptWork) undeclaredFiles(ctx context.Context) ([]string, error) {
 	}
 	var all []string
 	for _, c := range changed {
-		if !stack.IsTest(c.Path) && !graph.DeclaresFile(w.task.Files, c.Path) {
+		if !stack.IsTest(c.Path) && !taskgraph.DeclaresFile(w.task.Files, c.Path) {
 			all = append(all, c.Path)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -121,7 +121,7 @@ func (p LockDirectory) needLevel(g gate.QualityGate, says string) LockDirectoryN
 
 func (p LockDirectory) unlentNeedLevel(g gate.QualityGate, says string) LockDirectoryNeed {
 	switch g.Format {
-	case read.GoBuild, read.GoVet, read.GoTestJSON, read.GoFmt, read.GolangCI:
+	case outputparser.GoBuild, outputparser.GoVet, outputparser.GoTestJSON, outputparser.GoFmt, outputparser.GolangCI:
 		return None
 	}
 	at := path.Clean("./" + filepath.ToSlash(g.Dir))

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -39,7 +39,9 @@ func findBenchmarkRegressions(ctx context.Context, s *SourceTree) (StrategyResul
 	if err != nil {
 		return found, err
 	}
-	at := slices.IndexFunc(gates, func(g gate.QualityGate) bool { return g.Format == read.GoTestJSON && (g.Dir == "" || g.Dir == ".") })
+	at := slices.IndexFunc(gates, func(g gate.QualityGate) bool {
+		return g.Format == outputparser.GoTestJSON && (g.Dir == "" || g.Dir == ".")
+	})
 	if at < 0 {
 		found.Skipped = "Nexus knows only benchmarks of Go's tests"
 		return found, nil
@@ -93,7 +95,7 @@ func (s *SourceTree) compareBenchmarks(ctx context.Context, base *TreeCheckout, 
 // runBenchmarks runs the benchmarks of a package once. Why is the reason if they could not be
 // measured.
 func (s *SourceTree) runBenchmarks(ctx context.Context, b *TreeCheckout, dir string, into map[string]*benchmarkTimes) (why string, err error) {
-	g := gate.QualityGate{Name: "bench: " + dir, Args: benchmarkArgs(dir, "."), Format: read.Exit}
+	g := gate.QualityGate{Name: "bench: " + dir, Args: benchmarkArgs(dir, "."), Format: outputparser.Exit}
 	s.recordGatePrograms(g)
 	e, err := b.Runner.RunGate(ctx, b.Tree, g)
 	if err != nil {
@@ -142,15 +144,15 @@ func readBenchmarkOutput(printed string, into map[string]*benchmarkTimes) {
 
 // regressionFindings returns a finding for each benchmark that got worse each time: slower, or with
 // more allocations.
-func regressionFindings(dir, base string, was, is map[string]*benchmarkTimes) (all []finding.WorkFinding) {
+func regressionFindings(dir, base string, was, is map[string]*benchmarkTimes) (all []discoveredwork.WorkFinding) {
 	for name, now := range is {
 		before := was[name]
 		if before == nil || !isSafeInCheck(name) || strings.Contains(name, "/") {
 			continue // a part of another benchmark, or a new one
 		}
-		f := finding.WorkFinding{
-			ID: finding.FindingID("benchmarks", dir, name), Strategy: "benchmarks", Kind: finding.Perf, Severity: nexus.PriorityMedium,
-			Minutes: finding.EstimateMinutes("benchmarks", 1), Places: []finding.FindingPlace{{File: dir}},
+		f := discoveredwork.WorkFinding{
+			ID: discoveredwork.FindingID("benchmarks", dir, name), Strategy: "benchmarks", Kind: discoveredwork.Perf, Severity: nexus.PriorityMedium,
+			Minutes: discoveredwork.EstimateMinutes("benchmarks", 1), Places: []discoveredwork.FindingPlace{{File: dir}},
 		}
 		unit, limit := "", 0.0
 		switch {
@@ -167,7 +169,7 @@ func regressionFindings(dir, base string, was, is map[string]*benchmarkTimes) (a
 		f.Check = benchmarkCheckCommand(dir, name, unit, limit)
 		all = append(all, f)
 	}
-	slices.SortStableFunc(all, func(a, b finding.WorkFinding) int { return strings.Compare(a.Title, b.Title) })
+	slices.SortStableFunc(all, func(a, b discoveredwork.WorkFinding) int { return strings.Compare(a.Title, b.Title) })
 	return all
 }
 

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
 	"github.com/nexus-ai-builder/nexus/internal/stack/toolreport"
+	"github.com/nexus-ai-builder/nexus/internal/work/changemetrics"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // fewLines is the least number of uncovered lines that are worth a task, in a file that
@@ -85,7 +85,7 @@ func (p uncoveredFile) gapValue() int { return len(p.missed) * max(p.changes, 1)
 
 // coverageGapFindings makes a finding of each file of a coverage report with uncovered lines, the most
 // valuable first.
-func (s *SourceTree) coverageGapFindings(ctx context.Context, g gate.QualityGate, printed string) ([]finding.WorkFinding, error) {
+func (s *SourceTree) coverageGapFindings(ctx context.Context, g gate.QualityGate, printed string) ([]discoveredwork.WorkFinding, error) {
 	churn, err := s.recentFileChanges(ctx)
 	if err != nil {
 		return nil, err
@@ -94,8 +94,8 @@ func (s *SourceTree) coverageGapFindings(ctx context.Context, g gate.QualityGate
 	for _, f := range s.files {
 		names = append(names, f.path)
 	}
-	covered := measure.ReadCoverageReport(g.Goes.Format, toolreport.CutReport(g.Goes.Format, printed)).WithDirectory(g.Dir)
-	placed := measure.PlaceCoverage(covered, names, gosource.GoModules(s.root.FS()))
+	covered := changemetrics.ReadCoverageReport(g.Goes.Format, toolreport.CutReport(g.Goes.Format, printed)).WithDirectory(g.Dir)
+	placed := changemetrics.PlaceCoverage(covered, names, gosource.GoModules(s.root.FS()))
 	var open []uncoveredFile
 	for _, name := range names {
 		if !placed.CoversFileKind(name) || isAuxiliaryFile(name) || !isSafeInCheck(name) {
@@ -105,7 +105,7 @@ func (s *SourceTree) coverageGapFindings(ctx context.Context, g gate.QualityGate
 		if p.lines, err = s.readTextLines(ctx, name); err != nil {
 			return nil, err
 		}
-		if p.missed = measure.UncoveredLines(p.lines, p.hits); len(p.missed) >= fewLines {
+		if p.missed = changemetrics.UncoveredLines(p.lines, p.hits); len(p.missed) >= fewLines {
 			open = append(open, p)
 		}
 	}
@@ -119,7 +119,7 @@ func (s *SourceTree) coverageGapFindings(ctx context.Context, g gate.QualityGate
 	}
 	var left []uncoveredFile
 	for _, p := range open {
-		if p.rely < finding.ManyRely { // in a file with many dependents, all lines count
+		if p.rely < discoveredwork.ManyRely { // in a file with many dependents, all lines count
 			if p.missed, err = s.recentUncoveredLines(ctx, p); err != nil {
 				return nil, err
 			}
@@ -129,7 +129,7 @@ func (s *SourceTree) coverageGapFindings(ctx context.Context, g gate.QualityGate
 		}
 	}
 	slices.SortStableFunc(left, heaviest)
-	var all []finding.WorkFinding
+	var all []discoveredwork.WorkFinding
 	for _, p := range left {
 		if f, ok := p.coverageFinding(g); ok {
 			all = append(all, f)
@@ -160,7 +160,7 @@ func (s *SourceTree) recentUncoveredLines(ctx context.Context, p uncoveredFile) 
 		return nil, nil
 	}
 	var ranges []string
-	for _, run := range measure.ConsecutiveLines(p.missed) {
+	for _, run := range changemetrics.ConsecutiveLines(p.missed) {
 		ranges = append(ranges, "-L", fmt.Sprintf("%d,%d", run[0], run[len(run)-1]))
 	}
 	written, err := s.o.Repo.Blame(ctx, s.o.Commit, p.file, ranges)
@@ -171,14 +171,14 @@ func (s *SourceTree) recentUncoveredLines(ctx context.Context, p uncoveredFile) 
 }
 
 // coverageFinding makes a finding of a gap: it is done when tests cover its lines.
-func (p uncoveredFile) coverageFinding(g gate.QualityGate) (finding.WorkFinding, bool) {
-	f := finding.WorkFinding{
-		ID: finding.FindingID("test-coverage", p.file), Strategy: "test-coverage", Kind: finding.Test, Severity: nexus.PriorityMedium,
-		Count: len(p.missed), Minutes: finding.EstimateMinutes("test-coverage", len(p.missed)/10),
+func (p uncoveredFile) coverageFinding(g gate.QualityGate) (discoveredwork.WorkFinding, bool) {
+	f := discoveredwork.WorkFinding{
+		ID: discoveredwork.FindingID("test-coverage", p.file), Strategy: "test-coverage", Kind: discoveredwork.Test, Severity: nexus.PriorityMedium,
+		Count: len(p.missed), Minutes: discoveredwork.EstimateMinutes("test-coverage", len(p.missed)/10),
 	}
 	var where, shown []string
-	for _, run := range measure.ConsecutiveLines(p.missed) {
-		f.Places = append(f.Places, finding.FindingPlace{File: p.file, Line: run[0]})
+	for _, run := range changemetrics.ConsecutiveLines(p.missed) {
+		f.Places = append(f.Places, discoveredwork.FindingPlace{File: p.file, Line: run[0]})
 		at := fmt.Sprint(run[0])
 		if len(run) > 1 {
 			at = fmt.Sprintf("%d-%d", run[0], run[len(run)-1])
@@ -190,8 +190,8 @@ func (p uncoveredFile) coverageFinding(g gate.QualityGate) (finding.WorkFinding,
 	f.Evidence = strings.Join(shown[:min(len(shown), 5)], "\n")
 	what := "changed line"
 	f.Why = fmt.Sprintf("no test runs lines %s; the file changed %s in the last %d commits",
-		joinSome(where, 10), pluralCount(p.changes, "time"), finding.HistoryCommits)
-	if p.rely >= finding.ManyRely {
+		joinSome(where, 10), pluralCount(p.changes, "time"), discoveredwork.HistoryCommits)
+	if p.rely >= discoveredwork.ManyRely {
 		what = "line"
 		f.Why += fmt.Sprintf(", and %d files rely on it", p.rely)
 	}
@@ -205,11 +205,11 @@ func (p uncoveredFile) coverageFinding(g gate.QualityGate) (finding.WorkFinding,
 // first, as many as fit. If no text of them is unique, the command checks the coverage of the
 // file in percent instead.
 func (p uncoveredFile) coverageCheck(g gate.QualityGate) string {
-	rows := measure.ConsecutiveLines(p.missed)
+	rows := changemetrics.ConsecutiveLines(p.missed)
 	slices.SortStableFunc(rows, func(a, b []int) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0], b[0])) })
 	best, texts := "", []string(nil)
 	for _, row := range rows {
-		text := measure.UniqueLineText(p.lines, row)
+		text := changemetrics.UniqueLineText(p.lines, row)
 		if text == "" {
 			continue
 		}

@@ -8,13 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/work/changemetrics"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // goSource is a file of which Two is not tested.
@@ -44,19 +44,19 @@ func gapOf(name, source string, tested ...int) uncoveredFile {
 	for _, n := range tested {
 		p.hits[n] = 1
 	}
-	p.missed = measure.UncoveredLines(p.lines, p.hits)
+	p.missed = changemetrics.UncoveredLines(p.lines, p.hits)
 	return p
 }
 
 // TestUncoveredGo names the lines, and its check is red until tests go through them, wherever they are by then.
 func TestUncoveredGo(t *testing.T) {
-	g := gate.QualityGate{Name: "test", Format: read.GoTestJSON, Args: []string{"go", "test", "-json", "./..."}, Goes: stack.CoverageCommand{Name: "go test -coverprofile"}}
+	g := gate.QualityGate{Name: "test", Format: outputparser.GoTestJSON, Args: []string{"go", "test", "-json", "./..."}, Goes: stack.CoverageCommand{Name: "go test -coverprofile"}}
 	p := gapOf("b-c/a.go", goSource, 1, 3, 5)
 	f, ok := p.coverageFinding(g)
 	if !ok || f.Count != 7 {
 		t.Fatalf("%+v", f)
 	}
-	if diff := cmp.Diff([]finding.FindingPlace{{File: p.file, Line: 6}, {File: p.file, Line: 11}, {File: p.file, Line: 14}}, f.Places); diff != "" {
+	if diff := cmp.Diff([]discoveredwork.FindingPlace{{File: p.file, Line: 6}, {File: p.file, Line: 11}, {File: p.file, Line: 14}}, f.Places); diff != "" {
 		t.Error(diff)
 	}
 	if want := "no test runs lines 6-9, 11-12, 14; the file changed 3 times in the last 100 commits"; f.Why != want {
@@ -88,7 +88,7 @@ func TestUncoveredGo(t *testing.T) {
 
 // TestUncoveredAlike asks for a share of the file where no line is like no other.
 func TestUncoveredAlike(t *testing.T) {
-	g := gate.QualityGate{Name: "test", Format: read.GoTestJSON, Args: []string{"go", "test", "-json", "./..."}, Goes: stack.CoverageCommand{Name: "go test -coverprofile"}}
+	g := gate.QualityGate{Name: "test", Format: outputparser.GoTestJSON, Args: []string{"go", "test", "-json", "./..."}, Goes: stack.CoverageCommand{Name: "go test -coverprofile"}}
 	p := gapOf("a.go", strings.Repeat("return err\n", 10), 1, 2, 3)
 	f, ok := p.coverageFinding(g)
 	if !ok || !strings.Contains(f.Check, "-v p=90 ") {

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -60,9 +60,9 @@ func (r StrategyCacheInputs) isCacheable() bool { return r.Files != nil || r.Run
 
 // StrategyResult is the result of a strategy.
 type StrategyResult struct {
-	Findings []finding.WorkFinding `json:"findings"`
-	Notes    []string              `json:"notes,omitempty"`  // places that it could not examine, and why
-	Skipped  string                `json:"skipped,omitzero"` // why it did not run at all
+	Findings []discoveredwork.WorkFinding `json:"findings"`
+	Notes    []string                     `json:"notes,omitempty"`  // places that it could not examine, and why
+	Skipped  string                       `json:"skipped,omitzero"` // why it did not run at all
 	// the checks only read files: they are run together
 	Quick bool `json:"-"`
 	// the findings are in order of value; otherwise their severities and counts decide
@@ -98,15 +98,15 @@ type Options struct {
 	Say func(text string)
 
 	Seen    func(ctx context.Context) ([]flaky.FlakyTest, error) // tests that were flaky; nil: none
-	Plugins func(ctx context.Context, open func(context.Context) (*TreeCheckout, error)) ([]finding.WorkFinding, error)
+	Plugins func(ctx context.Context, open func(context.Context) (*TreeCheckout, error)) ([]discoveredwork.WorkFinding, error)
 	Issues  func(ctx context.Context) ([]OpenForgeIssue, string, error)
 	// findings of a model, with the cost, also on failure
-	Ideas  func(ctx context.Context, b *TreeCheckout) ([]finding.WorkFinding, nexus.Money, error)
+	Ideas  func(ctx context.Context, b *TreeCheckout) ([]discoveredwork.WorkFinding, nexus.Money, error)
 	Folder TaskFolder
 
 	// the results of earlier findings; nil: none known
-	Past  func(ctx context.Context) (finding.PastWorkRecord, error)
-	Rules finding.BacklogDecisions
+	Past  func(ctx context.Context) (discoveredwork.PastWorkRecord, error)
+	Rules discoveredwork.BacklogDecisions
 }
 
 // TreeCheckout is the checked-out tree, with a runner for commands there.
@@ -148,15 +148,15 @@ type StrategyRunReport struct {
 type Result struct {
 	Commit string
 	Tree   string
-	Open   []finding.RankedFinding  // findings worth doing, in order
-	Left   []finding.SkippedFinding // findings that must not be taken up, and why
+	Open   []discoveredwork.RankedFinding  // findings worth doing, in order
+	Left   []discoveredwork.SkippedFinding // findings that must not be taken up, and why
 	Did    []StrategyRunReport
 	Spent  nexus.Money // cost of model calls
 	Green  []string    // items of the backlog whose finding is gone and whose check passes: they are done
 }
 
 // Find returns the finding with an ID, and why it is skipped, if it is.
-func (r Result) Find(id string) (f finding.RankedFinding, left *finding.SkippedFinding, ok bool) {
+func (r Result) Find(id string) (f discoveredwork.RankedFinding, left *discoveredwork.SkippedFinding, ok bool) {
 	for _, f := range r.Open {
 		if f.ID == id {
 			return f, nil, true
@@ -175,7 +175,7 @@ func (r Result) Find(id string) (f finding.RankedFinding, left *finding.SkippedF
 // it is not.
 func (r Result) IsFindingDone(id, strategy string) bool {
 	if f, left, found := r.Find(id); found {
-		return left != nil && left.Rule == finding.NoFinding && f.State == nexus.Pass
+		return left != nil && left.Rule == discoveredwork.NoFinding && f.State == nexus.Pass
 	}
 	return slices.ContainsFunc(r.Did, func(d StrategyRunReport) bool { return d.Strategy == strategy && d.isComplete() })
 }
@@ -198,7 +198,7 @@ func RunStrategies(ctx context.Context, o Options) (Result, error) {
 		return r, err
 	}
 	defer s.closeCheckout()
-	var all []finding.WorkFinding
+	var all []discoveredwork.WorkFinding
 	for _, one := range chosen {
 		found, did, err := s.runStrategy(ctx, one)
 		if err != nil {
@@ -216,14 +216,14 @@ func RunStrategies(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Open, r.Left = finding.PartitionFindings(finding.RankFindings(all, w), o.Rules, w)
+	r.Open, r.Left = discoveredwork.PartitionFindings(discoveredwork.RankFindings(all, w), o.Rules, w)
 	return r, nil
 }
 
 // uniqueFindings returns findings without duplicates of an ID.
-func uniqueFindings(all []finding.WorkFinding) []finding.WorkFinding {
+func uniqueFindings(all []discoveredwork.WorkFinding) []discoveredwork.WorkFinding {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(all, func(f finding.WorkFinding) bool {
+	return slices.DeleteFunc(all, func(f discoveredwork.WorkFinding) bool {
 		was := seen[f.ID]
 		seen[f.ID] = true
 		return was
@@ -311,7 +311,7 @@ func SelectStrategies(names []string) ([]DiscoveryStrategy, error) {
 }
 
 // runStrategy returns a strategy's findings, from a run or the cache.
-func (s *SourceTree) runStrategy(ctx context.Context, one DiscoveryStrategy) ([]finding.WorkFinding, StrategyRunReport, error) {
+func (s *SourceTree) runStrategy(ctx context.Context, one DiscoveryStrategy) ([]discoveredwork.WorkFinding, StrategyRunReport, error) {
 	begun := s.currentTime()
 	did := StrategyRunReport{Strategy: one.Name, State: Ran}
 	entry, key := s.readCache(ctx, one)
@@ -358,10 +358,10 @@ func (s *SourceTree) runStrategy(ctx context.Context, one DiscoveryStrategy) ([]
 func (s *SourceTree) finishFindings(ctx context.Context, one DiscoveryStrategy, found StrategyResult) (StrategyResult, error) {
 	found.Findings = uniqueFindings(found.Findings)
 	if only := s.o.Only; only != "" && !one.Reads.isCacheable() {
-		found.Findings = slices.DeleteFunc(found.Findings, func(f finding.WorkFinding) bool { return f.ID != only })
+		found.Findings = slices.DeleteFunc(found.Findings, func(f discoveredwork.WorkFinding) bool { return f.ID != only })
 	}
 	if !found.Sorted {
-		slices.SortStableFunc(found.Findings, func(a, b finding.WorkFinding) int {
+		slices.SortStableFunc(found.Findings, func(a, b discoveredwork.WorkFinding) int {
 			return cmp.Or(cmp.Compare(b.Severity.NumericScore(), a.Severity.NumericScore()), cmp.Compare(b.Count, a.Count))
 		})
 	}

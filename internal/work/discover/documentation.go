@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/missingdocs"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -47,8 +47,8 @@ func findMissingDocumentation(ctx context.Context, s *SourceTree) (StrategyResul
 	found.Findings = append(found.Findings, silent...)
 	if readme == "" {
 		if len(s.files) > 2 {
-			found.Findings = append(found.Findings, finding.WorkFinding{
-				ID: finding.FindingID("documentation", "README"), Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityLow,
+			found.Findings = append(found.Findings, discoveredwork.WorkFinding{
+				ID: discoveredwork.FindingID("documentation", "README"), Strategy: "documentation", Kind: discoveredwork.Docs, Severity: nexus.PriorityLow,
 				Title: "Write a README.md: what this is, how it is built and used", Why: "there is none", Minutes: 20, Check: "test -s README.md",
 			})
 		}
@@ -80,7 +80,7 @@ var elsewhere = regexp.MustCompile(`\b(?:install|get|clone|curl|wget|npx|docker|
 
 // failingReadmeCommands finds README commands that fail when they are run, in the sandbox, and
 // only if the policy allows them without asking. Earlier commands of the same block run first.
-func (s *SourceTree) failingReadmeCommands(ctx context.Context, readme string, lines []string) (all []finding.WorkFinding, notes []string, err error) {
+func (s *SourceTree) failingReadmeCommands(ctx context.Context, readme string, lines []string) (all []discoveredwork.WorkFinding, notes []string, err error) {
 	b, err := s.checkOutTree(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -96,7 +96,7 @@ func (s *SourceTree) failingReadmeCommands(ctx context.Context, readme string, l
 			before = append(before, c.text)
 			line := strings.Join(before, " && ")
 			ran++
-			g := gate.QualityGate{Name: "readme: " + line, Args: []string{"sh", "-c", line}, Format: read.Exit, Timeout: commandTime}
+			g := gate.QualityGate{Name: "readme: " + line, Args: []string{"sh", "-c", line}, Format: outputparser.Exit, Timeout: commandTime}
 			e, printed, err := s.runGate(ctx, g)
 			if err != nil {
 				return nil, nil, err
@@ -106,11 +106,11 @@ func (s *SourceTree) failingReadmeCommands(ctx context.Context, readme string, l
 			if e.State != nexus.Fail && !gone {
 				continue
 			}
-			f := finding.WorkFinding{
-				ID: finding.FindingID("documentation", readme, c.text), Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityMedium,
+			f := discoveredwork.WorkFinding{
+				ID: discoveredwork.FindingID("documentation", readme, c.text), Strategy: "documentation", Kind: discoveredwork.Docs, Severity: nexus.PriorityMedium,
 				Title: fmt.Sprintf("Make the command in %s work, or correct it: %s", readme, truncateRunes(c.text, 60)),
 				Why:   fmt.Sprintf("it exits with %d", e.Exit), Evidence: truncateRunes(strings.TrimSpace(printed), 400), Minutes: 15,
-				Places: []finding.FindingPlace{{File: readme, Line: c.n}},
+				Places: []discoveredwork.FindingPlace{{File: readme, Line: c.n}},
 				// If the program is missing, the README is at fault, and not the machine.
 				Check: fmt.Sprintf("! grep -qF -- %s %s || { %s; } >/dev/null 2>&1 || false",
 					scriptcommands.QuoteShellWord(c.text), scriptcommands.QuoteShellWord("./"+readme), line),

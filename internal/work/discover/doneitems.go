@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
@@ -22,7 +22,7 @@ type checkedItemCache struct {
 
 // alreadyDoneItems returns the waiting items that are already done: their finding is gone, and their
 // check passes.
-func (s *SourceTree) alreadyDoneItems(ctx context.Context, all []finding.WorkFinding, did []StrategyRunReport) ([]string, error) {
+func (s *SourceTree) alreadyDoneItems(ctx context.Context, all []discoveredwork.WorkFinding, did []StrategyRunReport) ([]string, error) {
 	name := filepath.Join(s.cacheDirectory(), "items.json")
 	known := checkedItemCache{}
 	if data, err := os.ReadFile(name); err != nil || json.Unmarshal(data, &known) != nil || known.Tree != s.o.Tree || known.Items == nil {
@@ -58,14 +58,14 @@ func (s *SourceTree) alreadyDoneItems(ctx context.Context, all []finding.WorkFin
 
 // isFindingGone reports whether a finding no longer exists: its strategy examined everything, and did
 // not find it.
-func isFindingGone(id string, all []finding.WorkFinding, did []StrategyRunReport) bool {
+func isFindingGone(id string, all []discoveredwork.WorkFinding, did []StrategyRunReport) bool {
 	at := slices.IndexFunc(did, func(d StrategyRunReport) bool {
 		return len(id) > len(d.Strategy) && id[:len(d.Strategy)+1] == d.Strategy+"/"
 	})
 	if at < 0 || !did[at].isComplete() {
 		return false
 	}
-	return !slices.ContainsFunc(all, func(f finding.WorkFinding) bool { return f.ID == id && f.IsOpen() })
+	return !slices.ContainsFunc(all, func(f discoveredwork.WorkFinding) bool { return f.ID == id && f.IsOpen() })
 }
 
 // runItemCheck returns the result of an item's check on the tree.

@@ -8,25 +8,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
+	"github.com/nexus-ai-builder/nexus/internal/work/changemetrics"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // findVulnerableDependencies runs the package managers' own audits for known vulnerabilities.
 func findVulnerableDependencies(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	var found StrategyResult
 	asked := false
-	unread := measure.UnauditedLockFiles()
+	unread := changemetrics.UnauditedLockFiles()
 	for _, file := range slices.Concat(s.files, s.locks) {
 		if slices.Contains(unread, path.Base(file.path)) && isSafeInCheck(file.path) {
 			found.Notes = append(found.Notes, file.path+" was not checked: Nexus knows no program that checks it")
 			asked = true
 		}
-		for _, a := range measure.AuditPrograms() {
+		for _, a := range changemetrics.AuditPrograms() {
 			if path.Base(file.path) != a.File || !isSafeInCheck(file.path) {
 				continue
 			}
@@ -49,8 +49,8 @@ func findVulnerableDependencies(ctx context.Context, s *SourceTree) (StrategyRes
 }
 
 // auditLockFile audits one lock file. The note is the reason if that failed.
-func (s *SourceTree) auditLockFile(ctx context.Context, name string, a measure.DependencyAuditProgram) (f finding.WorkFinding, note string, err error) {
-	g := gate.QualityGate{Name: "audit: " + name, Args: a.Args, Dir: path.Dir(name), Format: read.Exit}
+func (s *SourceTree) auditLockFile(ctx context.Context, name string, a changemetrics.DependencyAuditProgram) (f discoveredwork.WorkFinding, note string, err error) {
+	g := gate.QualityGate{Name: "audit: " + name, Args: a.Args, Dir: path.Dir(name), Format: outputparser.Exit}
 	s.programs[a.Args[0]] = true
 	if s.programVersion(a.Args[0]) == "none" {
 		return f, fmt.Sprintf("%s was not checked: %s is not installed", name, a.Args[0]), nil
@@ -63,11 +63,11 @@ func (s *SourceTree) auditLockFile(ctx context.Context, name string, a measure.D
 	if e.State != nexus.Fail || len(hit) == 0 {
 		return f, fmt.Sprintf("%s was not checked: %s could not tell: %s", name, strings.Join(a.Args, " "), failureLine(printed, e.Why)), nil
 	}
-	f = finding.WorkFinding{
-		ID: finding.FindingID("dependencies", name, strings.Join(hit, "\n")), Strategy: "dependencies", Kind: finding.Deps, Severity: nexus.PriorityHigh,
+	f = discoveredwork.WorkFinding{
+		ID: discoveredwork.FindingID("dependencies", name, strings.Join(hit, "\n")), Strategy: "dependencies", Kind: discoveredwork.Deps, Severity: nexus.PriorityHigh,
 		Title: fmt.Sprintf("Update the dependencies in %s that have known vulnerabilities", name), Why: truncateRunes(hit[0], 160),
-		Evidence: truncateRunes(strings.Join(hit[:min(len(hit), 5)], "\n"), 600), Count: len(hit), Minutes: finding.EstimateMinutes("dependencies", len(hit)),
-		Places: []finding.FindingPlace{{File: name}}, Check: commandFromRoot(g, a.Args), State: nexus.Fail,
+		Evidence: truncateRunes(strings.Join(hit[:min(len(hit), 5)], "\n"), 600), Count: len(hit), Minutes: discoveredwork.EstimateMinutes("dependencies", len(hit)),
+		Places: []discoveredwork.FindingPlace{{File: name}}, Check: commandFromRoot(g, a.Args), State: nexus.Fail,
 	}
 	return f, "", nil
 }
@@ -103,7 +103,7 @@ func findWithPlugins(ctx context.Context, s *SourceTree) (StrategyResult, error)
 
 // AskPluginForFindings asks a plugin for findings in the files of a tree. Bad lists the unusable
 // findings; an error means that the plugin did not answer.
-func AskPluginForFindings(ctx context.Context, h *plugin.PluginHost, p plugin.DeclaredPlugin, tree string) (all []finding.WorkFinding, bad []string, err error) {
+func AskPluginForFindings(ctx context.Context, h *plugin.PluginHost, p plugin.DeclaredPlugin, tree string) (all []discoveredwork.WorkFinding, bad []string, err error) {
 	out := &plugin.DiscoveryOutput{}
 	q := plugin.HostQuestion{Input: plugin.DiscoveryInput{Tree: tree, Most: most}, Output: out}
 	answers, err := h.AskPlugin(ctx, p, nexus.PluginDiscovery, []plugin.HostQuestion{q}, tree)
@@ -116,12 +116,12 @@ func AskPluginForFindings(ctx context.Context, h *plugin.PluginHost, p plugin.De
 		}
 	}
 	for _, d := range out.Findings[:min(len(out.Findings), most)] {
-		f := finding.WorkFinding{
-			ID: p.Name + "/" + d.ID, Strategy: "plugins", Kind: finding.Task, Title: d.Title, Why: d.Reason, Severity: nexus.PriorityMedium,
+		f := discoveredwork.WorkFinding{
+			ID: p.Name + "/" + d.ID, Strategy: "plugins", Kind: discoveredwork.Task, Title: d.Title, Why: d.Reason, Severity: nexus.PriorityMedium,
 			Minutes: d.Minutes, Check: d.Check,
 		}
 		for _, file := range d.Files {
-			f.Places = append(f.Places, finding.FindingPlace{File: file})
+			f.Places = append(f.Places, discoveredwork.FindingPlace{File: file})
 		}
 		all = append(all, f)
 	}
@@ -152,26 +152,26 @@ func listForgeIssues(ctx context.Context, s *SourceTree) (StrategyResult, error)
 	}
 	for _, i := range all {
 		title := strings.Join(strings.Fields(i.Title), " ")
-		f := finding.WorkFinding{
-			ID: fmt.Sprintf("issues/%d", i.Number), Strategy: "issues", Kind: finding.Task,
+		f := discoveredwork.WorkFinding{
+			ID: fmt.Sprintf("issues/%d", i.Number), Strategy: "issues", Kind: discoveredwork.Task,
 			Title: truncateRunes(fmt.Sprintf("Issue #%d: %s", i.Number, title), 110),
 			Why:   "it is open: " + i.Web, Severity: nexus.PriorityMedium,
 		}
 		for _, l := range i.Labels {
 			switch strings.ToLower(l) {
 			case "bug":
-				f.Severity, f.Kind = nexus.PriorityHigh, finding.Fix
+				f.Severity, f.Kind = nexus.PriorityHigh, discoveredwork.Fix
 			case "security":
-				f.Severity, f.Kind = nexus.PriorityCritical, finding.Security
+				f.Severity, f.Kind = nexus.PriorityCritical, discoveredwork.Security
 			case "documentation", "docs":
-				f.Kind = finding.Docs
+				f.Kind = discoveredwork.Docs
 			}
 		}
 		things := 1
-		if f.Kind == finding.Task {
+		if f.Kind == discoveredwork.Task {
 			things = 2
 		}
-		f.Minutes = finding.EstimateMinutes("issues", things)
+		f.Minutes = discoveredwork.EstimateMinutes("issues", things)
 		found.Findings = append(found.Findings, f)
 	}
 	return found, nil

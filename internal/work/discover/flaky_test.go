@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
@@ -26,7 +26,7 @@ func TestFlakyTests(t *testing.T) {
 		judged("test", odd, nexus.FlakyTestCount{Test: "no name", Failed: 1, Runs: 2}), judged("test", odd), judged("gone", nexus.FlakyTestCount{Test: "x.TestX", Failed: 1, Runs: 2}),
 	}
 	s := &SourceTree{programs: map[string]bool{}, bench: &TreeCheckout{
-		Gates: []gate.QualityGate{{Name: "test", Format: read.GoTestJSON, Args: []string{"go", "test", "-json", "-count=1", "./..."}}},
+		Gates: []gate.QualityGate{{Name: "test", Format: outputparser.GoTestJSON, Args: []string{"go", "test", "-json", "-count=1", "./..."}}},
 	}}
 	s.o.Seen = func(context.Context) ([]flaky.FlakyTest, error) {
 		h, err := flaky.ReadTestHistory(func(yield func(nexus.Event, error) bool) {
@@ -43,7 +43,7 @@ func TestFlakyTests(t *testing.T) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	f := found.Findings[0]
-	if f.ID != finding.FindingID("flaky-tests", "test", odd.Test) || f.Test != odd.Test || f.Title != "Make the test reliable: "+odd.Test {
+	if f.ID != discoveredwork.FindingID("flaky-tests", "test", odd.Test) || f.Test != odd.Test || f.Title != "Make the test reliable: "+odd.Test {
 		t.Errorf("%+v", f)
 	}
 	if f.Why != "it failed in 2 of 4 runs on one tree each, in 2 judgements" || f.Count != 2 {

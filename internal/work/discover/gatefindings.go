@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/testselection"
 )
 
 func findTypeErrors(ctx context.Context, s *SourceTree) (StrategyResult, error) {
@@ -47,7 +47,7 @@ func (s *SourceTree) findRedGates(ctx context.Context, strategy string, severity
 			continue
 		}
 		f := gateFinding(strategy, g, e.Findings)
-		f.Severity, f.Kind = severity, finding.Fix
+		f.Severity, f.Kind = severity, discoveredwork.Fix
 		f.Title = fmt.Sprintf(title, pluralCount(len(e.Findings), "error"))
 		if where := f.FilePaths(); len(where) > 0 {
 			f.Title += " in " + joinSome(where, 3)
@@ -66,24 +66,24 @@ func inconclusiveReasons(e nexus.GateEvidence) []string {
 }
 
 // gateFinding makes one finding of a red gate's findings, with that gate as its check.
-func gateFinding(strategy string, g gate.QualityGate, all []nexus.Finding) finding.WorkFinding {
-	f := finding.WorkFinding{
+func gateFinding(strategy string, g gate.QualityGate, all []nexus.Finding) discoveredwork.WorkFinding {
+	f := discoveredwork.WorkFinding{
 		Strategy: strategy, Check: g.Name, State: nexus.Fail, Count: max(len(all), 1),
-		Minutes: finding.EstimateMinutes(strategy, len(all)), Why: "gate " + g.Name + " is red",
+		Minutes: discoveredwork.EstimateMinutes(strategy, len(all)), Why: "gate " + g.Name + " is red",
 	}
 	parts := []string{g.Name}
 	var evidence []string
 	for _, one := range all {
-		parts = append(parts, one.File, one.Code, one.Test, finding.WithoutNumbers(one.Message))
+		parts = append(parts, one.File, one.Code, one.Test, discoveredwork.WithoutNumbers(one.Message))
 		if one.File != "" {
-			f.Places = append(f.Places, finding.FindingPlace{File: one.File, Line: one.Line})
+			f.Places = append(f.Places, discoveredwork.FindingPlace{File: one.File, Line: one.Line})
 		}
 		if len(evidence) < 5 {
 			evidence = append(evidence, formatGateFinding(one))
 		}
 	}
 	f.Places, f.Evidence = f.Places[:min(len(f.Places), 20)], strings.Join(evidence, "\n")
-	f.ID = finding.FindingID(strategy, parts...)
+	f.ID = discoveredwork.FindingID(strategy, parts...)
 	if len(all) > 0 {
 		f.Why += ": " + truncateRunes(formatGateFinding(all[0]), 160)
 	}
@@ -99,7 +99,7 @@ func formatGateFinding(f nexus.Finding) string {
 	if f.File == "" {
 		return truncateRunes(text, 300)
 	}
-	return truncateRunes(finding.FindingPlace{File: f.File, Line: f.Line}.String()+": "+text, 300)
+	return truncateRunes(discoveredwork.FindingPlace{File: f.File, Line: f.Line}.String()+": "+text, 300)
 }
 
 // findLintIssues makes a finding of each file with lint messages, if the linter can check a single
@@ -128,7 +128,7 @@ func findLintIssues(ctx context.Context, s *SourceTree) (StrategyResult, error) 
 	return found, nil
 }
 
-func lintFindings(g gate.QualityGate, e nexus.GateEvidence, printed string) []finding.WorkFinding {
+func lintFindings(g gate.QualityGate, e nexus.GateEvidence, printed string) []discoveredwork.WorkFinding {
 	byFile := map[string][]nexus.Finding{}
 	var files []string
 	for _, one := range e.Findings {
@@ -138,10 +138,10 @@ func lintFindings(g gate.QualityGate, e nexus.GateEvidence, printed string) []fi
 		byFile[one.File] = append(byFile[one.File], one)
 	}
 	slices.Sort(files)
-	var all []finding.WorkFinding
+	var all []discoveredwork.WorkFinding
 	for _, name := range files {
 		f := gateFinding("lint-issues", g, byFile[name])
-		f.Kind, f.Severity = finding.Lint, nexus.PriorityLow
+		f.Kind, f.Severity = discoveredwork.Lint, nexus.PriorityLow
 		f.Title = fmt.Sprintf("Fix %s of gate %s in %s", pluralCount(len(byFile[name]), "finding"), g.Name, name)
 		if f.Check = lintFileCheckCommand(g, name, printed, e.Exit); f.Check == "" || len(files) == 1 {
 			all = nil
@@ -153,12 +153,12 @@ func lintFindings(g gate.QualityGate, e nexus.GateEvidence, printed string) []fi
 		return all
 	}
 	f := gateFinding("lint-issues", g, e.Findings)
-	f.Kind, f.Severity = finding.Lint, nexus.PriorityLow
+	f.Kind, f.Severity = discoveredwork.Lint, nexus.PriorityLow
 	f.Title = fmt.Sprintf("Fix %s of gate %s", pluralCount(len(e.Findings), "finding"), g.Name)
 	if where := f.FilePaths(); len(where) > 0 {
 		f.Title += " in " + joinSome(where, 3)
 	}
-	return []finding.WorkFinding{f}
+	return []discoveredwork.WorkFinding{f}
 }
 
 // longestCheck is slightly less than the longest check of an item of the backlog, in bytes.
@@ -203,7 +203,7 @@ func findFailingTests(ctx context.Context, s *SourceTree) (StrategyResult, error
 	if err != nil {
 		return found, err
 	}
-	for _, c := range related.ChooseRelatedTests(s.bench.Tree.Dir, changed, gates) {
+	for _, c := range testselection.ChooseRelatedTests(s.bench.Tree.Dir, changed, gates) {
 		if c.Some {
 			red, notes, err := s.runTestsForFindings(ctx, c.Of, c.Gate)
 			if err != nil {
@@ -263,7 +263,7 @@ func (s *SourceTree) redBuildReason(ctx context.Context) (string, error) {
 
 // runTestsForFindings runs tests, and makes a finding of each that fails and can be run alone, and
 // one of all others. Of is the gate; run is the command for some of its tests, or all.
-func (s *SourceTree) runTestsForFindings(ctx context.Context, of, run gate.QualityGate) (all []finding.WorkFinding, notes []string, err error) {
+func (s *SourceTree) runTestsForFindings(ctx context.Context, of, run gate.QualityGate) (all []discoveredwork.WorkFinding, notes []string, err error) {
 	e, _, err := s.runGate(ctx, run)
 	if err != nil || e.State != nexus.Fail {
 		return nil, inconclusiveReasons(e), err
@@ -281,14 +281,14 @@ func (s *SourceTree) runTestsForFindings(ctx context.Context, of, run gate.Quali
 		}
 		seen[check] = true
 		f := gateFinding("failing-tests", of, []nexus.Finding{one})
-		f.ID = finding.FindingID("failing-tests", of.Name, one.Test)
-		f.Kind, f.Severity, f.Test, f.Check, f.State = finding.Fix, nexus.PriorityHigh, one.Test, check, ""
+		f.ID = discoveredwork.FindingID("failing-tests", of.Name, one.Test)
+		f.Kind, f.Severity, f.Test, f.Check, f.State = discoveredwork.Fix, nexus.PriorityHigh, one.Test, check, ""
 		f.Title = "Make the test pass: " + one.Test
 		all = append(all, f)
 	}
 	if len(rest) > 0 && len(all) == 0 {
 		f := gateFinding("failing-tests", of, rest)
-		f.Kind, f.Severity = finding.Fix, nexus.PriorityHigh
+		f.Kind, f.Severity = discoveredwork.Fix, nexus.PriorityHigh
 		f.Title = fmt.Sprintf("Make the tests of gate %s pass: %s", of.Name, pluralCount(len(rest), "failure"))
 		all = append(all, f)
 	}
@@ -299,7 +299,7 @@ func (s *SourceTree) runTestsForFindings(ctx context.Context, of, run gate.Quali
 // runner, from the root of the tree; "" if the runner is unknown. For a subtest in Go, the
 // outer test runs.
 func singleTestCommand(g gate.QualityGate, test string, more ...string) string {
-	if g.Format != read.GoTestJSON {
+	if g.Format != outputparser.GoTestJSON {
 		args, ok := gate.SingleTestArgs(g.Lone, g.Dir, test)
 		if !ok || len(more) > 0 {
 			return ""

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
@@ -43,7 +43,7 @@ func IdeasTask(files []string) string {
 
 // ParseIdeas reads a suggester's submission. Invalid suggestions are skipped; the error means
 // that nothing can be read.
-func ParseIdeas(data []byte, there func(file string) bool) ([]finding.WorkFinding, error) {
+func ParseIdeas(data []byte, there func(file string) bool) ([]discoveredwork.WorkFinding, error) {
 	var in struct {
 		Ideas []struct {
 			Title, Why, Kind, Check string
@@ -54,30 +54,30 @@ func ParseIdeas(data []byte, there func(file string) bool) ([]finding.WorkFindin
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&in); err != nil {
 		return nil, fmt.Errorf("the suggestions cannot be read: %w", err)
 	}
-	var all []finding.WorkFinding
+	var all []discoveredwork.WorkFinding
 	for _, i := range in.Ideas[:min(len(in.Ideas), MostIdeas)] {
 		title, why := shortLine(i.Title), shortLine(i.Why)
-		if title == "" || why == "" || slices.ContainsFunc(all, func(f finding.WorkFinding) bool { return f.Title == title }) {
+		if title == "" || why == "" || slices.ContainsFunc(all, func(f discoveredwork.WorkFinding) bool { return f.Title == title }) {
 			continue
 		}
-		f := finding.WorkFinding{
-			ID: finding.FindingID("ideas", strings.ToLower(title)), Strategy: "ideas", Kind: finding.Idea, Title: title, Why: why,
+		f := discoveredwork.WorkFinding{
+			ID: discoveredwork.FindingID("ideas", strings.ToLower(title)), Strategy: "ideas", Kind: discoveredwork.Idea, Title: title, Why: why,
 			Severity: nexus.PriorityTrivial, Minutes: min(max(i.Minutes, 0), 60),
 		}
 		switch i.Kind {
 		case "security":
-			f.Kind, f.Severity = finding.Security, nexus.PriorityLow
+			f.Kind, f.Severity = discoveredwork.Security, nexus.PriorityLow
 		case "performance":
-			f.Kind = finding.Perf
+			f.Kind = discoveredwork.Perf
 		case "quality":
-			f.Kind = finding.Refactor
+			f.Kind = discoveredwork.Refactor
 		}
 		if check := strings.TrimSpace(i.Check); isSafeInCheck(check) {
 			f.Check = check
 		}
 		for _, file := range i.Files {
 			if file = path.Clean(file); there(file) && len(f.Places) < 10 {
-				f.Places = append(f.Places, finding.FindingPlace{File: file})
+				f.Places = append(f.Places, discoveredwork.FindingPlace{File: file})
 			}
 		}
 		all = append(all, f)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
@@ -170,7 +170,7 @@ func TestListed(t *testing.T) {
 
 // FuzzEntry reads what was kept, whatever is in its file, and keeps nothing half.
 func FuzzEntry(f *testing.F) {
-	whole, err := json.Marshal(cachedStrategyResult{At: time.Unix(1, 0), StrategyResult: StrategyResult{Findings: []finding.WorkFinding{{ID: "a/b", Strategy: "a", Title: "t"}}}})
+	whole, err := json.Marshal(cachedStrategyResult{At: time.Unix(1, 0), StrategyResult: StrategyResult{Findings: []discoveredwork.WorkFinding{{ID: "a/b", Strategy: "a", Title: "t"}}}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func FuzzEntry(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if e.At.IsZero() || slices.ContainsFunc(e.Findings, func(f finding.WorkFinding) bool { return f.ID == "" }) {
+		if e.At.IsZero() || slices.ContainsFunc(e.Findings, func(f discoveredwork.WorkFinding) bool { return f.ID == "" }) {
 			t.Errorf("%+v", e)
 		}
 	})

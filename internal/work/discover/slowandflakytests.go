@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/toolreport"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -50,11 +50,11 @@ func findFlakyTests(ctx context.Context, s *SourceTree) (StrategyResult, error) 
 		}
 		s.recordGatePrograms(gates[at])
 		n := flakyRepeatCount(t.Failed, t.Runs)
-		found.Findings = append(found.Findings, finding.WorkFinding{
-			ID: finding.FindingID("flaky-tests", t.Gate, t.Test), Strategy: "flaky-tests", Kind: finding.Flaky, Severity: nexus.PriorityMedium,
+		found.Findings = append(found.Findings, discoveredwork.WorkFinding{
+			ID: discoveredwork.FindingID("flaky-tests", t.Gate, t.Test), Strategy: "flaky-tests", Kind: discoveredwork.Flaky, Severity: nexus.PriorityMedium,
 			Title: "Make the test reliable: " + t.Test, Test: t.Test,
 			Why:   fmt.Sprintf("it failed in %d of %d runs on one tree each, in %s", t.Failed, t.Runs, pluralCount(t.Times, "judgement")),
-			Count: t.Failed, Minutes: finding.EstimateMinutes("flaky-tests", 1),
+			Count: t.Failed, Minutes: discoveredwork.EstimateMinutes("flaky-tests", 1),
 			Check: fmt.Sprintf("i=0; while test $i -lt %d; do %s || exit 1; i=$((i+1)); done", n, command),
 		})
 	}
@@ -111,12 +111,12 @@ func findSlowTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 }
 
 // slowTestFinding makes a finding of a slow test: it is done when the test takes half as long.
-func slowTestFinding(g gate.QualityGate, t toolreport.TestDuration, check string) finding.WorkFinding {
-	return finding.WorkFinding{
-		ID: finding.FindingID("slow-tests", g.Name, t.Name), Strategy: "slow-tests", Kind: finding.Perf, Severity: nexus.PriorityLow, Test: t.Name,
+func slowTestFinding(g gate.QualityGate, t toolreport.TestDuration, check string) discoveredwork.WorkFinding {
+	return discoveredwork.WorkFinding{
+		ID: discoveredwork.FindingID("slow-tests", g.Name, t.Name), Strategy: "slow-tests", Kind: discoveredwork.Perf, Severity: nexus.PriorityLow, Test: t.Name,
 		Title:   "Make the test take half the time: " + t.Name,
 		Why:     fmt.Sprintf("it took %.1f seconds; %d are enough for a test", t.Seconds, slowTest),
-		Minutes: finding.EstimateMinutes("slow-tests", 1), Check: check,
+		Minutes: discoveredwork.EstimateMinutes("slow-tests", 1), Check: check,
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
@@ -46,7 +46,7 @@ type SourceTree struct {
 	judged   map[string]nexus.GateEvidence
 	texts    map[string][]string
 	programs map[string]bool // programs that the current strategy has run
-	churned  map[string]finding.FileChangeHistory
+	churned  map[string]discoveredwork.FileChangeHistory
 	late     map[string]bool // names of the commits in churned
 	spent    nexus.Money     // cost of model calls
 }
@@ -233,7 +233,7 @@ func (s *SourceTree) gatesForSteps(ctx context.Context, steps ...string) ([]gate
 
 // tryChecks runs the checks of findings that were not run yet. Only a failing check proves
 // that there is something to do: the same check later proves that it is done.
-func (s *SourceTree) tryChecks(ctx context.Context, found StrategyResult) ([]finding.WorkFinding, error) {
+func (s *SourceTree) tryChecks(ctx context.Context, found StrategyResult) ([]discoveredwork.WorkFinding, error) {
 	all := found.Findings
 	var open []int
 	for i, f := range all {
@@ -272,7 +272,7 @@ func (s *SourceTree) tryChecks(ctx context.Context, found StrategyResult) ([]fin
 }
 
 // withCheckResult returns a finding with the result of its check.
-func withCheckResult(f finding.WorkFinding, state nexus.GateState, why string) finding.WorkFinding {
+func withCheckResult(f discoveredwork.WorkFinding, state nexus.GateState, why string) discoveredwork.WorkFinding {
 	f.State = state
 	switch {
 	case state == nexus.Pass:
@@ -287,7 +287,7 @@ func withCheckResult(f finding.WorkFinding, state nexus.GateState, why string) f
 const mark = "nexus-check "
 
 // runChecksTogether runs checks that only read files, in one command.
-func (s *SourceTree) runChecksTogether(ctx context.Context, all []finding.WorkFinding, open []int) error {
+func (s *SourceTree) runChecksTogether(ctx context.Context, all []discoveredwork.WorkFinding, open []int) error {
 	if len(open) == 0 {
 		return nil
 	}
@@ -295,7 +295,7 @@ func (s *SourceTree) runChecksTogether(ctx context.Context, all []finding.WorkFi
 	for _, i := range open {
 		fmt.Fprintf(&script, "sh -c %s >/dev/null 2>&1 </dev/null; echo '%s'%d $?\n", scriptcommands.QuoteShellWord(all[i].Check), mark, i)
 	}
-	g := gate.QualityGate{Name: nexus.AcceptGate + "discover", Args: []string{"sh", "-c", script.String()}, Format: read.Exit, Reads: true}
+	g := gate.QualityGate{Name: nexus.AcceptGate + "discover", Args: []string{"sh", "-c", script.String()}, Format: outputparser.Exit, Reads: true}
 	e, err := s.bench.Runner.RunGate(ctx, s.bench.Tree, g)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
@@ -177,8 +177,8 @@ func (s *SourceTree) programVersion(name string) string {
 
 // cachedFileRanking is the cached data about a commit's files.
 type cachedFileRanking struct {
-	Commit  string                               `json:"commit"`
-	Changes map[string]finding.FileChangeHistory `json:"changes"`
+	Commit  string                                      `json:"commit"`
+	Changes map[string]discoveredwork.FileChangeHistory `json:"changes"`
 	// numbers of dependents of the requested files
 	Dependants map[string]int `json:"dependants"`
 }
@@ -187,11 +187,11 @@ type cachedFileRanking struct {
 const mostAsked = 200
 
 // recentFileChanges returns the files changed by the last commits.
-func (s *SourceTree) recentFileChanges(ctx context.Context) (map[string]finding.FileChangeHistory, error) {
+func (s *SourceTree) recentFileChanges(ctx context.Context) (map[string]discoveredwork.FileChangeHistory, error) {
 	if s.churned != nil {
 		return s.churned, nil
 	}
-	past, err := s.o.Repo.CommitHistory(ctx, s.o.Commit, finding.HistoryCommits)
+	past, err := s.o.Repo.CommitHistory(ctx, s.o.Commit, discoveredwork.HistoryCommits)
 	if err != nil {
 		return nil, err
 	}
@@ -202,8 +202,8 @@ func (s *SourceTree) recentFileChanges(ctx context.Context) (map[string]finding.
 	return s.churned, nil
 }
 
-func countFileChanges(past []git.HistoryCommit) map[string]finding.FileChangeHistory {
-	all := map[string]finding.FileChangeHistory{}
+func countFileChanges(past []git.HistoryCommit) map[string]discoveredwork.FileChangeHistory {
+	all := map[string]discoveredwork.FileChangeHistory{}
 	for _, p := range past {
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(p.Files))) {
 			t := all[name]
@@ -219,8 +219,8 @@ func countFileChanges(past []git.HistoryCommit) map[string]finding.FileChangeHis
 
 // loadRankingInput returns the data for ranking the files of findings, and when each finding was
 // first seen.
-func (s *SourceTree) loadRankingInput(ctx context.Context, all []finding.WorkFinding, looked []DiscoveryStrategy) (finding.RankingInput, error) {
-	w := finding.RankingInput{Now: s.o.Now}
+func (s *SourceTree) loadRankingInput(ctx context.Context, all []discoveredwork.WorkFinding, looked []DiscoveryStrategy) (discoveredwork.RankingInput, error) {
+	w := discoveredwork.RankingInput{Now: s.o.Now}
 	name := filepath.Join(s.cacheDirectory(), "files.json")
 	var r cachedFileRanking
 	if data, err := os.ReadFile(name); err != nil || json.Unmarshal(data, &r) != nil || r.Commit != s.o.Commit || r.Dependants == nil {
@@ -286,7 +286,7 @@ func (s *SourceTree) countDependents(ctx context.Context, files []string, into m
 
 // firstSeenTimes returns when findings were first seen, and stores the new ones. Findings that a
 // strategy looked for and no longer finds are deleted.
-func (s *SourceTree) firstSeenTimes(ctx context.Context, all []finding.WorkFinding, looked []DiscoveryStrategy) (map[string]time.Time, error) {
+func (s *SourceTree) firstSeenTimes(ctx context.Context, all []discoveredwork.WorkFinding, looked []DiscoveryStrategy) (map[string]time.Time, error) {
 	name := filepath.Join(s.cacheDirectory(), "since.json")
 	known := map[string]time.Time{}
 	err := filewrite.WithLock(ctx, filepath.Join(s.o.State, "discover.lock"), func(context.Context) error {
@@ -296,7 +296,7 @@ func (s *SourceTree) firstSeenTimes(ctx context.Context, all []finding.WorkFindi
 		changed := false
 		for id := range known {
 			gone := slices.ContainsFunc(looked, func(one DiscoveryStrategy) bool { return strings.HasPrefix(id, one.Name+"/") }) &&
-				!slices.ContainsFunc(all, func(f finding.WorkFinding) bool { return f.ID == id })
+				!slices.ContainsFunc(all, func(f discoveredwork.WorkFinding) bool { return f.ID == id })
 			if gone {
 				delete(known, id)
 				changed = true

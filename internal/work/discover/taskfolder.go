@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
 )
@@ -105,7 +105,7 @@ func errorWithHint(err error) string {
 
 // folderTaskFindingID returns the ID of the finding for a task of the folder.
 func folderTaskFindingID(i backlogitem.BacklogItem) string {
-	return finding.FindingID("working-dir", i.ID, i.Title)
+	return discoveredwork.FindingID("working-dir", i.ID, i.Title)
 }
 
 // findFolderTasks returns the tasks in the task folder.
@@ -124,20 +124,20 @@ func findFolderTasks(_ context.Context, s *SourceTree) (StrategyResult, error) {
 		if i.State == backlogitem.Rejected || i.State == backlogitem.Done {
 			continue
 		}
-		f := finding.WorkFinding{
-			ID: folderTaskFindingID(i), Strategy: "working-dir", Kind: finding.Task, Title: i.Title, Severity: i.Priority,
-			Evidence: truncateRunes(i.Text, 4000), Check: i.Check, Minutes: finding.EstimateMinutes("working-dir", len(i.Files)),
+		f := discoveredwork.WorkFinding{
+			ID: folderTaskFindingID(i), Strategy: "working-dir", Kind: discoveredwork.Task, Title: i.Title, Severity: i.Priority,
+			Evidence: truncateRunes(i.Text, 4000), Check: i.Check, Minutes: discoveredwork.EstimateMinutes("working-dir", len(i.Files)),
 			Why: fmt.Sprintf("it is in %s", path.Join(s.o.Folder.Dir, pendingDir, i.ID+".md")),
 		}
 		switch i.Kind {
 		case nexus.TestTask:
-			f.Kind = finding.Test
+			f.Kind = discoveredwork.Test
 		case nexus.DocsTask:
-			f.Kind = finding.Docs
+			f.Kind = discoveredwork.Docs
 		case nexus.CodeTask:
 		}
 		for _, file := range i.Files {
-			f.Places = append(f.Places, finding.FindingPlace{File: file})
+			f.Places = append(f.Places, discoveredwork.FindingPlace{File: file})
 		}
 		found.Findings = append(found.Findings, f)
 	}

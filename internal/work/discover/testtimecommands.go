@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
 	"github.com/nexus-ai-builder/nexus/internal/stack/toolreport"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -15,7 +15,7 @@ import (
 // testTimingGate returns a gate that reports the durations of single tests, and a parser of its output;
 // false if its runner does not report them.
 func testTimingGate(g gate.QualityGate) (gate.QualityGate, func(printed string) []toolreport.TestDuration, bool) {
-	if g.Format == read.GoTestJSON {
+	if g.Format == outputparser.GoTestJSON {
 		return g, parseGoTestDurations, true
 	}
 	more, reads, ok := toolreport.TestDurationsReader(g.Format, g.Args, g.Lone.Args)
@@ -27,7 +27,7 @@ func testTimingGate(g gate.QualityGate) (gate.QualityGate, func(printed string) 
 
 // halfTimeCheckCommand returns a command that passes once a test takes half as long.
 func halfTimeCheckCommand(g gate.QualityGate, t toolreport.TestDuration) string {
-	if g.Format == read.GoTestJSON {
+	if g.Format == outputparser.GoTestJSON {
 		return singleTestCommand(g, t.Name, fmt.Sprintf("-timeout=%.1fs", t.Seconds/2))
 	}
 	command := singleTestCommand(g, t.Name)
@@ -44,7 +44,7 @@ func coverageCheckCommand(g gate.QualityGate, w toolreport.FileCoverageTarget) s
 		w.File = strings.TrimPrefix(w.File, path.Clean(g.Dir)+"/")
 	}
 	line := toolreport.CoverageCheckCommand(g.Goes.Name, g.Format, g.Args, w)
-	if g.Format == read.GoTestJSON {
+	if g.Format == outputparser.GoTestJSON {
 		line = toolreport.GoCoverageCommand(w)
 	}
 	if line == "" || len(changeDirectoryPrefix(g)+line) > longestCheck {

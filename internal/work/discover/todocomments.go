@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/scriptcommands"
@@ -39,15 +39,15 @@ func findTodos(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 }
 
 // parseTodo parses a line with a mark in a comment.
-func parseTodo(name string, syntax stack.SourceSyntax, n int, text string) (finding.WorkFinding, bool) {
+func parseTodo(name string, syntax stack.SourceSyntax, n int, text string) (discoveredwork.WorkFinding, bool) {
 	at, m := commentOffset(syntax, text), todoMark.FindStringSubmatchIndex(text)
 	if at < 0 || m == nil || m[0] < at {
-		return finding.WorkFinding{}, false
+		return discoveredwork.WorkFinding{}, false
 	}
 	word, note, seen := text[m[2]:m[3]], strings.TrimSpace(text[m[4]:m[5]]), strings.TrimRight(text[m[0]:], " \t")
 	note = strings.TrimRight(strings.TrimSuffix(note, syntax.Block[1]), " ")
 	if !isSafeInCheck(seen) {
-		return finding.WorkFinding{}, false
+		return discoveredwork.WorkFinding{}, false
 	}
 	severity := nexus.PriorityLow
 	if word == "FIXME" || word == "XXX" {
@@ -60,10 +60,10 @@ func parseTodo(name string, syntax stack.SourceSyntax, n int, text string) (find
 	if note != "" {
 		title += ": " + truncateRunes(note, 70)
 	}
-	return finding.WorkFinding{
-		ID: finding.FindingID("todo", name, seen), Strategy: "todo", Kind: finding.Todo, Title: title, Severity: severity,
-		Why: fmt.Sprintf("a comment says %s", truncateRunes(seen, 120)), Evidence: strings.TrimSpace(text), Minutes: finding.EstimateMinutes("todo", 1),
-		Places: []finding.FindingPlace{{File: name, Line: n}},
+	return discoveredwork.WorkFinding{
+		ID: discoveredwork.FindingID("todo", name, seen), Strategy: "todo", Kind: discoveredwork.Todo, Title: title, Severity: severity,
+		Why: fmt.Sprintf("a comment says %s", truncateRunes(seen, 120)), Evidence: strings.TrimSpace(text), Minutes: discoveredwork.EstimateMinutes("todo", 1),
+		Places: []discoveredwork.FindingPlace{{File: name, Line: n}},
 		Check:  fmt.Sprintf("! grep -qF -- %s %s", scriptcommands.QuoteShellWord(seen), scriptcommands.QuoteShellWord(path.Join(".", name))),
 	}, true
 }
@@ -103,7 +103,7 @@ func commentOffset(syntax stack.SourceSyntax, text string) int {
 const mostBlamed = 100
 
 // addFindingAges adds the dates of the findings' lines. If the history has no date, nothing is added.
-func (s *SourceTree) addFindingAges(ctx context.Context, all []finding.WorkFinding) error {
+func (s *SourceTree) addFindingAges(ctx context.Context, all []discoveredwork.WorkFinding) error {
 	byFile := map[string][]int{}
 	for i, f := range all[:min(len(all), mostBlamed)] {
 		byFile[f.Places[0].File] = append(byFile[f.Places[0].File], i)

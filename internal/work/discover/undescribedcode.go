@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/missingdocs"
@@ -28,7 +28,7 @@ type directoryDocInfo struct {
 
 // undescribedDirectories finds directories below the root with more than two source files,
 // without a README or a file that documents their purpose.
-func (s *SourceTree) undescribedDirectories(ctx context.Context) ([]finding.WorkFinding, error) {
+func (s *SourceTree) undescribedDirectories(ctx context.Context) ([]discoveredwork.WorkFinding, error) {
 	all := map[string]*directoryDocInfo{}
 	var dirs []string
 	for _, f := range s.files {
@@ -55,7 +55,7 @@ func (s *SourceTree) undescribedDirectories(ctx context.Context) ([]finding.Work
 			d.told = d.told || missingdocs.DescribesDirectory(base, lines)
 		}
 	}
-	var found []finding.WorkFinding
+	var found []discoveredwork.WorkFinding
 	for _, dir := range dirs {
 		if d := all[dir]; d.sources > manyFiles && !d.told {
 			found = append(found, d.undescribedDirectoryFinding(dir))
@@ -70,7 +70,7 @@ func isHiddenDirectory(dir string) bool {
 }
 
 // undescribedDirectoryFinding makes a finding of an undocumented directory.
-func (d directoryDocInfo) undescribedDirectoryFinding(dir string) finding.WorkFinding {
+func (d directoryDocInfo) undescribedDirectoryFinding(dir string) discoveredwork.WorkFinding {
 	says := "ls | grep -qi ^readme"
 	for _, ending := range slices.Sorted(maps.Keys(d.ends)) {
 		if line := missingdocs.DirectoryDocCommand(ending); line != "" {
@@ -81,28 +81,28 @@ func (d directoryDocInfo) undescribedDirectoryFinding(dir string) finding.WorkFi
 	if len(d.ends) == 1 {
 		file = missingdocs.DirectoryDocFile(slices.Collect(maps.Keys(d.ends))[0])
 	}
-	return finding.WorkFinding{
-		ID: finding.FindingID("documentation", dir, "README"), Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial,
+	return discoveredwork.WorkFinding{
+		ID: discoveredwork.FindingID("documentation", dir, "README"), Strategy: "documentation", Kind: discoveredwork.Docs, Severity: nexus.PriorityTrivial,
 		Title: fmt.Sprintf("Describe in %s the contents of %s", path.Join(dir, file), dir), Minutes: 10, Count: d.sources,
 		Why:    fmt.Sprintf("it has %d source files and no description", d.sources),
-		Places: []finding.FindingPlace{{File: path.Join(dir, file)}},
+		Places: []discoveredwork.FindingPlace{{File: path.Join(dir, file)}},
 		Check:  fmt.Sprintf("cd %s && { %s; }", scriptcommands.QuoteShellWord("./"+dir), says),
 	}
 }
 
 // undescribedNamesFinding makes a finding of the undocumented public names of a file.
-func undescribedNamesFinding(d missingdocs.DocPatterns, name string, lines []string) (finding.WorkFinding, bool) {
-	f := finding.WorkFinding{Strategy: "documentation", Kind: finding.Docs, Severity: nexus.PriorityTrivial}
+func undescribedNamesFinding(d missingdocs.DocPatterns, name string, lines []string) (discoveredwork.WorkFinding, bool) {
+	f := discoveredwork.WorkFinding{Strategy: "documentation", Kind: discoveredwork.Docs, Severity: nexus.PriorityTrivial}
 	parts := []string{name}
 	for _, n := range d.UndescribedLines(lines) {
-		f.Places = append(f.Places, finding.FindingPlace{File: name, Line: n + 1})
+		f.Places = append(f.Places, discoveredwork.FindingPlace{File: name, Line: n + 1})
 		parts = append(parts, lines[n])
 	}
 	if f.Count = len(f.Places); f.Count == 0 {
 		return f, false
 	}
 	f.Places = f.Places[:min(f.Count, 20)]
-	f.ID, f.Minutes = finding.FindingID("documentation", parts...), finding.EstimateMinutes("documentation", f.Count)
+	f.ID, f.Minutes = discoveredwork.FindingID("documentation", parts...), discoveredwork.EstimateMinutes("documentation", f.Count)
 	f.Title = fmt.Sprintf("Describe %s of %s", pluralCount(f.Count, "public name"), name)
 	f.Why = "others use them, and they have no comments"
 	f.Evidence = truncateRunes(strings.TrimSpace(parts[1]), 200)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 

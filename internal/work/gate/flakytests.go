@@ -13,7 +13,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 )
 
 // Limits of reruns that distinguish flaky tests from broken ones.
@@ -47,7 +47,7 @@ func (r GateRunner) findFlakyTests(ctx context.Context, t JudgedTreeDir, g Quali
 		return r.findFlakyTestsAlone(ctx, t, g, base, raw)
 	}
 	c, ok := gosource.ParseGoTestCommand(g.Args)
-	if r.Origin == nil || g.Format != read.GoTestJSON || !ok || c.Picks || c.First {
+	if r.Origin == nil || g.Format != outputparser.GoTestJSON || !ok || c.Picks || c.First {
 		return raw, nil
 	}
 	all := r.suspectTests(t, base, raw)
@@ -86,7 +86,7 @@ func (r GateRunner) gateTimeLeft(g QualityGate, raw nexus.GateEvidence) (left ti
 }
 
 // testRerunObserver receives a suspect's result in a run, and the run's report.
-type testRerunObserver func(s *suspectedFlakyTest, state string, read read.ParsedToolOutput)
+type testRerunObserver func(s *suspectedFlakyTest, state string, read outputparser.ParsedToolOutput)
 
 // rerunOnTreeAndBase runs suspects again on the tree, and those still undecided on the base, with the
 // function run.
@@ -170,7 +170,7 @@ func (r GateRunner) rerunSuspects(ctx context.Context, t JudgedTreeDir, g Qualit
 }
 
 // suspectState returns a suspect's result in a run, or "" if the run is inconclusive.
-func suspectState(read read.ParsedToolOutput, s *suspectedFlakyTest) string {
+func suspectState(read outputparser.ParsedToolOutput, s *suspectedFlakyTest) string {
 	for _, t := range read.Tests {
 		if t.Package == s.pkg && t.Name == s.name {
 			return t.State
@@ -180,7 +180,7 @@ func suspectState(read read.ParsedToolOutput, s *suspectedFlakyTest) string {
 }
 
 // testMessages returns a run's messages about a test.
-func testMessages(read read.ParsedToolOutput, test string) failureMessagePieces {
+func testMessages(read outputparser.ParsedToolOutput, test string) failureMessagePieces {
 	all := failureMessagePieces{}
 	for _, f := range read.Findings {
 		if f.Test == test {
@@ -195,7 +195,7 @@ func testMessages(read read.ParsedToolOutput, test string) failureMessagePieces 
 // unless its failure was a race, which is real however seldom it shows. The end of a whole
 // package is excused only by a run in which nothing else of the package is red.
 func (r GateRunner) observeTreeRun(base nexus.GateEvidence, g QualityGate) testRerunObserver {
-	return func(s *suspectedFlakyTest, state string, read read.ParsedToolOutput) {
+	return func(s *suspectedFlakyTest, state string, read outputparser.ParsedToolOutput) {
 		s.runs++
 		switch state {
 		case "pass":
@@ -223,7 +223,7 @@ func (r GateRunner) observeTreeRun(base nexus.GateEvidence, g QualityGate) testR
 
 // observeBaseRun observes a run on the base: a test that was green there and now is not, or the other
 // way round, is flaky there.
-func observeBaseRun(s *suspectedFlakyTest, state string, read read.ParsedToolOutput) {
+func observeBaseRun(s *suspectedFlakyTest, state string, read outputparser.ParsedToolOutput) {
 	if s.base == nil {
 		s.base = failureMessagePieces{}
 	}
@@ -256,7 +256,7 @@ func (r GateRunner) gotFurtherThanBase(s *suspectedFlakyTest) bool {
 // that must fail, and checks that the failure is reported.
 func (r GateRunner) detectHiddenFailures(ctx context.Context, t JudgedTreeDir, g QualityGate, raw nexus.GateEvidence) ([]nexus.Finding, error) {
 	c, ok := gosource.ParseGoTestCommand(g.Args)
-	if r.Origin == nil || g.Format != read.GoTestJSON || !ok || c.Picks {
+	if r.Origin == nil || g.Format != outputparser.GoTestJSON || !ok || c.Picks {
 		return nil, nil
 	}
 	dirs, why := r.suspiciousPackages(t)

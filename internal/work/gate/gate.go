@@ -29,8 +29,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
@@ -46,10 +46,10 @@ type QualityGate struct {
 	Tests   bool          // it runs tests; a run without tests is no pass
 	Timeout time.Duration // 0: the runner's
 
-	// how to run only the tests affected by a change; see work/gate/related
+	// how to run only the tests affected by a change; see work/gate/testselection
 	Related stack.PartialTestCommand
 	Lone    stack.SingleTestCommand // how to run one test alone; see [SingleTestArgs]
-	Goes    stack.CoverageCommand   // how it reports test coverage; see work/measure
+	Goes    stack.CoverageCommand   // how it reports test coverage; see work/changemetrics
 	// how to find what keeps it from exiting, and make it exit; see [WatchForHang]
 	Hold   stack.OpenResourceTestCommand
 	Linger time.Duration      // longest silence after it reported its test results; 0: unlimited
@@ -221,7 +221,7 @@ func (r GateRunner) judgeWithAllFindings(ctx context.Context, t JudgedTreeDir, g
 		e.Findings[0].Gate = g.Name
 		return e, nil
 	}
-	var out read.ParsedToolOutput
+	var out outputparser.ParsedToolOutput
 	if err == nil {
 		out = r.readResult(t, g, res, end, written)
 	}
@@ -289,13 +289,13 @@ func pluralCount(n int, what string) string {
 }
 
 // runCommandAndRead runs a gate's command on a tree, restores the tree, and parses the output.
-func (r GateRunner) runCommandAndRead(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, readable ...string) (sandbox.Result, read.ParsedToolOutput, error) {
+func (r GateRunner) runCommandAndRead(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, readable ...string) (sandbox.Result, outputparser.ParsedToolOutput, error) {
 	res, out, _, err := r.runWithHangSigns(ctx, t, g, limit, baseHangSigns(g), readable...)
 	return res, out, err
 }
 
 // runWithHangSigns is [GateRunner.runCommandAndRead] with its own signs that the runner hangs.
-func (r GateRunner) runWithHangSigns(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, s HangDetectionRules, readable ...string) (res sandbox.Result, out read.ParsedToolOutput, end WatchedRunEnd, err error) {
+func (r GateRunner) runWithHangSigns(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, s HangDetectionRules, readable ...string) (res sandbox.Result, out outputparser.ParsedToolOutput, end WatchedRunEnd, err error) {
 	res, written, end, err := r.runWithHangWatch(ctx, t, g, limit, s, readable...)
 	if err == nil {
 		out = r.readResult(t, g, res, end, written)
@@ -308,7 +308,7 @@ func (r GateRunner) runWithHangSigns(ctx context.Context, t JudgedTreeDir, g Qua
 func (r GateRunner) runWithHangWatch(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, s HangDetectionRules, readable ...string) (res sandbox.Result, written []byte, end WatchedRunEnd, err error) {
 	c := sandbox.Command{
 		Args: g.commandInDir(withGoTestTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
-		Timeout: limit, Mark: r.Mark, Over: r.Over, Keeper: func() sandbox.OutputBuffer { return read.NewOutputFilter(g.Format, 0) },
+		Timeout: limit, Mark: r.Mark, Over: r.Over, Keeper: func() sandbox.OutputBuffer { return outputparser.NewOutputFilter(g.Format, 0) },
 	}
 	old := readReports(r.writtenFilesDirectory(t), g.Dir, g.Reports, maxReport)
 	if r.Own != nil {
@@ -368,9 +368,9 @@ func (r GateRunner) writtenFilesDirectory(t JudgedTreeDir) string {
 }
 
 // readResult parses the output of a gate's command, and the reports that it wrote.
-func (r GateRunner) readResult(t JudgedTreeDir, g QualityGate, res sandbox.Result, end WatchedRunEnd, written []byte) read.ParsedToolOutput {
+func (r GateRunner) readResult(t JudgedTreeDir, g QualityGate, res sandbox.Result, end WatchedRunEnd, written []byte) outputparser.ParsedToolOutput {
 	in := readerInput(t, g, res)
-	if g.Format == read.GoTestJSON && !gosource.MayOmitTests(g.Args) {
+	if g.Format == outputparser.GoTestJSON && !gosource.MayOmitTests(g.Args) {
 		in.Expect = gosource.ExpectedTests(os.DirFS(t.Dir), in.Modules)
 	}
 	whole := !res.TimedOut && !end.Hung
@@ -379,8 +379,8 @@ func (r GateRunner) readResult(t JudgedTreeDir, g QualityGate, res sandbox.Resul
 	}
 	out := stack.ReadOutput(in)
 	if in.Stdout = written; len(in.Stdout) > 0 && whole {
-		in.Format = read.JUnit
-		out = read.JoinReports(out, stack.ReadOutput(in))
+		in.Format = outputparser.JUnit
+		out = outputparser.JoinReports(out, stack.ReadOutput(in))
 	}
 	if end.Over && !whole {
 		out = unfinishedReport(out)
@@ -392,8 +392,8 @@ func (r GateRunner) readResult(t JudgedTreeDir, g QualityGate, res sandbox.Resul
 }
 
 // readerInput returns the output of a gate's command as input for the parsers.
-func readerInput(t JudgedTreeDir, g QualityGate, res sandbox.Result) read.ToolOutput {
-	return read.ToolOutput{
+func readerInput(t JudgedTreeDir, g QualityGate, res sandbox.Result) outputparser.ToolOutput {
+	return outputparser.ToolOutput{
 		Format: g.Format, Command: g.Command(), Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
 		Root: t.Dir, Dir: g.Dir, Modules: gosource.GoModules(os.DirFS(t.Dir)), Find: stack.NewFileFinder(os.DirFS(t.Dir)),
 	}
@@ -443,7 +443,7 @@ func (r GateRunner) gateTimeLimit(g QualityGate) time.Duration {
 // seesOnlyTrackedFiles reports whether a gate sees only tracked files.
 func seesOnlyTrackedFiles(g QualityGate) bool {
 	switch g.Format {
-	case read.GoBuild, read.GoVet, read.GoTestJSON, read.GoFmt, read.GolangCI:
+	case outputparser.GoBuild, outputparser.GoVet, outputparser.GoTestJSON, outputparser.GoFmt, outputparser.GolangCI:
 		return true
 	default:
 		return false
@@ -473,7 +473,7 @@ func (r GateRunner) storeOutput(res sandbox.Result) (string, error) {
 const TestNameSeparator = "\t"
 
 // storeTestNames stores the names and results of tests.
-func (r GateRunner) storeTestNames(tests []read.TestResult) (string, error) {
+func (r GateRunner) storeTestNames(tests []outputparser.TestResult) (string, error) {
 	if r.Put == nil || len(tests) == 0 {
 		return "", nil
 	}
@@ -489,7 +489,7 @@ func (r GateRunner) storeTestNames(tests []read.TestResult) (string, error) {
 // withGoTestTimeout makes go test end a little before the gate does, so that it reports which tests
 // were running.
 func withGoTestTimeout(g QualityGate, limit time.Duration) []string {
-	if g.Format != read.GoTestJSON || limit <= 0 || slices.ContainsFunc(g.Args, func(a string) bool {
+	if g.Format != outputparser.GoTestJSON || limit <= 0 || slices.ContainsFunc(g.Args, func(a string) bool {
 		return strings.HasPrefix(strings.TrimLeft(a, "-"), "timeout")
 	}) {
 		return g.Args

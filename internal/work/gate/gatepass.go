@@ -10,8 +10,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/report"
 )
 
 // RunAll runs the gates on a tree in their order and stops at the first red one. Known

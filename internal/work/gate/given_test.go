@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -22,7 +22,7 @@ import (
 // after it; keys are gone from what it printed.
 func TestWhatAGateIsGiven(t *testing.T) {
 	tree := files(t, map[string]string{"a.txt": "a\n"})
-	g := gate.QualityGate{Name: "own", Args: []string{"sh", "-c", `echo "$OWN $(cat a.txt) key-1"; exit 3`}, Format: read.Exit}
+	g := gate.QualityGate{Name: "own", Args: []string{"sh", "-c", `echo "$OWN $(cat a.txt) key-1"; exit 3`}, Format: outputparser.Exit}
 	r, kept := runner(t, sandbox.ModeOff), blobs{}
 	dropped, started := 0, 0
 	r.Put, r.Environment = kept.Put, "venv abc"
@@ -86,7 +86,7 @@ func TestAGateThatIsToLook(t *testing.T) {
 	} {
 		r := runner(t, sandbox.ModeOff)
 		r.Wrote = func(context.Context) (gate.WrittenFiles, error) { return gate.WrittenFiles{Changed: c.wrote}, nil }
-		e, err := r.RunGate(t.Context(), files(t, nil), gate.QualityGate{Name: "format", Args: []string{"sh", "-c", "exit " + c.exit}, Format: read.Exit, Reads: c.looks})
+		e, err := r.RunGate(t.Context(), files(t, nil), gate.QualityGate{Name: "format", Args: []string{"sh", "-c", "exit " + c.exit}, Format: outputparser.Exit, Reads: c.looks})
 		if err != nil || e.State != c.want || len(e.Findings) != c.finds || !strings.Contains(e.Why, c.why) {
 			t.Errorf("%s: %s, %q, %+v, %v", name, e.State, e.Why, e.Findings, err)
 		}
@@ -97,7 +97,7 @@ func TestAGateThatIsToLook(t *testing.T) {
 	r := runner(t, sandbox.ModeOff)
 	broken := errors.New("git is gone")
 	r.Wrote = func(context.Context) (gate.WrittenFiles, error) { return gate.WrittenFiles{}, broken }
-	if e, err := r.RunGate(t.Context(), files(t, nil), gate.QualityGate{Name: "format", Args: []string{"true"}, Format: read.Exit, Reads: true}); !errors.Is(err, broken) {
+	if e, err := r.RunGate(t.Context(), files(t, nil), gate.QualityGate{Name: "format", Args: []string{"true"}, Format: outputparser.Exit, Reads: true}); !errors.Is(err, broken) {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestAGateThatDidNotRun(t *testing.T) {
 			return e, gate == "test" && base.State != ""
 		}
 		v, err := r.RunAll(t.Context(), files(t, map[string]string{"a": ""}), []gate.QualityGate{
-			{Name: "test", Args: []string{"sh", "-c", "echo 1..0"}, Format: "tap", Tests: true}, {Name: "build", Args: []string{"true"}, Format: read.Exit},
+			{Name: "test", Args: []string{"sh", "-c", "echo 1..0"}, Format: "tap", Tests: true}, {Name: "build", Args: []string{"true"}, Format: outputparser.Exit},
 		}, nil)
 		if want := name == "it did not run there either" || name == "its tool was not there"; err != nil || v.Passed != want || v.Passed != (len(v.Evidence) == 2) {
 			t.Errorf("%s: %+v, %v", name, v, err)
@@ -189,7 +189,7 @@ func TestCaches(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "attempt", "caches")
 	c := gate.GateCaches{Exe: "/bin/nexus", State: state, Shared: []string{user, filepath.Join(user, "none")}}
 	caches := map[string]string{}
-	for format, stays := range map[string]bool{read.GoBuild: true, read.GoVet: true, read.GolangCI: true, read.GoTestJSON: false, read.Exit: false} {
+	for format, stays := range map[string]bool{outputparser.GoBuild: true, outputparser.GoVet: true, outputparser.GolangCI: true, outputparser.GoTestJSON: false, outputparser.Exit: false} {
 		s, done, err := c.CachesForGate(tree.Dir, dir, gate.QualityGate{Name: "x", Format: format, Args: []string{"true"}})
 		if err != nil {
 			t.Fatal(format, err)
@@ -214,7 +214,7 @@ func TestCaches(t *testing.T) {
 			t.Errorf("what %s wrote is there afterwards: %v", format, err == nil)
 		}
 	}
-	if caches[read.GoBuild] != caches[read.GoVet] || caches[read.GolangCI] == caches[read.GoBuild] || caches[read.GoTestJSON] == caches[read.Exit] || caches[read.GoTestJSON] == caches[read.GoBuild] {
+	if caches[outputparser.GoBuild] != caches[outputparser.GoVet] || caches[outputparser.GolangCI] == caches[outputparser.GoBuild] || caches[outputparser.GoTestJSON] == caches[outputparser.Exit] || caches[outputparser.GoTestJSON] == caches[outputparser.GoBuild] {
 		t.Errorf("%q", caches)
 	}
 	s, err := c.CachesForShell(tree.Dir, dir, []string{"go"})

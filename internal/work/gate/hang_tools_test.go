@@ -10,13 +10,13 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/citoolstest"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gatetest"
 )
 
 // TestTools runs suites whose tests all pass, and which leave something open,
@@ -34,7 +34,7 @@ func TestTools(t *testing.T) {
 		want       string // file, line and words of the finding
 	}{
 		{"jest", runners + "/jest", nexus.Environmental, "a.test.js:3 a server that listens (TCPSERVERWRAP)"},
-		{"mocha", gatetest.JavaScript + "/mocha", nexus.Environmental, "test/a.js:5 a timer (Timeout)"},
+		{"mocha", citoolstest.JavaScript + "/mocha", nexus.Environmental, "test/a.js:5 a timer (Timeout)"},
 		{"node", "node", nexus.Environmental, "a.test.js:5 a server that listens (TCPSERVERWRAP)"},
 		{"script", "node", nexus.Environmental, "a.test.js:5 a server that listens (TCPSERVERWRAP)"},
 		{"pytest", "pytest", nexus.Environmental, "tests/test_a.py:7 the thread worker"},

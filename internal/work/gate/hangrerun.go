@@ -10,8 +10,8 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
@@ -47,7 +47,7 @@ func hangSigns(g QualityGate, limit time.Duration) HangDetectionRules {
 
 // unfinishedReport returns the report of a runner that completed its test results and did not
 // exit: if the tests passed, nothing else is red, but it is no pass.
-func unfinishedReport(read read.ParsedToolOutput) read.ParsedToolOutput {
+func unfinishedReport(read outputparser.ParsedToolOutput) outputparser.ParsedToolOutput {
 	if read.State == nexus.Pass || read.State == nexus.Flaky {
 		read.State = nexus.Environmental
 	}
@@ -57,7 +57,7 @@ func unfinishedReport(read read.ParsedToolOutput) read.ParsedToolOutput {
 // investigateHang finds the cause of a hanging runner: the tests run once more, in a way that
 // lists open handles and then exits. If the runner reported all test results, those are used.
 // Otherwise the results of the second run are.
-func (r GateRunner) investigateHang(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, res sandbox.Result, read read.ParsedToolOutput, end WatchedRunEnd) (sandbox.Result, read.ParsedToolOutput, error) {
+func (r GateRunner) investigateHang(ctx context.Context, t JudgedTreeDir, g QualityGate, limit time.Duration, res sandbox.Result, read outputparser.ParsedToolOutput, end WatchedRunEnd) (sandbox.Result, outputparser.ParsedToolOutput, error) {
 	left, why := limit, fmt.Sprintf("it did not exit within %s after that", g.Linger)
 	if limit > 0 {
 		left = limit - res.Duration
@@ -106,9 +106,9 @@ func (r GateRunner) investigateHang(ctx context.Context, t JudgedTreeDir, g Qual
 
 // rerunTestsForcingExit runs the tests of a hanging runner in a way that makes it exit. The zero
 // result means that the runner has no such way, or that there is no time.
-func (r GateRunner) rerunTestsForcingExit(ctx context.Context, t JudgedTreeDir, g QualityGate, limit, left time.Duration) (sandbox.Result, read.ParsedToolOutput, WatchedRunEnd, error) {
+func (r GateRunner) rerunTestsForcingExit(ctx context.Context, t JudgedTreeDir, g QualityGate, limit, left time.Duration) (sandbox.Result, outputparser.ParsedToolOutput, WatchedRunEnd, error) {
 	if len(g.Hold.Args) == 0 || g.Of != "" || limit > 0 && left < time.Second {
-		return sandbox.Result{}, read.ParsedToolOutput{}, WatchedRunEnd{}, nil
+		return sandbox.Result{}, outputparser.ParsedToolOutput{}, WatchedRunEnd{}, nil
 	}
 	g.Args, g.Format, g.Reports = g.Hold.Args, cmp.Or(g.Hold.Format, g.Format), nil
 	s := baseHangSigns(g)
@@ -138,7 +138,7 @@ func runningTestFinding(g QualityGate, t JudgedTreeDir, res sandbox.Result, foun
 	}
 	in := readerInput(t, g, res)
 	format := g.Format
-	if format == read.Exit {
+	if format == outputparser.Exit {
 		f := stack.OutputFormats().RecognizeFormat(in)
 		format = f.Name
 	}

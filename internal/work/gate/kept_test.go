@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -22,7 +22,7 @@ func TestOutputIsKept(t *testing.T) {
 			tree, kept := files(t, map[string]string{"g.sh": one.script}), blobs{}
 			r := runner(t, sandbox.ModeOff)
 			r.Put = kept.Put
-			e, err := r.RunGate(t.Context(), tree, gate.QualityGate{Name: "g", Args: []string{"sh", "g.sh"}, Format: read.Exit})
+			e, err := r.RunGate(t.Context(), tree, gate.QualityGate{Name: "g", Args: []string{"sh", "g.sh"}, Format: outputparser.Exit})
 			if err != nil || string(kept[e.Output]) != one.want || (e.Output == "") != (one.want == "") {
 				t.Errorf("%q, %v, want %q", kept[e.Output], err, one.want)
 			}
@@ -65,7 +65,7 @@ func TestNamesAreKept(t *testing.T) {
 echo '{"Action":"run","Package":"m","Test":"TestB"}'; echo '{"Action":"skip","Package":"m","Test":"TestB"}'; echo '{"Action":"pass","Package":"m"}'`
 	for script, want := range map[string]string{suite: "run" + gate.TestNameSeparator + "m.TestA\nskip" + gate.TestNameSeparator + "m.TestB\n", "true": ""} {
 		tree, kept := files(t, map[string]string{"g.sh": script}), blobs{}
-		g := gate.QualityGate{Name: "test", Args: []string{"sh", "g.sh", "-timeout=1m"}, Format: read.GoTestJSON, Tests: true}
+		g := gate.QualityGate{Name: "test", Args: []string{"sh", "g.sh", "-timeout=1m"}, Format: outputparser.GoTestJSON, Tests: true}
 		r := runner(t, sandbox.ModeOff)
 		if e, err := r.RunGate(t.Context(), tree, g); err != nil || e.Named != "" {
 			t.Errorf("nobody keeps names, and they are in %q, %v", e.Named, err)
@@ -85,7 +85,7 @@ func TestGateInADirectory(t *testing.T) {
 		tree, kept := files(t, map[string]string{"name": "top", "web/name": "web", "-odd dir/name": "odd"}), blobs{}
 		r := runner(t, sandbox.ModeOff)
 		r.Put = kept.Put
-		e, err := r.RunGate(t.Context(), tree, gate.QualityGate{Name: "g", Dir: dir, Args: []string{"sh", "-c", `echo "$(cat name)$1"`}, Format: read.Exit})
+		e, err := r.RunGate(t.Context(), tree, gate.QualityGate{Name: "g", Dir: dir, Args: []string{"sh", "-c", `echo "$(cat name)$1"`}, Format: outputparser.Exit})
 		if err != nil || e.State != nexus.Pass || string(kept[e.Output]) != want {
 			t.Errorf("%q: %s, %q, %v", dir, e.State, kept[e.Output], err)
 		}

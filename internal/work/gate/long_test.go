@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -42,7 +42,7 @@ func TestLongOutput(t *testing.T) {
 	tree, kept := files(t, map[string]string{"suite.sh": suite}), blobs{}
 	r := runner(t, sandbox.ModeOff)
 	r.Put = kept.Put
-	e, err := r.RunGate(t.Context(), tree, gate.QualityGate{Name: "test", Args: []string{"sh", "suite.sh", "-timeout=1m"}, Format: read.GoTestJSON, Tests: true})
+	e, err := r.RunGate(t.Context(), tree, gate.QualityGate{Name: "test", Args: []string{"sh", "suite.sh", "-timeout=1m"}, Format: outputparser.GoTestJSON, Tests: true})
 	if err != nil || e.State != nexus.Pass || e.Counts.Passed != 1000 {
 		t.Errorf("%s, %s, %+v, %d findings, %v", e.State, e.Why, e.Counts, len(e.Findings), err)
 	}
@@ -59,7 +59,7 @@ func TestManyFindings(t *testing.T) {
 	base, kept := files(t, map[string]string{"a.c": old}), blobs{}
 	r := runner(t, sandbox.ModeOff)
 	r.Put, r.Get = kept.Put, kept.Get
-	g := gate.QualityGate{Name: "lint", Args: []string{"sh", "-c", lint}, Format: read.Exit}
+	g := gate.QualityGate{Name: "lint", Args: []string{"sh", "-c", lint}, Format: outputparser.Exit}
 	was, err := r.RunGate(t.Context(), base, g)
 	if err != nil || was.State != nexus.Fail || len(was.Findings) != 201 || was.All == "" {
 		t.Fatalf("%s, %d findings, %v", was.State, len(was.Findings), err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -33,7 +33,7 @@ func TestAMissingFileThatIsIgnored(t *testing.T) {
 			}
 			return all, nil
 		}
-		g := gate.QualityGate{Name: "own", Args: []string{"sh", "-c", c.script}, Format: read.Exit, Tests: true}
+		g := gate.QualityGate{Name: "own", Args: []string{"sh", "-c", c.script}, Format: outputparser.Exit, Tests: true}
 		e, err := r.RunGate(t.Context(), files(t, map[string]string{"build/here": ""}), g)
 		explained := slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return strings.Contains(f.Advice, "ignores it") })
 		if err != nil || e.State == nexus.Pass || explained != (c.advice != "") || !slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return strings.Contains(f.Advice, c.advice) }) {
@@ -43,7 +43,7 @@ func TestAMissingFileThatIsIgnored(t *testing.T) {
 	r := runner(t, sandbox.ModeOff)
 	broken := errors.New("git is gone")
 	r.Ignored = func(context.Context, []string) (map[string]string, error) { return nil, broken }
-	if e, err := r.RunGate(t.Context(), files(t, nil), gate.QualityGate{Name: "own", Args: []string{"cat", "build/x.txt"}, Format: read.Exit}); !errors.Is(err, broken) {
+	if e, err := r.RunGate(t.Context(), files(t, nil), gate.QualityGate{Name: "own", Args: []string{"cat", "build/x.txt"}, Format: outputparser.Exit}); !errors.Is(err, broken) {
 		t.Errorf("%+v, %v", e, err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/parserbase"
 )
 
 // handlesMark begins the lines with which a probe of Nexus names open handles: the kind, " at

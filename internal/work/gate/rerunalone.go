@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 )
 
 // mostAlone limits how many tests are run one by one; if more are red, they count as broken.
@@ -135,7 +135,7 @@ func countTests(c nexus.TestCounts) int { return c.Passed + c.Failed + c.Skipped
 
 // singleTestState returns the result of the only test of a run, or "" if it is not certain: it passed
 // only if something ran, and nothing else is red.
-func singleTestState(read read.ParsedToolOutput, test string) string {
+func singleTestState(read outputparser.ParsedToolOutput, test string) string {
 	switch {
 	case read.State == nexus.Fail && slices.ContainsFunc(read.Findings, func(f nexus.Finding) bool { return f.Test == test }):
 		return "fail"

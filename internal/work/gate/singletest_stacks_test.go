@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/citoolstest"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gatetest"
 )
 
 // project is a small project of a stack.
@@ -46,8 +46,8 @@ func projects(t *testing.T) []project {
 		{name: "pytest", tool: "pytest", state: "state.py", is: "False", becomes: "True", suite: "tests/test_state.py"},
 		{name: "unittest", tool: "python3", state: "state.py", is: "False", becomes: "True", suite: "tests/test_state.py"},
 		{name: "node", tool: "node", state: "state.js", is: "false", becomes: "true", suite: "state.test.js"},
-		{name: "mocha", tool: gatetest.JavaScript + "/mocha", state: "state.js", is: "false", becomes: "true", suite: "test/state.js"},
-		{name: "vitest", tool: gatetest.JavaScript + "/vitest", state: "state.js", is: "false", becomes: "true", suite: "src/state.test.js"},
+		{name: "mocha", tool: citoolstest.JavaScript + "/mocha", state: "state.js", is: "false", becomes: "true", suite: "test/state.js"},
+		{name: "vitest", tool: citoolstest.JavaScript + "/vitest", state: "state.js", is: "false", becomes: "true", suite: "src/state.test.js"},
 		{name: "rust", tool: "cargo", state: "src/lib.rs", is: "false", becomes: "true", suite: "tests/state.rs"},
 		{name: "cmake", tool: "ctest", state: "state.h", is: "0", becomes: "1", suite: "odd.c"},
 		{name: "jest", tool: runners + "/jest", state: "state.js", is: "false", becomes: "true", suite: "state.test.js"},
@@ -98,7 +98,7 @@ func (p project) tree(t *testing.T, count string, always, broken bool) gate.Judg
 			t.Fatal(err)
 		}
 	case strings.HasPrefix(p.tool, "/") && !strings.HasPrefix(p.tool, managers):
-		gatetest.LinkJavaScriptTools(t, modules)
+		citoolstest.LinkJavaScriptTools(t, modules)
 	}
 	return gate.JudgedTreeDir{Dir: dir, Hash: filepath.Base(dir)}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/testselection"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
@@ -206,10 +206,10 @@ func TestTheTreeThatWasAcceptedLands(t *testing.T) {
 		known   map[string]nexus.GateEvidence // of its tree
 		red     bool                          // the gate is asked
 	}{
-		{"all ran", worker.RelatedPerTask, map[string]nexus.GateEvidence{"test": passed, related.Name: passed}, false},
+		{"all ran", worker.RelatedPerTask, map[string]nexus.GateEvidence{"test": passed, testselection.Name: passed}, false},
 		{"none apart", worker.RelatedOff, nil, false},
-		{"only some ran", worker.RelatedOff, map[string]nexus.GateEvidence{related.Name: passed}, true},
-		{"only some ran, and failed", worker.RelatedOff, map[string]nexus.GateEvidence{related.Name: failed}, false},
+		{"only some ran", worker.RelatedOff, map[string]nexus.GateEvidence{testselection.Name: passed}, true},
+		{"only some ran, and failed", worker.RelatedOff, map[string]nexus.GateEvidence{testselection.Name: failed}, false},
 		{"others wait for this", worker.RelatedDeferred, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

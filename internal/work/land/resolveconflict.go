@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/repair"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
@@ -248,7 +248,7 @@ func (l *attemptLanding) gateProblem(evidence []nexus.GateEvidence, sum nexus.Ga
 	w.Command, w.Exit, w.Findings = e.Command, e.Exit, e.Findings
 	w.final = !e.State.IsRed()
 	if out, err := l.Worker.Site.Blobs.Get(e.Output); err == nil {
-		w.Output = string(read.ReadableOutput(out))
+		w.Output = string(outputparser.ReadableOutput(out))
 	}
 	return w
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/changemetrics"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
@@ -44,7 +44,7 @@ func TestWhatLandedIsTheFirstSide(t *testing.T) {
 // away, so nobody has to explain it again at the landing.
 func TestWhatWasAgreedToLands(t *testing.T) {
 	r := newTrain(t, lint("exit 0"))
-	r.Judge.Meter = &measure.ChangeMeasurer{Rules: nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
+	r.Judge.Meter = &changemetrics.ChangeMeasurer{Rules: nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
 	v := r.accepted(map[string]string{"bad": "", "one": "1\n"})
 	r.meanwhile(&v, map[string]string{"two": "2\n"})
 	r.landed(v, r.land(v), "bad", "one", "two")

@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
+	"github.com/nexus-ai-builder/nexus/internal/work/changemetrics"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // TestAnUndoThatIsThereIsFound by the next process, which judges nothing again; another's
@@ -177,7 +177,7 @@ func TestAnUndoIsJudgedByAllPackages(t *testing.T) {
 // TestWhatWasAgreedToStaysAgreedTo: what another task took away needs no word in an undo.
 func TestWhatWasAgreedToStaysAgreedTo(t *testing.T) {
 	r, v, f := twice(t, map[string]string{"bad": ""}, lint("exit 0"))
-	r.Judge.Meter = &measure.ChangeMeasurer{Rules: nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
+	r.Judge.Meter = &changemetrics.ChangeMeasurer{Rules: nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
 	f.Tasks = []nexus.TaskID{"T1"}
 	facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk)
 	if err != nil || len(facts) != 1 {

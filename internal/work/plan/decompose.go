@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
+	"github.com/nexus-ai-builder/nexus/internal/decide/planrisk"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
@@ -78,7 +78,7 @@ func Decompose(ctx context.Context, g prompt.PlanningRequest, begun bool, sendMe
 			return describeUnfitChecks(wrong), newPlanError(nexus.CodeInvalidPlan, "its checks are wrong")
 		}
 		tried.MarkTasks(p.Tasks)
-		if open := risk.OpenOverlaps(p.Tasks); len(open) > 0 && countCorrections(out.Messages, contractFirst) == 0 && !wasAskedToCover(out.Messages) {
+		if open := planrisk.OpenOverlaps(p.Tasks); len(open) > 0 && countCorrections(out.Messages, contractFirst) == 0 && !wasAskedToCover(out.Messages) {
 			return missingContracts(open), newPlanError(nexus.CodeInvalidPlan, "two tasks meet, and nothing fixes their contract")
 		}
 		p.Cover, err = look(ctx, p, wasAskedToCover(out.Messages))

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/taskgraph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
@@ -189,7 +189,7 @@ func TestDivideLosesNothing(t *testing.T) {
 		if err := plan.CheckPlan(got, nexus.TaskSizeLimits{}); err != nil || len(divisions) > 1 {
 			t.Fatalf("%v, %+v", err, divisions)
 		}
-		if _, err := graph.NewTaskGraph(got.Tasks); err != nil {
+		if _, err := taskgraph.NewTaskGraph(got.Tasks); err != nil {
 			t.Fatal(err)
 		}
 		parts := got.Tasks[:len(got.Tasks)-1]

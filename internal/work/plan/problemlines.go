@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonposition"
 )
 
 // addProblemLines adds to each problem of a task the line of its cause in a plan file. A file of
@@ -14,7 +14,7 @@ func addProblemLines(problems []PlanProblem, data []byte, tasks []nexus.Task) {
 	if len(problems) == 0 || !bytes.Contains(bytes.TrimSpace(data), []byte("\n")) {
 		return
 	}
-	root, _ := jsonlines.ParseJSON(string(data))
+	root, _ := jsonposition.ParseJSON(string(data))
 	written := root.Get("tasks")
 	if written == nil || len(written.Items) != len(tasks) {
 		return

@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/filewrite"
@@ -35,16 +35,16 @@ type runCacheFile struct {
 
 // cachedRunResult is the cached result of a run.
 type cachedRunResult struct {
-	Events int64             `json:"events"`
-	Hash   string            `json:"hash"`
-	Run    history.RunRecord `json:"run"`
+	Events int64                `json:"events"`
+	Hash   string               `json:"hash"`
+	Run    runhistory.RunRecord `json:"run"`
 }
 
 // ReadReport is the result of reading the runs of a repository.
 type ReadReport struct {
-	Runs   []history.RunRecord // the oldest first
-	Folded int                 // number of runs that had to be read from the journal
-	Broken []nexus.RunID       // runs that cannot be replayed; nexus journal verify reports why
+	Runs   []runhistory.RunRecord // the oldest first
+	Folded int                    // number of runs that had to be read from the journal
+	Broken []nexus.RunID          // runs that cannot be replayed; nexus journal verify reports why
 }
 
 // ReadPastRuns returns the results of the runs in an open journal. State is the repository's state
@@ -57,7 +57,7 @@ func ReadPastRuns(ctx context.Context, j *journal.Journal, state string) (ReadRe
 	}
 	name := filepath.Join(state, File)
 	old := loadRunCache(name)
-	now := runCacheFile{history.Version, make(map[string]cachedRunResult, len(runs))}
+	now := runCacheFile{runhistory.Version, make(map[string]cachedRunResult, len(runs))}
 	var r ReadReport
 	for _, run := range runs {
 		was, ok := old.Runs[string(run.ID)]
@@ -79,16 +79,16 @@ func ReadPastRuns(ctx context.Context, j *journal.Journal, state string) (ReadRe
 	if r.Folded > 0 || len(old.Runs) != len(now.Runs) {
 		saveRunCache(name, now)
 	}
-	slices.SortStableFunc(r.Runs, func(a, b history.RunRecord) int { return a.Began.Compare(b.Began) })
+	slices.SortStableFunc(r.Runs, func(a, b runhistory.RunRecord) int { return a.Began.Compare(b.Began) })
 	return r, nil
 }
 
-func summarizeRun(ctx context.Context, j *journal.Journal, run nexus.RunID) (history.RunRecord, error) {
+func summarizeRun(ctx context.Context, j *journal.Journal, run nexus.RunID) (runhistory.RunRecord, error) {
 	s, err := state.ReplayRun(run, j.Events(ctx, run, 0))
 	if err != nil {
-		return history.RunRecord{}, err
+		return runhistory.RunRecord{}, err
 	}
-	return history.SummarizeRun(s), nil
+	return runhistory.SummarizeRun(s), nil
 }
 
 // loadRunCache returns the cache, empty if it is not usable.
@@ -107,7 +107,7 @@ func loadRunCache(name string) runCacheFile {
 // parseRunCache parses the file, empty if it is incomplete or of another version.
 func parseRunCache(data []byte) runCacheFile {
 	var k runCacheFile
-	if json.Unmarshal(data, &k) != nil || k.Version != history.Version {
+	if json.Unmarshal(data, &k) != nil || k.Version != runhistory.Version {
 		return runCacheFile{}
 	}
 	for id, l := range k.Runs {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
@@ -37,7 +37,7 @@ train.departed attempt=T1.1 onto=c0 task=T1
 train.landed task=T1 attempt=T1.1 commit=c1 parent=c0
 run.ended status=done
 `
-	events, err := statetest.ReadTape("r", text)
+	events, err := eventtapetest.ReadTape("r", text)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestThousandRuns(t *testing.T) {
 	for range 5 { // the machine may be busy with something else
 		warm := time.Now()
 		r, err := ReadPastRuns(t.Context(), j, dir)
-		if err != nil || r.Folded != 0 || history.SummarizeRuns(r.Runs).Of.Landed != 1000 {
+		if err != nil || r.Folded != 0 || runhistory.SummarizeRuns(r.Runs).Of.Landed != 1000 {
 			t.Fatal(r.Folded, err)
 		}
 		best = min(best, time.Since(warm))
@@ -170,7 +170,7 @@ func BenchmarkHistory(b *testing.B) {
 		if err != nil || r.Folded != 0 {
 			b.Fatal(r.Folded, err)
 		}
-		history.SummarizeRuns(r.Runs)
+		runhistory.SummarizeRuns(r.Runs)
 	}
 }
 
@@ -179,10 +179,10 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":1,"runs":{"r":{"events":1,"hash":"A","run":{"id":"r","tasks":[{"id":"T1","tries":[{"tier":"fast"}]}]}}}}`))
 	f.Add([]byte(`{"version":1,"runs":{"r":null}}`))
 	f.Fuzz(func(_ *testing.T, data []byte) {
-		var runs []history.RunRecord
+		var runs []runhistory.RunRecord
 		for _, l := range parseRunCache(data).Runs {
 			runs = append(runs, l.Run)
 		}
-		history.SummarizeRuns(runs)
+		runhistory.SummarizeRuns(runs)
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
@@ -52,13 +52,13 @@ func (b *book) Reserve(_ context.Context, r nexus.BudgetReserved, _ ...nexus.Fac
 	if b.refuses != nil {
 		return nil, b.refuses
 	}
-	b.facts = append(b.facts, statetest.FormatFact(r))
+	b.facts = append(b.facts, eventtapetest.FormatFact(r))
 	return nil, nil
 }
 
 func (b *book) Record(_ context.Context, facts ...nexus.Fact) error {
 	for _, f := range facts {
-		b.facts = append(b.facts, statetest.FormatFact(f))
+		b.facts = append(b.facts, eventtapetest.FormatFact(f))
 	}
 	return nil
 }

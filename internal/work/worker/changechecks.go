@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
+	"github.com/nexus-ai-builder/nexus/internal/decide/definitionofdone"
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure"
+	"github.com/nexus-ai-builder/nexus/internal/work/changemetrics"
 )
 
 // findSecrets checks the additions of a tree to its base. The result is red if those contain
@@ -50,8 +50,8 @@ func (j *TreeJudge) recordCriticalFiles(ctx context.Context, c TreeJudgeRequest,
 }
 
 // boundsTask returns the task whose result is the tree, as far as it is known.
-func (c TreeJudgeRequest) boundsTask() *bounds.TaskWording {
-	t := &bounds.TaskWording{Texts: []string{c.Task.Title, c.Task.Brief, c.Goal}, Said: c.Said}
+func (c TreeJudgeRequest) boundsTask() *definitionofdone.TaskWording {
+	t := &definitionofdone.TaskWording{Texts: []string{c.Task.Title, c.Task.Brief, c.Goal}, Said: c.Said}
 	for _, criterion := range c.Task.Criteria {
 		t.Texts, t.Checks = append(t.Texts, criterion.Text), append(t.Checks, criterion.Check)
 	}
@@ -60,12 +60,12 @@ func (c TreeJudgeRequest) boundsTask() *bounds.TaskWording {
 
 // checkDefinitionOfDone checks a change that passed its gates against the definition of done,
 // and returns the deciding evidence. Mere warnings are recorded.
-func (j *TreeJudge) checkDefinitionOfDone(ctx context.Context, c TreeJudgeRequest, judged []nexus.GateEvidence, taken measure.GateMeasurements, d AttemptRecorder) ([]nexus.GateEvidence, error) {
+func (j *TreeJudge) checkDefinitionOfDone(ctx context.Context, c TreeJudgeRequest, judged []nexus.GateEvidence, taken changemetrics.GateMeasurements, d AttemptRecorder) ([]nexus.GateEvidence, error) {
 	red := slices.ContainsFunc(judged, func(e nexus.GateEvidence) bool { return e.State != nexus.Pass && e.State != nexus.NotRun && !e.Hangs })
 	if red || c.Base == "" {
 		return nil, nil
 	}
-	all, decides, err := j.Meter.JudgeChange(ctx, measure.MeasureRequest{
+	all, decides, err := j.Meter.JudgeChange(ctx, changemetrics.MeasureRequest{
 		Repo: j.Trees.PrivateRepo(), Base: c.Base, Tree: c.Hash, Files: c.Task.Files, Run: c.Task.ID == "", Taken: taken, Dirs: []string{c.Tree.Dir, j.Checkout},
 		Task: c.boundsTask(), Agreed: c.Agreed,
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/testselection"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
 )
@@ -167,7 +167,7 @@ func TestSpared(t *testing.T) {
 // TestWaits says of an accepted tree whether some of its tests may not have run.
 func TestWaits(t *testing.T) {
 	s, _, _ := workertest.NewTestWorker(t)
-	some, red, all := nexus.GateEvidence{Gate: related.Name, State: nexus.Pass, Tree: "tree"}, nexus.GateEvidence{Gate: related.Name, State: nexus.Fail}, nexus.GateEvidence{Gate: "test", State: nexus.Pass}
+	some, red, all := nexus.GateEvidence{Gate: testselection.Name, State: nexus.Pass, Tree: "tree"}, nexus.GateEvidence{Gate: testselection.Name, State: nexus.Fail}, nexus.GateEvidence{Gate: "test", State: nexus.Pass}
 	for _, c := range []struct {
 		way   worker.RelatedTestsMode
 		known []nexus.GateEvidence

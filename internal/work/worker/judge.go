@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/testselection"
 )
 
 // TreeJudgeRequest is a tree to be judged, with its context.
@@ -177,7 +177,7 @@ func (j *TreeJudge) addRelatedTests(c TreeJudgeRequest, changed []string, gates 
 	if !c.Some && !hung || j.Related != RelatedPerTask && j.Related != RelatedDeferred {
 		return gates, false
 	}
-	return related.InsertRelatedGates(gates, related.ChooseRelatedTests(c.Tree.Dir, changed, gates)), c.Some && j.Related == RelatedDeferred
+	return testselection.InsertRelatedGates(gates, testselection.ChooseRelatedTests(c.Tree.Dir, changed, gates)), c.Some && j.Related == RelatedDeferred
 }
 
 // changedFiles returns the files in which two commits or trees differ.
@@ -194,7 +194,7 @@ func (j *TreeJudge) HasPendingTests(ctx context.Context, tree string, d AttemptR
 	if j.Related == RelatedDeferred {
 		return true
 	}
-	some, first := d.Known(ctx, tree, related.Name)
+	some, first := d.Known(ctx, tree, testselection.Name)
 	_, all := d.Known(ctx, tree, "test")
 	return first && some.Passed() && !all // the run was started in another mode
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/attempt"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -258,8 +258,8 @@ func TestNoTestWritesWhatIsJudgedLater(t *testing.T) {
 		return gate.QualityGate{Name: name, Args: []string{"sh", "-c", line}, Format: format}
 	}
 	gates := []gate.QualityGate{
-		sh("before", read.GoBuild, clean), sh("test", read.Exit, clean+" && "+poison), sh("vet", read.GoVet, clean),
-		sh("lint", read.GolangCI, clean+" && echo '{\"Issues\":[],\"Report\":{}}'"), sh("after", read.Exit, clean),
+		sh("before", outputparser.GoBuild, clean), sh("test", outputparser.Exit, clean+" && "+poison), sh("vet", outputparser.GoVet, clean),
+		sh("lint", outputparser.GolangCI, clean+" && echo '{\"Issues\":[],\"Report\":{}}'"), sh("after", outputparser.Exit, clean),
 	}
 	s, base, _ := workertest.NewTestWorker(t, gates...)
 	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)

@@ -17,9 +17,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/changemetrics"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 	"github.com/nexus-ai-builder/nexus/internal/work/rules"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 	"github.com/nexus-ai-builder/nexus/internal/work/worker/workertest"
@@ -159,7 +159,7 @@ func TestEnvironment(t *testing.T) {
 		}, nil
 	}
 	f.shop.Judge.Autofix, f.shop.Judge.Faults.Mode = true, "block"
-	f.shop.Judge.Meter = &measure.ChangeMeasurer{Rules: nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}, NewMinimum: 65}}
+	f.shop.Judge.Meter = &changemetrics.ChangeMeasurer{Rules: nexus.DefinitionOfDone{Modes: map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}, NewMinimum: 65}}
 	f.shop.Sessions.Pace = &worker.GateForecast{Past: func(context.Context) func(string) time.Duration {
 		return func(gate string) time.Duration { return map[string]time.Duration{"test": 3 * time.Minute}[gate] }
 	}}

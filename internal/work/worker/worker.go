@@ -20,12 +20,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/userpackagecache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
+	"github.com/nexus-ai-builder/nexus/internal/work/changemetrics"
 	"github.com/nexus-ai-builder/nexus/internal/work/codedoc"
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 	"github.com/nexus-ai-builder/nexus/internal/work/dependencies"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/mutate"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 	"github.com/nexus-ai-builder/nexus/internal/work/memory"
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 	"github.com/nexus-ai-builder/nexus/internal/work/rules"
@@ -129,7 +129,7 @@ type TreeJudge struct {
 	Bases   *BaseCommitJudge
 	Faults  mutate.MutationCheckSettings // configuration of mutation tests
 	// checks changes against the definition of done; nil: no check
-	Meter    *measure.ChangeMeasurer
+	Meter    *changemetrics.ChangeMeasurer
 	Leaks    *leak.SecretLeakFinder            // finds secrets in changes; nil: no check
 	Kit      *dependencies.WorktreeProvisioner // provides trees with their dependencies; nil: none
 	Checkout string                            // the user's, in which packages may be installed; read-only

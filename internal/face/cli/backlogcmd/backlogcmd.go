@@ -14,7 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/addcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -184,7 +184,7 @@ func (s *repoBacklog) unreadableFileError(name string, err error) error {
 
 // findItem returns the item with that name, or the item made from the finding with that ID.
 func (s *repoBacklog) findItem(name string) (backlogitem.BacklogItem, error) {
-	if i, ok := (finding.BacklogDecisions{Items: s.items}).BacklogItemOf(name); ok {
+	if i, ok := (discoveredwork.BacklogDecisions{Items: s.items}).BacklogItemOf(name); ok {
 		return i, nil
 	}
 	if strings.Contains(name, "/") {
@@ -424,7 +424,7 @@ func keepFinding(ctx context.Context, a *console.Console, id string) error {
 		return err
 	}
 	defer s.place.Close()
-	if _, ok := (finding.BacklogDecisions{Items: s.items}).BacklogItemOf(id); ok {
+	if _, ok := (discoveredwork.BacklogDecisions{Items: s.items}).BacklogItemOf(id); ok {
 		return nil
 	}
 	f, err := checkcmd.RecheckFinding(ctx, a, id)

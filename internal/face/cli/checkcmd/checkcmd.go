@@ -28,10 +28,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
+	"github.com/nexus-ai-builder/nexus/internal/work/changemetrics"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/testselection"
 )
 
 // Options are the options of the command.
@@ -182,7 +182,7 @@ func checkTree(ctx context.Context, o *Options) error {
 	if all, err = addTamperFindings(ctx, a, f, dir, all, alone); err != nil {
 		return err
 	}
-	v, err := checkDoneRules(ctx, a, f, dir, settings, verdict.CombineGateResults(all, related.ReplacedGates(got.gates, all)...), got.taken)
+	v, err := checkDoneRules(ctx, a, f, dir, settings, verdict.CombineGateResults(all, testselection.ReplacedGates(got.gates, all)...), got.taken)
 	if err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ type gateResults struct {
 	turned []verdict.TestsFixedByChange
 	before []nexus.Finding // findings that the base also has
 	base   string          // name of the base, for people
-	taken  measure.GateMeasurements
+	taken  changemetrics.GateMeasurements
 	looked treeSnapshot // the working tree before the gates; zero if no gate ran
 }
 
@@ -335,7 +335,7 @@ func judgeWorkingTree(ctx context.Context, a *console.Console, f Options, shape,
 		if err := base.compareEvidence(ctx, a, &got, g, e, said); err != nil {
 			return got, err
 		}
-		left = related.RemainingGates(left[1:], g, e)
+		left = testselection.RemainingGates(left[1:], g, e)
 		if shape != "text" {
 			a.Say("%s: %s", e.Gate, e.State)
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -126,11 +126,11 @@ func (h *discoveryRun) readOptions(ctx context.Context) (o discover.Options, err
 		Settings: fmt.Sprintf("%v %s %v %s %s", h.settings.Gates, h.settings.Sandbox, h.settings.Policy.Show, h.settings.Limits.GateTime,
 			installedFingerprint(p.Repo.Work)),
 		Folder: discover.TaskFolder{Repo: p.Repo.Work, Dir: h.settings.Discover.Tasks},
-		Rules: finding.BacklogDecisions{
+		Rules: discoveredwork.BacklogDecisions{
 			Items: items, Unread: unread, Quarantine: flaky.DatedQuarantine{List: list, Day: flaky.DayOf(begun)},
 		},
 		Open: h.openCheckout, OpenAt: h.openCheckoutAt, Issues: h.openIssues, Ideas: h.suggestIdeas, Plugins: h.askPlugins,
-		Past: func(ctx context.Context) (finding.PastWorkRecord, error) {
+		Past: func(ctx context.Context) (discoveredwork.PastWorkRecord, error) {
 			return app.PastWorkOnFindings(ctx, p.Journal)
 		},
 		Say: func(text string) {
@@ -230,7 +230,7 @@ func FailingGates(ctx context.Context, a *console.Console, at string) (red []str
 }
 
 // askPlugins asks the discovery plugins, or the named one.
-func (h *discoveryRun) askPlugins(ctx context.Context, open func(context.Context) (*discover.TreeCheckout, error)) (all []finding.WorkFinding, err error) {
+func (h *discoveryRun) askPlugins(ctx context.Context, open func(context.Context) (*discover.TreeCheckout, error)) (all []discoveredwork.WorkFinding, err error) {
 	host, err := h.a.DiscoveryHost(ctx, h.p, h.q.Plugin)
 	if err != nil || len(host.Plugins) == 0 {
 		return nil, err
@@ -286,7 +286,7 @@ func (h *discoveryRun) openIssues(ctx context.Context) ([]discover.OpenForgeIssu
 const ideasFiles = 12
 
 // suggestIdeas lets a model suggest improvements, and shows the price first.
-func (h *discoveryRun) suggestIdeas(ctx context.Context, b *discover.TreeCheckout) ([]finding.WorkFinding, nexus.Money, error) {
+func (h *discoveryRun) suggestIdeas(ctx context.Context, b *discover.TreeCheckout) ([]discoveredwork.WorkFinding, nexus.Money, error) {
 	survey, err := codemap.SurveyCommit(ctx, h.p.Repo, h.commit, nil)
 	if err != nil {
 		return nil, 0, err
@@ -329,7 +329,7 @@ func (h *discoveryRun) suggestIdeas(ctx context.Context, b *discover.TreeCheckou
 }
 
 // askModel asks a model for suggestions, and parses its answer.
-func (h *discoveryRun) askModel(ctx context.Context, session *app.AdhocSessionRunner, b *discover.TreeCheckout, names []string) ([]finding.WorkFinding, error) {
+func (h *discoveryRun) askModel(ctx context.Context, session *app.AdhocSessionRunner, b *discover.TreeCheckout, names []string) ([]discoveredwork.WorkFinding, error) {
 	const id = nexus.SessionID("discover.1/suggester.1")
 	said, err := session.Ask(ctx, app.AdhocSessionRequest{
 		Session: id, Dir: b.Tree.Dir, Text: "Conversation: " + string(id) + "\n\n" + discover.IdeasTask(names), Handin: discover.IdeasSchema(),
@@ -370,10 +370,10 @@ func (h *discoveryRun) markDone(ctx context.Context, o discover.Options, r disco
 }
 
 // RecheckFinding returns the finding with an ID. Its check must fail.
-func RecheckFinding(ctx context.Context, a *console.Console, id string) (finding.WorkFinding, error) {
+func RecheckFinding(ctx context.Context, a *console.Console, id string) (discoveredwork.WorkFinding, error) {
 	of, rest, ok := strings.Cut(id, "/")
 	if !ok || of == "" || rest == "" {
-		return finding.WorkFinding{}, &nexus.Error{
+		return discoveredwork.WorkFinding{}, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: view.QuoteForTerminal(id) + " is not the name of a finding",
 			Hint: "Write an ID as nexus discover lists it, such as PLUGIN/ID.",
 		}
@@ -384,12 +384,12 @@ func RecheckFinding(ctx context.Context, a *console.Console, id string) (finding
 	}
 	r, err := Discover(ctx, a, q)
 	if err != nil {
-		return finding.WorkFinding{}, err
+		return discoveredwork.WorkFinding{}, err
 	}
 	f, left, found := r.Find(id)
 	switch {
 	case !found:
-		return finding.WorkFinding{}, app.NotFoundError("finding", id, "nexus discover lists them.")
+		return discoveredwork.WorkFinding{}, app.NotFoundError("finding", id, "nexus discover lists them.")
 	case left != nil:
 		return f.WorkFinding, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is nothing to do about %s: %s", view.QuoteForTerminal(id), left.ReasonText()),

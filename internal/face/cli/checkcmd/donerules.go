@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/bounds"
+	"github.com/nexus-ai-builder/nexus/internal/decide/definitionofdone"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/view/verdict"
+	"github.com/nexus-ai-builder/nexus/internal/work/changemetrics"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
 // checksDoneRules reports whether the change is checked against the definition of done.
@@ -54,7 +54,7 @@ func (f Options) addMeasuringGates(a *console.Console, dir string, c config.Conf
 
 // checkDoneRules checks the change since the base against the definition of done, and appends the result
 // to the verdict. Warnings do not change a verdict.
-func checkDoneRules(ctx context.Context, a *console.Console, f Options, dir string, c config.Config, said verdict.TreeVerdict, taken measure.GateMeasurements) (verdict.TreeVerdict, error) {
+func checkDoneRules(ctx context.Context, a *console.Console, f Options, dir string, c config.Config, said verdict.TreeVerdict, taken changemetrics.GateMeasurements) (verdict.TreeVerdict, error) {
 	if !f.checksDoneRules() && !f.Coverage {
 		return said, nil
 	}
@@ -73,7 +73,7 @@ func checkDoneRules(ctx context.Context, a *console.Console, f Options, dir stri
 		return verdict.TreeVerdict{}, err
 	}
 	defer working.Close()
-	change := measure.MeasureRequest{Repo: working.Repo, Base: commit, Tree: working.Hash, Taken: taken, Dirs: []string{dir}}
+	change := changemetrics.MeasureRequest{Repo: working.Repo, Base: commit, Tree: working.Hash, Taken: taken, Dirs: []string{dir}}
 	if f.measuresSomeGates() && c.Done.Command == "" {
 		rows, err := detect.DetectGates(dir, c.Gates)
 		if err != nil {
@@ -91,7 +91,7 @@ func checkDoneRules(ctx context.Context, a *console.Console, f Options, dir stri
 	}
 	v := said.WithGates(decides...)
 	for _, e := range found {
-		if !bounds.DecidesAboutChange(c.Done, e) {
+		if !definitionofdone.DecidesAboutChange(c.Done, e) {
 			v = v.WithInformationalGates(e)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/testselection"
 )
 
 // addRelatedTestGates inserts gates with the tests related to a change before those that run all tests, and
@@ -16,11 +16,11 @@ func addRelatedTestGates(ctx context.Context, a *console.Console, dir, rev strin
 	if err != nil {
 		return nil, err
 	}
-	choices := related.ChooseRelatedTests(dir, files, gates)
+	choices := testselection.ChooseRelatedTests(dir, files, gates)
 	for _, c := range choices {
 		if !c.Some {
 			a.Say("%s runs as a whole: %s", c.Of.Name, c.Why)
 		}
 	}
-	return related.InsertRelatedGates(gates, choices), nil
+	return testselection.InsertRelatedGates(gates, choices), nil
 }

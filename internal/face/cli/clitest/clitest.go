@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state/eventtapetest"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git/gittest"
@@ -159,7 +159,7 @@ func (u *User) Serve(script string) {
 // [RunID]. No process works on it.
 func (u *User) RecordRun(tape string) {
 	u.t.Helper()
-	ctx, at := u.t.Context(), statetest.TapeStartTime()
+	ctx, at := u.t.Context(), eventtapetest.TapeStartTime()
 	a := u.App()
 	a.Now = func() time.Time { return at }
 	p, err := a.OpenRepository(ctx, app.CreateAccess)
@@ -167,7 +167,7 @@ func (u *User) RecordRun(tape string) {
 		u.t.Fatal(err)
 	}
 	defer p.Close()
-	events, err := statetest.ReadTape(RunID, tape)
+	events, err := eventtapetest.ReadTape(RunID, tape)
 	if err != nil {
 		u.t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func ParseOptions[O any](t *testing.T, build func(*console.Console, func(context
 	t.Helper()
 	var parsed *O
 	c := console.New(strings.NewReader(""), io.Discard, io.Discard, app.App{
-		Env: func(string) string { return "" }, Now: statetest.TapeStartTime, Mask: secret.NewMasker(nil), Dir: t.TempDir(), Set: map[string]string{},
+		Env: func(string) string { return "" }, Now: eventtapetest.TapeStartTime, Mask: secret.NewMasker(nil), Dir: t.TempDir(), Set: map[string]string{},
 	})
 	command := build(c, func(_ context.Context, o *O) error { parsed = o; return nil })
 	err := execute(t.Context(), c, command, args)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/app/configure"
+	"github.com/nexus-ai-builder/nexus/internal/app/changesetting"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -17,7 +17,7 @@ import (
 // SetOptions are the options of "nexus config set".
 type SetOptions struct {
 	Console *console.Console
-	Change  configure.SettingFileChange
+	Change  changesetting.SettingFileChange
 	Yes     bool // agree to a setting that allows more
 }
 
@@ -46,7 +46,7 @@ func NewUnset(c *console.Console, run func(context.Context, *UnsetOptions) error
 }
 
 func newChange(c *console.Console, use, short string, run func(context.Context, *SetOptions) error, unset bool) *cobra.Command {
-	o := &SetOptions{Console: c, Change: configure.SettingFileChange{Unset: unset}}
+	o := &SetOptions{Console: c, Change: changesetting.SettingFileChange{Unset: unset}}
 	if run == nil {
 		run = changeSetting
 	}
@@ -67,7 +67,7 @@ func newChange(c *console.Console, use, short string, run func(context.Context, 
 
 // changeSetting changes a file of settings and prints the effective value.
 func changeSetting(ctx context.Context, o *SetOptions) error {
-	got, err := configure.ApplySettingChange(ctx, &o.Console.App, o.Change, func(why string) error { return agreeToChange(ctx, o, why) })
+	got, err := changesetting.ApplySettingChange(ctx, &o.Console.App, o.Change, func(why string) error { return agreeToChange(ctx, o, why) })
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func agreeToChange(ctx context.Context, o *SetOptions, why string) error {
 }
 
 // settingNowText describes the effective value after a change.
-func settingNowText(c configure.SettingFileChangeResult) string {
+func settingNowText(c changesetting.SettingFileChangeResult) string {
 	var b strings.Builder
 	if key := view.EscapeForTerminal(c.Key); c.Written == "" {
 		fmt.Fprintf(&b, "removed %s from %s\n", key, view.EscapeForTerminal(c.File))

@@ -7,7 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
-	"github.com/nexus-ai-builder/nexus/internal/view/causes"
+	"github.com/nexus-ai-builder/nexus/internal/view/failurecauses"
 )
 
 // AddCauses adds to the view of a run why tasks did not land and the next steps, as nexus diagnose
@@ -23,6 +23,6 @@ func AddCauses(ctx context.Context, p *app.Repository, s *state.State, v *view.R
 		}
 		events = append(events, e)
 	}
-	v.Causes = causes.BlockingCauses(s, events)
+	v.Causes = failurecauses.BlockingCauses(s, events)
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improveloop"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -30,7 +30,7 @@ func (a *Console) ShowLoop(ctx context.Context, p *app.Repository, name nexus.Ru
 
 // AnswerLoop prints the state of a loop, and the deleted branches among its results; running
 // means that it has a conductor.
-func (a *Console) AnswerLoop(ctx context.Context, p *app.Repository, l *improve.ImproveLoop, running bool) error {
+func (a *Console) AnswerLoop(ctx context.Context, p *app.Repository, l *improveloop.ImproveLoop, running bool) error {
 	v := view.NewImproveLoopView(l, running, a.Now())
 	for _, i := range l.WaitingItems() {
 		if branch := i.ResultBranch(); branch != "" {

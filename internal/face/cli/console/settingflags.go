@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/sys/llm/directorybridge"
+	"github.com/nexus-ai-builder/nexus/internal/sys/llm/directoryprovider"
 )
 
 // settingFlag is a flag that sets configuration keys.
@@ -31,7 +31,7 @@ func (k *settingFlag) Set(value string) error {
 			return errors.New("a bridge needs a directory, such as bridge:/tmp/answers")
 		}
 		k.to.Set["providers.bridge.kind"], k.to.Set["providers.bridge.dir"] = "bridge", dir
-		value = "bridge/" + directorybridge.ModelName
+		value = "bridge/" + directoryprovider.ModelName
 	}
 	if provider, model, ok := strings.Cut(value, "/"); k.name == "PROVIDER/MODEL" && (!ok || provider == "" || model == "") {
 		return errors.New("a model has the form provider/model, such as anthropic/claude-haiku-5-5")

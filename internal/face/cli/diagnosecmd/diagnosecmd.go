@@ -14,16 +14,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
-	"github.com/nexus-ai-builder/nexus/internal/view/causes"
+	"github.com/nexus-ai-builder/nexus/internal/view/failurecauses"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 // diagnosisAnswer is the JSON output of diagnose.
 type diagnosisAnswer struct {
-	Run    nexus.RunID         `json:"run"`
-	Task   nexus.TaskID        `json:"task,omitzero"` // the only examined task
-	Status string              `json:"status"`        // of the task, or of the run
-	Causes []causes.KnownCause `json:"causes"`
+	Run    nexus.RunID                `json:"run"`
+	Task   nexus.TaskID               `json:"task,omitzero"` // the only examined task
+	Status string                     `json:"status"`        // of the task, or of the run
+	Causes []failurecauses.KnownCause `json:"causes"`
 
 	Explanation *modelExplanation `json:"explanation,omitempty"` // by a model; nil: none was asked
 
@@ -63,7 +63,7 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 func diagnose(ctx context.Context, o *Options) error {
 	a := o.Console
 	if o.Patterns {
-		all := causes.CausePatterns()
+		all := failurecauses.CausePatterns()
 		return a.Answer(map[string]any{"patterns": all}, func(s view.OutputStyle) string { return drawPatterns(s, all) })
 	}
 	p, err := a.OpenRepository(ctx, app.ReadAccess)
@@ -104,12 +104,12 @@ func diagnoseRun(ctx context.Context, a *console.Console, p *app.Repository, run
 	if err := console.RefuseLoop(s); err != nil {
 		return d, err
 	}
-	d = diagnosisAnswer{Run: r.ID, Status: string(console.RunStatus(r.RecordedRun, s)), Causes: []causes.KnownCause{}, events: events}
+	d = diagnosisAnswer{Run: r.ID, Status: string(console.RunStatus(r.RecordedRun, s)), Causes: []failurecauses.KnownCause{}, events: events}
 	if t := s.TaskByID(r.Task); t != nil {
 		row, _ := projection.BuildRunView(s, console.RunContextOf(r.RecordedRun), s.Updated).TaskByID(t.ID)
 		d.Task, d.Status = t.ID, string(row.Status)
 	}
-	for _, c := range causes.FindCauses(s, events) {
+	for _, c := range failurecauses.FindCauses(s, events) {
 		if d.Task == "" || c.Task == d.Task || c.Task == "" && c.Blocks {
 			d.Causes = append(d.Causes, c)
 		}
@@ -128,13 +128,13 @@ func drawDiagnosis(s view.OutputStyle, d diagnosisAnswer) string {
 		return text + "no known cause; nexus logs shows everything that happened, nexus status --report what is missing\n"
 	}
 	// Those that block come first.
-	rest := slices.IndexFunc(d.Causes, func(c causes.KnownCause) bool { return !c.Blocks })
+	rest := slices.IndexFunc(d.Causes, func(c failurecauses.KnownCause) bool { return !c.Blocks })
 	if rest < 0 {
 		rest = len(d.Causes)
 	}
 	for _, part := range []struct {
 		title string
-		all   []causes.KnownCause
+		all   []failurecauses.KnownCause
 	}{
 		{"why tasks did not land", d.Causes[:rest]},
 		{"costs in time or money", d.Causes[rest:]},
@@ -150,7 +150,7 @@ func drawDiagnosis(s view.OutputStyle, d diagnosisAnswer) string {
 	return text
 }
 
-func drawCause(s view.OutputStyle, c causes.KnownCause) string {
+func drawCause(s view.OutputStyle, c failurecauses.KnownCause) string {
 	of := ""
 	if c.Task != "" {
 		of = string(c.Task) + ": "
@@ -177,7 +177,7 @@ func eventNumbers(seqs []int64) string {
 	return strings.Join(words, ", ")
 }
 
-func drawPatterns(s view.OutputStyle, all []causes.CausePattern) string {
+func drawPatterns(s view.OutputStyle, all []failurecauses.CausePattern) string {
 	rows := make([][]string, len(all))
 	for i, p := range all {
 		rows[i] = []string{p.Name, p.About}

@@ -11,15 +11,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/view"
-	"github.com/nexus-ai-builder/nexus/internal/work/explain"
+	"github.com/nexus-ai-builder/nexus/internal/work/runexplanation"
 )
 
 // modelExplanation is a model's explanation, limited to statements that name events.
 type modelExplanation struct {
-	Model      string                     `json:"model"` // the model that wrote it
-	Money      nexus.Money                `json:"money"`
-	Statements []explain.SourcedStatement `json:"statements"`
-	Dropped    []string                   `json:"dropped"` // statements without valid evidence, with the reason
+	Model      string                            `json:"model"` // the model that wrote it
+	Money      nexus.Money                       `json:"money"`
+	Statements []runexplanation.SourcedStatement `json:"statements"`
+	Dropped    []string                          `json:"dropped"` // statements without valid evidence, with the reason
 }
 
 // explainDiagnosis lets a model explain a diagnosis, after it showed the price.
@@ -40,12 +40,12 @@ func explainDiagnosis(ctx context.Context, a *console.Console, p *app.Repository
 	}
 	tokens := c.EstimateInputTokens()
 	price := "at an unknown price"
-	if m := model.Price(nexus.Usage{Input: tokens, Output: explain.Output}, llm.BillingTerms{}); m > 0 {
+	if m := model.Price(nexus.Usage{Input: tokens, Output: runexplanation.Output}, llm.BillingTerms{}); m > 0 {
 		price = "about " + m.String()
 	}
 	a.Say("the explanation reads about %s tokens with %s, %s; at most %s", view.FormatNumber(tokens),
 		view.EscapeForTerminal(model.Name), price, settings.Limits.RunMoney)
-	said, err := sitting.Ask(ctx, app.AdhocSessionRequest{Session: explain.Session, Dir: p.Repo.Work, Text: c.ExplainerMessage(), Handin: explain.SubmissionSchema()})
+	said, err := sitting.Ask(ctx, app.AdhocSessionRequest{Session: runexplanation.Session, Dir: p.Repo.Work, Text: c.ExplainerMessage(), Handin: runexplanation.SubmissionSchema()})
 	if err != nil {
 		return nil, err
 	}
@@ -63,15 +63,15 @@ func explainDiagnosis(ctx context.Context, a *console.Console, p *app.Repository
 			Hint: "The known causes need no model: leave out --explain. Or raise --budget, or name another --model.",
 		}
 	}
-	x := &modelExplanation{Model: said.Model, Money: sitting.SpentMoney(), Statements: []explain.SourcedStatement{}, Dropped: []string{}}
+	x := &modelExplanation{Model: said.Model, Money: sitting.SpentMoney(), Statements: []runexplanation.SourcedStatement{}, Dropped: []string{}}
 	kept, dropped, err := c.ReadExplanation(said.Handin)
 	x.Statements, x.Dropped = append(x.Statements, kept...), append(x.Dropped, dropped...)
 	return x, err
 }
 
 // explanationCase returns the case to explain: the events of the run, or of the task.
-func explanationCase(d diagnosisAnswer) explain.ExplanationSubject {
-	c := explain.ExplanationSubject{About: "why the run is " + d.Status}
+func explanationCase(d diagnosisAnswer) runexplanation.ExplanationSubject {
+	c := runexplanation.ExplanationSubject{About: "why the run is " + d.Status}
 	if d.Task != "" {
 		c.About = "why task " + string(d.Task) + " is " + d.Status
 	}
@@ -84,7 +84,7 @@ func explanationCase(d diagnosisAnswer) explain.ExplanationSubject {
 			continue
 		}
 		about, text := view.DescribeFact(e.Fact)
-		c.Events = append(c.Events, explain.EventDescription{Seq: e.Seq, Text: strings.TrimSpace(view.EscapeForTerminal(about + " " + text))})
+		c.Events = append(c.Events, runexplanation.EventDescription{Seq: e.Seq, Text: strings.TrimSpace(view.EscapeForTerminal(about + " " + text))})
 	}
 	return c
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
-	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -24,25 +24,25 @@ import (
 
 // discoveredFinding is one finding in the JSON output of `discover`.
 type discoveredFinding struct {
-	Name     string                 `json:"name"` // as --finding accepts it
-	Strategy string                 `json:"strategy"`
-	Kind     finding.WorkKind       `json:"kind"`
-	Title    string                 `json:"title"`
-	Reason   string                 `json:"reason"`
-	Evidence string                 `json:"evidence,omitzero"`
-	Severity nexus.Priority         `json:"severity"`
-	Score    int                    `json:"score"`
-	Reasons  []finding.RankReason   `json:"reasons"` // for the score
-	Minutes  int                    `json:"minutes,omitzero"`
-	Count    int                    `json:"count,omitzero"`
-	Files    []string               `json:"files,omitempty"`
-	Places   []finding.FindingPlace `json:"places,omitempty"`
-	Check    string                 `json:"check"`
-	Red      bool                   `json:"red"` // its check fails: there is work to do
-	State    nexus.GateState        `json:"state,omitzero"`
-	Item     string                 `json:"item,omitzero"` // of the backlog
-	Rule     finding.SkipReason     `json:"rule,omitzero"` // the reason why it is skipped
-	Why      string                 `json:"why,omitzero"`  // the same in words
+	Name     string                        `json:"name"` // as --finding accepts it
+	Strategy string                        `json:"strategy"`
+	Kind     discoveredwork.WorkKind       `json:"kind"`
+	Title    string                        `json:"title"`
+	Reason   string                        `json:"reason"`
+	Evidence string                        `json:"evidence,omitzero"`
+	Severity nexus.Priority                `json:"severity"`
+	Score    int                           `json:"score"`
+	Reasons  []discoveredwork.RankReason   `json:"reasons"` // for the score
+	Minutes  int                           `json:"minutes,omitzero"`
+	Count    int                           `json:"count,omitzero"`
+	Files    []string                      `json:"files,omitempty"`
+	Places   []discoveredwork.FindingPlace `json:"places,omitempty"`
+	Check    string                        `json:"check"`
+	Red      bool                          `json:"red"` // its check fails: there is work to do
+	State    nexus.GateState               `json:"state,omitzero"`
+	Item     string                        `json:"item,omitzero"` // of the backlog
+	Rule     discoveredwork.SkipReason     `json:"rule,omitzero"` // the reason why it is skipped
+	Why      string                        `json:"why,omitzero"`  // the same in words
 }
 
 // discoverAnswer is the JSON output of `discover`.
@@ -139,7 +139,7 @@ func (f *discoverFlags) backlogItems(ctx context.Context, a *console.Console, r 
 		return nil, err
 	}
 	for _, one := range wanted {
-		if _, ok := (finding.BacklogDecisions{Items: all}).BacklogItemOf(one.ID); ok {
+		if _, ok := (discoveredwork.BacklogDecisions{Items: all}).BacklogItemOf(one.ID); ok {
 			continue
 		}
 		item := one.ToItem()
@@ -153,14 +153,14 @@ func (f *discoverFlags) backlogItems(ctx context.Context, a *console.Console, r 
 }
 
 // selectFindings returns the listed findings: those with these IDs, or the first ones.
-func (f *discoverFlags) selectFindings(r discover.Result, ids []string) ([]finding.RankedFinding, error) {
+func (f *discoverFlags) selectFindings(r discover.Result, ids []string) ([]discoveredwork.RankedFinding, error) {
 	if len(ids) == 0 {
 		if f.most > 0 {
 			return r.Open[:min(len(r.Open), f.most)], nil
 		}
 		return r.Open, nil
 	}
-	var all []finding.RankedFinding
+	var all []discoveredwork.RankedFinding
 	for _, id := range ids {
 		one, left, ok := r.Find(id)
 		switch {
@@ -204,7 +204,7 @@ func (f *discoverFlags) newAnswer(r discover.Result, items []backlogitem.Backlog
 }
 
 // discoveredOf returns the output form of a finding.
-func discoveredOf(f finding.RankedFinding, left *finding.SkippedFinding, items []backlogitem.BacklogItem) discoveredFinding {
+func discoveredOf(f discoveredwork.RankedFinding, left *discoveredwork.SkippedFinding, items []backlogitem.BacklogItem) discoveredFinding {
 	d := discoveredFinding{
 		Name: f.ID, Strategy: f.Strategy, Kind: f.Kind, Title: f.Title, Reason: f.Why, Evidence: f.Evidence, Severity: f.Severity,
 		Score: f.Score, Reasons: f.Reasons, Minutes: f.Minutes, Count: f.Count, Files: f.FilePaths(), Places: f.Places, Check: f.Check,
@@ -216,7 +216,7 @@ func discoveredOf(f finding.RankedFinding, left *finding.SkippedFinding, items [
 	if left != nil {
 		d.Rule, d.Why = left.Rule, left.Say
 	}
-	if i, ok := (finding.BacklogDecisions{Items: items}).BacklogItemOf(f.ID); ok {
+	if i, ok := (discoveredwork.BacklogDecisions{Items: items}).BacklogItemOf(f.ID); ok {
 		d.Item = i.ID
 	}
 	return d

@@ -13,9 +13,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/flaky"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/channelsetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/noticesetup"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/questionchannelsetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -113,7 +113,7 @@ func (l *inspection) newReport(ctx context.Context) InspectionReport {
 		if l.place != nil {
 			state = l.place.State
 		}
-		l.add(checkOf("channels", strings.Join(c.Order, ", ")+": questions are sent even if you are at the terminal", channelsetup.Check(&l.app.App, state, c)))
+		l.add(checkOf("channels", strings.Join(c.Order, ", ")+": questions are sent even if you are at the terminal", questionchannelsetup.Check(&l.app.App, state, c)))
 	}
 	if c := l.conf.Notify; l.includesAny("notify") && len(c.Channels)+len(c.Rules) > 0 && !l.Run {
 		ways := strings.Join(slices.Sorted(maps.Keys(c.Channels)), ", ")

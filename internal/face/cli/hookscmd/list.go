@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/declaration"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/hooksandplugins"
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
@@ -47,7 +47,7 @@ type listedHook struct {
 // listHooks prints the declared hooks.
 func listHooks(ctx context.Context, o *ListOptions) error {
 	a := o.Console
-	return declaration.Use(ctx, a, a.HooksOfRepository, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
+	return hooksandplugins.Use(ctx, a, a.HooksOfRepository, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
 		list := make([]listedHook, len(all))
 		for i, h := range all {
 			state, err := h.ReadTrustState(r)
@@ -68,7 +68,7 @@ func drawHooks(s view.OutputStyle, all []listedHook) string {
 	for _, h := range all {
 		command := view.EscapeForTerminal(strings.Join(h.Command, " "))
 		fmt.Fprintf(&b, "%s at %s: %s (%s, %s, %s)\n", view.EscapeForTerminal(h.Name), strings.Join(h.On, ", "), command,
-			declaration.DrawPlace(s, h.Sandbox), h.Timeout, declaration.DrawTrust(s, h.Trust))
+			hooksandplugins.DrawPlace(s, h.Sandbox), h.Timeout, hooksandplugins.DrawTrust(s, h.Trust))
 	}
 	return b.String()
 }

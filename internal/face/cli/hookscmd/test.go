@@ -11,7 +11,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/declaration"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/hooksandplugins"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/hookcmd"
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
@@ -59,7 +59,7 @@ type testedHook struct {
 // testHooks runs the named hook, or the hooks of a point.
 func testHooks(ctx context.Context, o *TestOptions) error {
 	a := o.Console
-	return declaration.Use(ctx, a, a.HooksOfRepository, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
+	return hooksandplugins.Use(ctx, a, a.HooksOfRepository, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
 		point := nexus.HookPoint(o.Name)
 		chosen := hookcmd.HooksAtPoint(all, point)
 		if i := slices.IndexFunc(all, func(h hookcmd.DeclaredHook) bool { return h.Name == o.Name }); i >= 0 {

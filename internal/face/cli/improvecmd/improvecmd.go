@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/app/loopworker"
+	"github.com/nexus-ai-builder/nexus/internal/app/improveloopworker"
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
-	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improveloop"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
@@ -111,7 +111,7 @@ func runLoop(ctx context.Context, a *console.Console, w *loopFlags) error {
 		}
 	}
 	hands.Follow = func() app.RunWatcher { return progress.NewBackgroundWatcher(ctx, a, p, settings) }
-	o.Hands = loopworker.NewLoopExecutor(&a.App, p, settings, hands)
+	o.Hands = improveloopworker.NewLoopExecutor(&a.App, p, settings, hands)
 	l, err := a.ImproveRepository(ctx, p, settings, o)
 	if l == nil {
 		return err
@@ -164,9 +164,9 @@ const (
 const longestRest = 15 * time.Minute
 
 // readLoopOptions parses the options of the command line.
-func readLoopOptions(a *console.Console, c config.Config, w *loopFlags) (o app.ImproveLoopOptions, h loopworker.Options, err error) {
+func readLoopOptions(a *console.Console, c config.Config, w *loopFlags) (o app.ImproveLoopOptions, h improveloopworker.Options, err error) {
 	o = app.ImproveLoopOptions{Seed: w.Seed, Traffic: w.Traffic}
-	h = loopworker.Options{Seed: w.Seed, Traffic: w.Traffic}
+	h = improveloopworker.Options{Seed: w.Seed, Traffic: w.Traffic}
 	r := nexus.ImproveRules{
 		Cycles: w.cycles, Strategies: w.strategies, Quiet: c.Improve.Quiet, Direct: !c.Limits.Approval.NeedsApproval(nexus.ApproveCommits),
 		Budget: c.Improve.Budget, Item: c.Limits.RunMoney, Parallel: c.Limits.Parallel, Open: mostBranches, Waiting: c.Improve.Waiting,
@@ -186,14 +186,14 @@ func readLoopOptions(a *console.Console, c config.Config, w *loopFlags) (o app.I
 		return o, h, err
 	}
 	if w.until != "" {
-		end, err := improve.ParseEndCondition(w.until, a.Now())
+		end, err := improveloop.ParseEndCondition(w.until, a.Now())
 		if err != nil {
 			return o, h, invalidInput("--until: "+view.EscapeForTerminal(err.Error()),
 				"Write a time (18:00, 2026-12-24 18:00), a duration (90m, 7d), empty, or landed:5.")
 		}
 		r.Until, r.Landings, r.Empty = end.At, end.Landings, end.Empty
 	}
-	if h.Quiet, err = improve.ParseWeeklyHours(r.Quiet); err != nil {
+	if h.Quiet, err = improveloop.ParseWeeklyHours(r.Quiet); err != nil {
 		return o, h, &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: "improve.quiet: " + view.EscapeForTerminal(err.Error()),
 			Hint: "Write hours such as 09:00-18:00 Mon-Fri; separate several by semicolons.",
@@ -271,7 +271,7 @@ func pullRequestProject(ctx context.Context, a *console.Console) (*forge.IssueRe
 
 // parseSchedule parses the trigger of a cycle: nil for a trigger that is not a time.
 func parseSchedule(watch string) (func(time.Time) time.Time, error) {
-	if slices.Contains([]string{loopworker.WatchFiles, loopworker.WatchCommits, loopworker.WatchGate}, watch) {
+	if slices.Contains([]string{improveloopworker.WatchFiles, improveloopworker.WatchCommits, improveloopworker.WatchGate}, watch) {
 		return nil, nil //nolint:nilnil // something else begins it
 	}
 	if len(strings.Fields(watch)) < 2 && !strings.HasPrefix(watch, "@") {
@@ -295,9 +295,9 @@ func parseSchedule(watch string) (func(time.Time) time.Time, error) {
 }
 
 // newFinder returns the function that looks for work.
-func newFinder(a *console.Console, traffic provider.TrafficRecordingOptions) func(context.Context, loopworker.FindingSearchRequest) (discover.Result, error) {
+func newFinder(a *console.Console, traffic provider.TrafficRecordingOptions) func(context.Context, improveloopworker.FindingSearchRequest) (discover.Result, error) {
 	quiet := a.Copy()
-	return func(ctx context.Context, l loopworker.FindingSearchRequest) (discover.Result, error) {
+	return func(ctx context.Context, l improveloopworker.FindingSearchRequest) (discover.Result, error) {
 		q := checkcmd.DiscoverySearch{At: l.At, Only: l.Only, Strategies: l.Strategies, Most: l.Most, Keep: l.Tell, Quiet: true, Traffic: traffic}
 		if l.Only != "" {
 			if _, err := discover.SelectStrategies(l.Strategies); err != nil {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/app/maintenance"
+	"github.com/nexus-ai-builder/nexus/internal/app/journalmaintenance"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 )
 
@@ -35,7 +35,7 @@ func repairJournal(ctx context.Context, o *RepairOptions) error {
 		return err
 	}
 	defer p.Close()
-	r, err := maintenance.RepairJournal(ctx, p, o.Console.Now())
+	r, err := journalmaintenance.RepairJournal(ctx, p, o.Console.Now())
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/app/maintenance"
+	"github.com/nexus-ai-builder/nexus/internal/app/journalmaintenance"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -59,7 +59,7 @@ func restoreJournal(ctx context.Context, o *RestoreOptions) error {
 	}
 	store, err := journal.OpenBlobStore(filepath.Join(o.Dir, "blobs"))
 	if err == nil {
-		err = maintenance.CheckNoRunInProgress(ctx, p)
+		err = journalmaintenance.CheckNoRunInProgress(ctx, p)
 	}
 	if err == nil {
 		out.Blobs, out.Absent, err = copyBlobs(b, store, filepath.Join(p.State, "blobs"), r.Named)

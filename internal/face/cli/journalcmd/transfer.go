@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/app/maintenance"
+	"github.com/nexus-ai-builder/nexus/internal/app/journalmaintenance"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
@@ -79,7 +79,7 @@ func ExportRun(ctx context.Context, a *console.Console, run, to string) error {
 	if err != nil {
 		return err
 	}
-	m, err := maintenance.ExportRun(ctx, p, r, to, a.Mask.Mask)
+	m, err := journalmaintenance.ExportRun(ctx, p, r, to, a.Mask.Mask)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func ImportRun(ctx context.Context, a *console.Console, from string, shown bool)
 		return err
 	}
 	defer p.Close()
-	m, err := maintenance.ImportRunFile(ctx, p, from, shown)
+	m, err := journalmaintenance.ImportRunFile(ctx, p, from, shown)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func ImportRun(ctx context.Context, a *console.Console, from string, shown bool)
 
 // transferAnswer is the JSON output of the commands that export and import a run.
 type transferAnswer struct {
-	maintenance.RunTransferSummary
+	journalmaintenance.RunTransferSummary
 	Shown bool `json:"shown_only,omitzero"` // it cannot be continued here
 }
 

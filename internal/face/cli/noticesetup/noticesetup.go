@@ -18,7 +18,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
-	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
+	"github.com/nexus-ai-builder/nexus/internal/decide/improveloop"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
@@ -139,7 +139,7 @@ func sendTiming(c config.NotificationSettings, w config.NotificationChannelSetti
 		t.Through = ""
 	}
 	var err error
-	if t.Quiet, err = improve.ParseWeeklyHours(c.Quiet); err != nil {
+	if t.Quiet, err = improveloop.ParseWeeklyHours(c.Quiet); err != nil {
 		return t, settingError("notify.quiet", "Write 22:00-07:00, or 22:00-07:00 Mon-Fri; 00:00-24:00 Sat,Sun.", "%s", err)
 	}
 	if err := t.Check(); err != nil {

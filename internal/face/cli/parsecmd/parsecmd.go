@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosource"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/verdict"
 )
@@ -122,7 +122,7 @@ func parseOutput(o *Options) (err error) {
 	if err != nil {
 		return err
 	}
-	in := read.ToolOutput{Format: format, Command: o.Command, Exit: o.Exit, Guess: !o.ExitKnown, Tests: o.Tests, Root: dir, Modules: gosource.GoModules(os.DirFS(dir)), Find: stack.NewFileFinder(os.DirFS(dir))}
+	in := outputparser.ToolOutput{Format: format, Command: o.Command, Exit: o.Exit, Guess: !o.ExitKnown, Tests: o.Tests, Root: dir, Modules: gosource.GoModules(os.DirFS(dir)), Find: stack.NewFileFinder(os.DirFS(dir))}
 	if in.Stdout, err = readAll(a.In, o.File); err != nil {
 		return err
 	}

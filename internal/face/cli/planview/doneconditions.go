@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/taskgraph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
@@ -56,7 +56,7 @@ func drawDone(s view.OutputStyle, p nexus.Plan) string {
 // drawCritical draws the tasks that determine the duration of the plan, unless that is one task
 // or all of them.
 func drawCritical(s view.OutputStyle, p nexus.Plan) string {
-	g, err := graph.NewTaskGraph(p.Tasks)
+	g, err := taskgraph.NewTaskGraph(p.Tasks)
 	if err != nil {
 		return ""
 	}
@@ -70,7 +70,7 @@ func drawCritical(s view.OutputStyle, p nexus.Plan) string {
 	}
 	text := "critical path: " + strings.Join(ids, ", ")
 	if !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return t.Minutes == 0 && slices.Contains(path, t.ID) }) {
-		text += fmt.Sprintf(", %d min", g.CriticalPathLength(func(i int) int { return graph.TaskMinutes(p.Tasks[i]) }))
+		text += fmt.Sprintf(", %d min", g.CriticalPathLength(func(i int) int { return taskgraph.TaskMinutes(p.Tasks[i]) }))
 	}
 	return s.Wrap(s.Dim(text), "") + "\n"
 }

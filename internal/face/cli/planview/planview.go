@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
-	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
+	"github.com/nexus-ai-builder/nexus/internal/decide/planrisk"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/estimatetext"
@@ -90,7 +90,7 @@ func drawAssumed(s view.OutputStyle, p nexus.Plan) string {
 // drawRisks lists the risks of a plan: those that its planner named, and those that follow from
 // its tasks.
 func drawRisks(s view.OutputStyle, p nexus.Plan) string {
-	all := projection.PlanApprovalFacts{Foreseen: p.Foreseen, Risks: risk.PlanRisks(p)}.RiskLines()
+	all := projection.PlanApprovalFacts{Foreseen: p.Foreseen, Risks: planrisk.PlanRisks(p)}.RiskLines()
 	if len(all) == 0 {
 		return ""
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/declaration"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/hooksandplugins"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
@@ -48,7 +48,7 @@ type listedPlugin struct {
 // listPlugins prints the declared plugins.
 func listPlugins(ctx context.Context, o *ListOptions) error {
 	a := o.Console
-	return declaration.Use(ctx, a, a.PluginsOfRepository, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
+	return hooksandplugins.Use(ctx, a, a.PluginsOfRepository, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
 		list := make([]listedPlugin, len(all))
 		for i, p := range all {
 			state, err := p.ReadTrustState(r)
@@ -67,11 +67,11 @@ func drawPlugins(s view.OutputStyle, all []listedPlugin) string {
 	}
 	var b strings.Builder
 	for _, p := range all {
-		figures := []string{declaration.DrawPlace(s, p.Sandbox), p.Timeout}
+		figures := []string{hooksandplugins.DrawPlace(s, p.Sandbox), p.Timeout}
 		if p.Required {
 			figures = append(figures, "required")
 		}
-		command, how := view.EscapeForTerminal(strings.Join(p.Command, " ")), strings.Join(append(figures, declaration.DrawTrust(s, p.Trust)), ", ")
+		command, how := view.EscapeForTerminal(strings.Join(p.Command, " ")), strings.Join(append(figures, hooksandplugins.DrawTrust(s, p.Trust)), ", ")
 		fmt.Fprintf(&b, "%s, %s: %s (%s)\n", view.EscapeForTerminal(p.Name), strings.Join(p.Kinds, ", "), command, how)
 	}
 	return b.String()

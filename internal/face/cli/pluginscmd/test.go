@@ -10,7 +10,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/declaration"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/hooksandplugins"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -49,7 +49,7 @@ type testedPlugin struct {
 // testPlugin checks that a plugin follows the protocol.
 func testPlugin(ctx context.Context, o *TestOptions) error {
 	a, name := o.Console, o.Name
-	return declaration.Use(ctx, a, a.PluginsOfRepository, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
+	return hooksandplugins.Use(ctx, a, a.PluginsOfRepository, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
 		i := slices.IndexFunc(all, func(p plugin.DeclaredPlugin) bool { return p.Name == name })
 		if i < 0 {
 			return app.NotFoundError("plugin", name, "nexus plugins list shows them.")

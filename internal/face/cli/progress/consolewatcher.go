@@ -11,9 +11,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/channelsetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/noticesetup"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/questionchannelsetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/hook"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/web"
@@ -197,7 +197,7 @@ func newWatcher(a *console.Console, p *app.Repository, c config.Config, o *RunCo
 		w.set.Order = nil // no question waits
 	}
 	o.Person, o.Watched = a.HasPerson(), isWatched(a) || a.HasPlayedPerson()
-	o.Refuse = func() error { return channelsetup.Check(&a.App, p.State, w.set) }
+	o.Refuse = func() error { return questionchannelsetup.Check(&a.App, p.State, w.set) }
 	if o.Person && !o.Headless {
 		w.in, w.agree, w.whole = a.In, o.Agree, o.Screen
 	}
@@ -349,7 +349,7 @@ func (w *consoleWatcher) Follow(ctx, work context.Context) {
 		})
 	}
 	all.Go(func() {
-		channelsetup.Channels{
+		questionchannelsetup.Channels{
 			App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.printMessage, Deliver: NewDeliverer(w.a, w.place, w.shown.printMessage),
 			Show: func(ctx context.Context) (web.ServedRepository, error) { return w.a.Show(ctx, w.a, w.place) },
 		}.Ask(work)

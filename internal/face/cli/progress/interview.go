@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/channelsetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/questionchannelsetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
 	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -101,7 +101,7 @@ func (w *interviewWatcher) Follow(ctx, work context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	all.Go(func() {
-		channelsetup.Channels{
+		questionchannelsetup.Channels{
 			App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.printMessage, Deliver: NewDeliverer(w.a, w.place, w.shown.printMessage),
 			Show: func(ctx context.Context) (web.ServedRepository, error) { return w.a.Show(ctx, w.a, w.place) },
 		}.Ask(work)

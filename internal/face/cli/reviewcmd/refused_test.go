@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
@@ -76,9 +76,9 @@ func judged(t *testing.T, grant bool) *reviewSession {
 }
 
 // unsent reads what is not sent.
-func (d *reviewSession) unsent(t *testing.T) *diffview.CommentDrafts {
+func (d *reviewSession) unsent(t *testing.T) *changereview.CommentDrafts {
 	t.Helper()
-	all, err := diffview.LoadDrafts(d.place.State, run, "T1", "ada")
+	all, err := changereview.LoadDrafts(d.place.State, run, "T1", "ada")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/schedule"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -54,8 +54,8 @@ type reviewSession struct {
 	run     journal.RecordedRun
 	state   *state.State
 	task    *state.TaskState
-	reader  diffview.ReviewBuilder
-	review  diffview.TaskChangeReview
+	reader  changereview.ReviewBuilder
+	review  changereview.TaskChangeReview
 	wait    time.Duration // time to wait for the conductor's answer
 	kept    string        // the patch with the comments until they are in the journal
 	sending []string      // drafts among the comments
@@ -91,12 +91,12 @@ func (o *Options) reviewTask(ctx context.Context) error {
 	if d.task = d.state.TaskByID(nexus.TaskID(args[0])); d.task == nil {
 		return app.NotFoundError("task", args[0], "nexus status lists them.")
 	}
-	seen, err := diffview.LoadViewedFiles(p.State, d.run.ID, d.task.ID, a.UserName())
+	seen, err := changereview.LoadViewedFiles(p.State, d.run.ID, d.task.ID, a.UserName())
 	if err != nil {
 		return err
 	}
-	d.reader = diffview.ReviewBuilder{Repo: git.Repo{Dir: filepath.Join(p.State, "repo.git")}, Who: a.UserName(), Seen: seen}
-	if d.reader.Drafts, err = diffview.LoadDrafts(p.State, d.run.ID, d.task.ID, a.UserName()); err != nil {
+	d.reader = changereview.ReviewBuilder{Repo: git.Repo{Dir: filepath.Join(p.State, "repo.git")}, Who: a.UserName(), Seen: seen}
+	if d.reader.Drafts, err = changereview.LoadDrafts(p.State, d.run.ID, d.task.ID, a.UserName()); err != nil {
 		return err
 	}
 	if d.review, err = d.reader.BuildReview(ctx, d.state, d.task); err != nil {
@@ -177,7 +177,7 @@ func (d *reviewSession) markViewed() error {
 }
 
 // findFile returns the file of the change with that name.
-func (d *reviewSession) findFile(name string) (*diffview.ReviewedFile, error) {
+func (d *reviewSession) findFile(name string) (*changereview.ReviewedFile, error) {
 	var all []string
 	for i, f := range d.review.Files {
 		if f.Path == name {
@@ -247,9 +247,9 @@ func (d *reviewSession) printChange() error {
 	}
 	return d.console.Answer(d.review, func(s view.OutputStyle) string {
 		if d.Since {
-			return diffview.DrawChangesSinceReview(s, d.review)
+			return changereview.DrawChangesSinceReview(s, d.review)
 		}
-		return diffview.DrawReview(s, d.review, d.All)
+		return changereview.DrawReview(s, d.review, d.All)
 	})
 }
 

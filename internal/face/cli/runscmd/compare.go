@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -15,9 +15,9 @@ import (
 
 // runComparison is the JSON output of nexus runs compare.
 type runComparison struct {
-	A           nexus.RunID             `json:"a"`
-	B           nexus.RunID             `json:"b"`
-	Differences []history.RunDifference `json:"differences"`
+	A           nexus.RunID                `json:"a"`
+	B           nexus.RunID                `json:"b"`
+	Differences []runhistory.RunDifference `json:"differences"`
 }
 
 // CompareOptions are the options of nexus runs compare.
@@ -58,7 +58,7 @@ func compareRuns(ctx context.Context, o *CompareOptions) error {
 			return err
 		}
 	}
-	d := runComparison{both[0].Run, both[1].Run, history.CompareRuns(both[0], both[1])}
+	d := runComparison{both[0].Run, both[1].Run, runhistory.CompareRuns(both[0], both[1])}
 	return o.Console.Answer(d, func(s view.OutputStyle) string { return drawComparison(s, d) })
 }
 

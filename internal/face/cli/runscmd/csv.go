@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/view/spreadsheet"
 )
 
 // groupsCSV returns the groups as comma-separated values: all tasks, then a row for
 // each group.
-func groupsCSV(f history.RunHistoryStatistics, ways []string) (string, error) {
+func groupsCSV(f runhistory.RunHistoryStatistics, ways []string) (string, error) {
 	rows := [][]string{{
 		"by", "name", "tasks", "landed", "failed", "parked", "retried", "attempts", "rounds", "escalations",
 		"first_pass", "seconds", "usd", "usd_per_landed", "tokens",
@@ -27,7 +27,7 @@ func groupsCSV(f history.RunHistoryStatistics, ways []string) (string, error) {
 	return spreadsheet.FormatCSV(rows)
 }
 
-func groupCells(by string, g history.TaskGroupStatistics) []string {
+func groupCells(by string, g runhistory.TaskGroupStatistics) []string {
 	n := strconv.Itoa
 	money := func(usd float64) string { return strconv.FormatFloat(usd, 'f', 6, 64) }
 	each := ""

@@ -6,16 +6,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // TestCellsAreNoFormulas: a name that a spreadsheet would run begins with a quote.
 func TestCellsAreNoFormulas(t *testing.T) {
-	f := history.SummarizeRuns(nil)
+	f := runhistory.SummarizeRuns(nil)
 	for _, name := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@SUM(A1)", "\t=1", "a,b\"c", "plain"} {
-		f.ByModel = append(f.ByModel, history.TaskGroupStatistics{Name: name})
+		f.ByModel = append(f.ByModel, runhistory.TaskGroupStatistics{Name: name})
 	}
 	text, err := groupsCSV(f, []string{"model"})
 	if err != nil {
@@ -40,8 +40,8 @@ func TestCellsAreNoFormulas(t *testing.T) {
 
 // TestNothingLanded: what costs money and lands nothing has no price for each landed task.
 func TestNothingLanded(t *testing.T) {
-	f := history.RunHistoryStatistics{Runs: 1, Of: history.TaskGroupStatistics{Tasks: 2, Failed: 2, Money: nexus.Dollar}, Money: nexus.Dollar}
-	f.ByModel = []history.TaskGroupStatistics{{Name: "m", Tasks: 2, Failed: 2, Money: nexus.Dollar}}
+	f := runhistory.RunHistoryStatistics{Runs: 1, Of: runhistory.TaskGroupStatistics{Tasks: 2, Failed: 2, Money: nexus.Dollar}, Money: nexus.Dollar}
+	f.ByModel = []runhistory.TaskGroupStatistics{{Name: "m", Tasks: 2, Failed: 2, Money: nexus.Dollar}}
 	if text := drawHistory(view.OutputStyle{Plain: true}, f, []string{"model"}, false); strings.Contains(text, "landed task") || !strings.Contains(text, "0 parked, $1.00") {
 		t.Error(text)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -30,7 +30,7 @@ func showStats(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	f := history.SummarizeRuns(slices.DeleteFunc(runs, func(r history.RunRecord) bool { return r.Began.Before(begin) }))
+	f := runhistory.SummarizeRuns(slices.DeleteFunc(runs, func(r runhistory.RunRecord) bool { return r.Began.Before(begin) }))
 	switch {
 	case f.Runs > 0:
 	case len(runs) > 0:
@@ -51,7 +51,7 @@ func showStats(ctx context.Context, o *Options) error {
 }
 
 // runsOf returns the results of runs, of the repository or of all repositories.
-func runsOf(ctx context.Context, a *console.Console, all bool) ([]history.RunRecord, error) {
+func runsOf(ctx context.Context, a *console.Console, all bool) ([]runhistory.RunRecord, error) {
 	if all {
 		return a.AllRunHistories(ctx)
 	}
@@ -66,7 +66,7 @@ func runsOf(ctx context.Context, a *console.Console, all bool) ([]history.RunRec
 // groupNames returns the names of all groups of tasks.
 func groupNames() []string {
 	var known []string
-	for _, d := range (history.RunHistoryStatistics{}).TaskDimensions() {
+	for _, d := range (runhistory.RunHistoryStatistics{}).TaskDimensions() {
 		known = append(known, d.Name)
 	}
 	return known
@@ -109,7 +109,7 @@ func parsePeriodStart(text string, now time.Time) (time.Time, error) {
 
 // drawHistory draws statistics over runs: groups of tasks, outliers, failures, and the accuracy
 // of estimates. With only, it draws just the groups.
-func drawHistory(s view.OutputStyle, f history.RunHistoryStatistics, ways []string, only bool) string {
+func drawHistory(s view.OutputStyle, f runhistory.RunHistoryStatistics, ways []string, only bool) string {
 	if f.Runs == 0 {
 		return ""
 	}
@@ -128,7 +128,7 @@ func drawHistory(s view.OutputStyle, f history.RunHistoryStatistics, ways []stri
 	}
 	for _, list := range []struct {
 		title string
-		items []history.TaskListItem
+		items []runhistory.TaskListItem
 	}{{"slowest", f.Slowest}, {"failed and parked", f.Failed}, {"retried", f.Retried}} {
 		if len(list.items) > 0 {
 			text += "\n" + s.Bold(list.title) + "\n" + itemTable(s, list.items)
@@ -138,21 +138,21 @@ func drawHistory(s view.OutputStyle, f history.RunHistoryStatistics, ways []stri
 }
 
 // costPerLandedTask formats the cost per landed task; empty if none landed.
-func costPerLandedTask(g history.TaskGroupStatistics) string {
+func costPerLandedTask(g runhistory.TaskGroupStatistics) string {
 	if g.Landed == 0 {
 		return ""
 	}
 	return g.PerLanded.String()
 }
 
-func spentText(f history.RunHistoryStatistics) string {
+func spentText(f runhistory.RunHistoryStatistics) string {
 	if each := costPerLandedTask(f.Of); each != "" {
 		return fmt.Sprintf("%s, %s for each landed task", f.Money, each)
 	}
 	return f.Money.String()
 }
 
-func groupRows(s view.OutputStyle, f history.RunHistoryStatistics, ways []string) [][]string {
+func groupRows(s view.OutputStyle, f runhistory.RunHistoryStatistics, ways []string) [][]string {
 	var rows [][]string
 	for _, by := range f.TaskDimensions() {
 		if !slices.Contains(ways, by.Name) {
@@ -174,7 +174,7 @@ func groupRows(s view.OutputStyle, f history.RunHistoryStatistics, ways []string
 	return rows
 }
 
-func itemTable(s view.OutputStyle, items []history.TaskListItem) string {
+func itemTable(s view.OutputStyle, items []runhistory.TaskListItem) string {
 	var rows [][]string
 	for _, i := range items {
 		run := string(i.Run)
@@ -190,7 +190,7 @@ func itemTable(s view.OutputStyle, items []history.TaskListItem) string {
 }
 
 // drawFailures draws the causes of failed attempts, and how often each gate failed.
-func drawFailures(s view.OutputStyle, f history.RunHistoryStatistics) string {
+func drawFailures(s view.OutputStyle, f runhistory.RunHistoryStatistics) string {
 	text := ""
 	if len(f.Failures) > 0 {
 		var rows [][]string
@@ -216,13 +216,13 @@ func drawFailures(s view.OutputStyle, f history.RunHistoryStatistics) string {
 }
 
 // drawAccuracy draws the accuracy of the estimates, in total and per run.
-func drawAccuracy(s view.OutputStyle, f history.RunHistoryStatistics) string {
+func drawAccuracy(s view.OutputStyle, f runhistory.RunHistoryStatistics) string {
 	text := "\n" + s.Bold("estimates") + "\n"
 	if f.Estimates.Tasks == 0 {
 		return text + "  no task has landed that was estimated\n"
 	}
 	var rows [][]string
-	row := func(name string, x history.EstimateAccuracy) {
+	row := func(name string, x runhistory.EstimateAccuracy) {
 		money := []string{"", ""}
 		if x.Paid > 0 {
 			money = []string{view.FormatPercent(x.PaidInside), formatRatio(x.PaidRatio)}

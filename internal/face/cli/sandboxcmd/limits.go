@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
@@ -55,7 +55,7 @@ func parseSize(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	n, err := kind.ParseByteSize(text)
+	n, err := valuekind.ParseByteSize(text)
 	if err != nil || n == 0 {
 		return 0, invalidSizeError(text)
 	}

@@ -13,13 +13,13 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/channelsetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/noticesetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/questionchannelsetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
-	"github.com/nexus-ai-builder/nexus/internal/face/common/hub"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/projectionhub"
 	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
@@ -107,13 +107,13 @@ func startServing(ctx context.Context, f *Options, began func(ServeResult) error
 		return err
 	}
 	defer p.Close()
-	crew := channelsetup.Channels{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.NewDeliverer(a, p, a.Say)}
+	crew := questionchannelsetup.Channels{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.NewDeliverer(a, p, a.Say)}
 	return f.serveUntilDone(ctx, crew, settings.Notify, began)
 }
 
 // webOptions returns the options of the server, also together with an error about them.
-func (f *Options) webOptions(crew channelsetup.Channels) (web.Options, error) {
-	o, err := channelsetup.WebOptions(crew.App, crew.Set)
+func (f *Options) webOptions(crew questionchannelsetup.Channels) (web.Options, error) {
+	o, err := questionchannelsetup.WebOptions(crew.App, crew.Set)
 	o.Public, o.Hosts, o.TLSCert, o.TLSKey, o.BehindProxy, o.Forwarded = f.Public, f.Hosts, f.Cert, f.Key, f.BehindProxy, f.TrustForward
 	if err != nil && !f.Public {
 		return o, err
@@ -123,9 +123,9 @@ func (f *Options) webOptions(crew channelsetup.Channels) (web.Options, error) {
 }
 
 // serveUntilDone serves until the context ends.
-func (f *Options) serveUntilDone(ctx context.Context, crew channelsetup.Channels, told config.NotificationSettings, began func(ServeResult) error) error {
+func (f *Options) serveUntilDone(ctx context.Context, crew questionchannelsetup.Channels, told config.NotificationSettings, began func(ServeResult) error) error {
 	a := f.Console
-	if err := channelsetup.Check(crew.App, crew.Place.State, crew.Set); err != nil && !f.Public {
+	if err := questionchannelsetup.Check(crew.App, crew.Place.State, crew.Set); err != nil && !f.Public {
 		return err
 	}
 	o, err := f.webOptions(crew)
@@ -149,7 +149,7 @@ func (f *Options) serveUntilDone(ctx context.Context, crew channelsetup.Channels
 	if err != nil {
 		return err
 	}
-	answer := ServeResult{Address: server.Address(), URL: channelsetup.PageLocation(server, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
+	answer := ServeResult{Address: server.Address(), URL: questionchannelsetup.PageLocation(server, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
 	if err := began(answer); err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func NewWebContent(ctx context.Context, a *console.Console, execute host.Execute
 	if err != nil {
 		return web.ServedRepository{}, err
 	}
-	hub, err := hub.OpenHub(ctx, p.Journal, hub.Options{Repository: p.Repo.Work, Now: a.Now})
+	hub, err := projectionhub.OpenHub(ctx, p.Journal, projectionhub.Options{Repository: p.Repo.Work, Now: a.Now})
 	if err != nil {
 		return web.ServedRepository{}, err
 	}
@@ -220,7 +220,7 @@ func commandRunner(a *console.Console, execute host.ExecuteFunc) access.PersonCo
 }
 
 // startNotifications sends notifications about all runs, until the returned function is called.
-func startNotifications(ctx context.Context, crew channelsetup.Channels, told config.NotificationSettings) (stop func(), err error) {
+func startNotifications(ctx context.Context, crew questionchannelsetup.Channels, told config.NotificationSettings) (stop func(), err error) {
 	d, err := noticesetup.NewNotifier(crew.App, crew.Place, told, crew.Say)
 	if err != nil {
 		crew.Say("%s", err) // the working channels continue

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
-	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
+	"github.com/nexus-ai-builder/nexus/internal/decide/planrisk"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/forbiddenphrases"
@@ -296,11 +296,11 @@ func printPlan(ctx context.Context, a *console.Console, p *app.Repository, o pro
 	answer := struct {
 		nexus.Plan
 
-		Risks  []risk.IdentifiedPlanRisk        `json:"risks,omitempty"`
+		Risks  []planrisk.IdentifiedPlanRisk    `json:"risks,omitempty"`
 		Lanes  []nexus.SharedSessionGroupFormed `json:"lanes,omitempty"` // groups of tasks that would share a session
 		Steps  []app.PlannedPipelineStep        `json:"pipeline,omitempty"`
 		Import *foreign.ImportedPlan            `json:"import,omitempty"`
-	}{*o.Plan, slices.Concat(risk.PlanRisks(*o.Plan), spans), o.Lanes, o.Steps, out.read}
+	}{*o.Plan, slices.Concat(planrisk.PlanRisks(*o.Plan), spans), o.Lanes, o.Steps, out.read}
 	if err := a.Answer(answer, func(s view.OutputStyle) string {
 		text := planview.Draw(s, *o.Plan, out.form)
 		if out.form == "" && !s.Plain {

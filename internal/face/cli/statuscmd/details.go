@@ -10,15 +10,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/common/transcript"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
-	"github.com/nexus-ai-builder/nexus/internal/view/detail"
+	"github.com/nexus-ai-builder/nexus/internal/view/taskdetail"
 )
 
 // showTask prints the details of a task, or of one attempt at it.
 func showTask(a *console.Console, p *app.Repository, s app.RunSubject) error {
 	t := s.State.TaskByID(s.Task)
-	v := detail.NewTaskDetail(s.State, a.RunView(s.RecordedRun, s.State), t, s.Attempt)
+	v := taskdetail.NewTaskDetail(s.State, a.RunView(s.RecordedRun, s.State), t, s.Attempt)
 	v.Report = escalationReport(p, t.Report)
-	return a.Answer(v, func(s view.OutputStyle) string { return detail.DrawTaskDetail(s, v) })
+	return a.Answer(v, func(s view.OutputStyle) string { return taskdetail.DrawTaskDetail(s, v) })
 }
 
 // sessionDetails is the JSON output about a session.

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/view/runquality"
 	"github.com/nexus-ai-builder/nexus/internal/view/runreport"
 	"github.com/nexus-ai-builder/nexus/internal/view/verdict"
 )
@@ -102,7 +102,7 @@ func buildReport(ctx context.Context, a *console.Console, p *app.Repository, of 
 		return runreport.Report{}, err
 	}
 	run := a.RunView(r, s)
-	q := quality.NewRunQuality(s, run, t)
+	q := runquality.NewRunQuality(s, run, t)
 	if q.Earlier, err = p.EarlierResults(ctx, r.ID); err != nil {
 		return runreport.Report{}, err
 	}

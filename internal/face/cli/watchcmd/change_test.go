@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/common/hub"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/projectionhub"
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -47,7 +47,7 @@ func worked(tb testing.TB) (*hubSource, func(...nexus.Fact)) {
 				nexus.RoundStarted{Attempt: a, Round: 1, Role: nexus.Coder, Session: s})
 		}
 	}
-	hub, err := hub.OpenHub(tb.Context(), j, hub.Options{Now: time.Now})
+	hub, err := projectionhub.OpenHub(tb.Context(), j, projectionhub.Options{Now: time.Now})
 	if err != nil {
 		tb.Fatal(err)
 	}

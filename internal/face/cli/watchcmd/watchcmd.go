@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
-	"github.com/nexus-ai-builder/nexus/internal/face/common/hub"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/projectionhub"
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -110,7 +110,7 @@ func showRun(ctx context.Context, a *console.Console, execute host.ExecuteFunc, 
 	}
 	here, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
-	hub, err := hub.OpenHub(here, p.Journal, hub.Options{
+	hub, err := projectionhub.OpenHub(here, p.Journal, projectionhub.Options{
 		Repository: p.Repo.Work, Now: a.Now,
 		Place: func(run nexus.RunID, id nexus.AttemptID) (dir, branch string) {
 			return worktree.LocateAttemptFiles(p.State, run, id)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
-	"github.com/nexus-ai-builder/nexus/internal/sys/botapi"
+	"github.com/nexus-ai-builder/nexus/internal/sys/telegramapi"
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
@@ -91,13 +91,13 @@ func (w *HTTPSender) Send(ctx context.Context, m NoticeMessage) error {
 
 // TelegramSender sends messages to a chat, through a bot.
 type TelegramSender struct {
-	api  *botapi.Client
+	api  *telegramapi.Client
 	chat int64
 }
 
 // NewTelegram returns a channel to a chat; an empty base is Telegram's own server.
 func NewTelegram(base, token string, chat int64) *TelegramSender {
-	return &TelegramSender{botapi.NewClient(base, token, timeout), chat}
+	return &TelegramSender{telegramapi.NewClient(base, token, timeout), chat}
 }
 
 // Send sends a message without markup.
@@ -109,5 +109,5 @@ func (t *TelegramSender) Send(ctx context.Context, m NoticeMessage) error {
 	if err == nil {
 		return nil
 	}
-	return &webhookpost.PostError{Text: err.Error(), Final: botapi.IsFinal(err), Wait: botapi.RetryDelay(err)}
+	return &webhookpost.PostError{Text: err.Error(), Final: telegramapi.IsFinal(err), Wait: telegramapi.RetryDelay(err)}
 }

@@ -2,13 +2,13 @@ package reviewsheet
 
 import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
-	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // NewComment returns a comment about the rows from from to to, inclusive: about lines, a file, or
 // the whole change. If there can be no comment, why is the reason.
-func NewComment(r diffview.TaskChangeReview, rows []Row, from, to int) (c nexus.ReviewComment, why string) {
+func NewComment(r changereview.TaskChangeReview, rows []Row, from, to int) (c nexus.ReviewComment, why string) {
 	if from > to {
 		from, to = to, from
 	}
@@ -59,7 +59,7 @@ func NewComment(r diffview.TaskChangeReview, rows []Row, from, to int) (c nexus.
 }
 
 // newReply returns a comment with the position of another one.
-func newReply(r diffview.TaskChangeReview, at Row) (nexus.ReviewComment, string) {
+func newReply(r changereview.TaskChangeReview, at Row) (nexus.ReviewComment, string) {
 	old := r.Comments[at.Comment]
 	c := nexus.ReviewComment{File: old.File, Commit: r.Commit}
 	if old.Start > 0 && old.Line > 0 {
@@ -74,7 +74,7 @@ func newReply(r diffview.TaskChangeReview, at Row) (nexus.ReviewComment, string)
 	return c, ""
 }
 
-func commentExcerpt(r diffview.TaskChangeReview, c nexus.ReviewComment) string {
+func commentExcerpt(r changereview.TaskChangeReview, c nexus.ReviewComment) string {
 	for _, f := range r.Files {
 		if f.Path == c.File {
 			return diffreview.CommentExcerpt([]diffreview.DiffFile{f.DiffFile}, c)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
-	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/face/common/highlight"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -68,14 +68,14 @@ type Options struct {
 }
 
 // LayoutRows lays out a change.
-func LayoutRows(r diffview.TaskChangeReview, o Options) []Row {
+func LayoutRows(r changereview.TaskChangeReview, o Options) []Row {
 	l := reviewRowBuilder{review: r, o: o, said: make([]bool, len(r.Comments)), drafted: make([]bool, len(r.Drafts))}
 	l.addHeader()
 	files := r.Files
 	if o.Since && r.Since != nil {
 		files = nil
 		for _, f := range r.Since.Files {
-			files = append(files, diffview.ReviewedFile{DiffFile: f})
+			files = append(files, changereview.ReviewedFile{DiffFile: f})
 		}
 	}
 	head := l.rows
@@ -85,12 +85,12 @@ func LayoutRows(r diffview.TaskChangeReview, o Options) []Row {
 	}
 	body := l.rows
 	l.rows = head
-	l.addCommentsAt("", func(diffview.ShownComment) bool { return true }) // comments about no visible file
+	l.addCommentsAt("", func(changereview.ShownComment) bool { return true }) // comments about no visible file
 	return append(l.rows, body...)
 }
 
 type reviewRowBuilder struct {
-	review  diffview.TaskChangeReview
+	review  changereview.TaskChangeReview
 	o       Options
 	rows    []Row
 	said    []bool // comments that are laid out
@@ -105,7 +105,7 @@ func (l *reviewRowBuilder) addHeader() {
 	text := fmt.Sprintf("%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed", r.Status, r.Round, view.EscapeForTerminal(string(r.Attempt)),
 		view.EscapeForTerminal(r.Commit), view.CountWithNoun(len(r.Files), "file"), r.Added, r.Deleted, r.Seen)
 	l.addRow(Row{Kind: Head, Text: text, First: true})
-	for i, line := range diffview.StatusLines(withoutDrafts(r)) {
+	for i, line := range changereview.StatusLines(withoutDrafts(r)) {
 		l.addRow(Row{Kind: Head, Text: line, Warn: i == 0 && len(r.Must) > 0 || r.Question != "" && strings.HasSuffix(line, r.Question)})
 	}
 	if w := r.Since; w != nil && !l.o.Since && w.Commit != r.Commit && len(w.Files) > 0 {
@@ -133,18 +133,18 @@ func (l *reviewRowBuilder) addHeader() {
 
 // withoutDrafts returns a change without its drafts, which are at their lines, and without the remark
 // about the last review.
-func withoutDrafts(r diffview.TaskChangeReview) diffview.TaskChangeReview {
+func withoutDrafts(r changereview.TaskChangeReview) changereview.TaskChangeReview {
 	r.Drafts, r.Since = nil, nil
 	return r
 }
 
 // addFile lays out a file.
-func (l *reviewRowBuilder) addFile(f diffview.ReviewedFile) {
+func (l *reviewRowBuilder) addFile(f changereview.ReviewedFile) {
 	hidden := (f.Viewed || f.Collapsed) != l.o.Turned[f.Path]
 	l.addRow(Row{Kind: Blank})
 	l.addRow(Row{Kind: File, Path: f.Path, Text: fileTitle(f), Hidden: hidden, Warn: f.Risk == diffreview.HighRisk})
 	mine := func(c nexus.ReviewComment) bool { return c.File != "" && (c.File == f.Path || c.File == f.Old) }
-	l.addCommentsAt(f.Path, func(c diffview.ShownComment) bool { return mine(c.ReviewComment) && (c.Start == 0 || hidden) })
+	l.addCommentsAt(f.Path, func(c changereview.ShownComment) bool { return mine(c.ReviewComment) && (c.Start == 0 || hidden) })
 	if hidden {
 		return
 	}
@@ -159,14 +159,14 @@ func (l *reviewRowBuilder) addFile(f diffview.ReviewedFile) {
 		for _, line := range h.Lines {
 			l.addRow(Row{Kind: Line, Path: f.Path, Line: line, Spans: spans[n]})
 			n++
-			l.addCommentsAt(f.Path, func(c diffview.ShownComment) bool { return mine(c.ReviewComment) && diffview.IsBelow(c, line) })
+			l.addCommentsAt(f.Path, func(c changereview.ShownComment) bool { return mine(c.ReviewComment) && changereview.IsBelow(c, line) })
 		}
 	}
-	l.addCommentsAt(f.Path, func(c diffview.ShownComment) bool { return mine(c.ReviewComment) }) // their lines are gone
+	l.addCommentsAt(f.Path, func(c changereview.ShownComment) bool { return mine(c.ReviewComment) }) // their lines are gone
 }
 
 // fileTitle describes a file in one line.
-func fileTitle(f diffview.ReviewedFile) string {
+func fileTitle(f changereview.ReviewedFile) string {
 	name := view.EscapeForTerminal(f.Path)
 	if f.Old != "" && f.Old != f.Path {
 		name = view.EscapeForTerminal(f.Old) + " -> " + name
@@ -188,7 +188,7 @@ func fileTitle(f diffview.ReviewedFile) string {
 }
 
 // addCommentsAt lays out the comments and drafts of a position.
-func (l *reviewRowBuilder) addCommentsAt(path string, here func(diffview.ShownComment) bool) {
+func (l *reviewRowBuilder) addCommentsAt(path string, here func(changereview.ShownComment) bool) {
 	for i, c := range l.review.Comments {
 		if !l.said[i] && here(c) {
 			l.said[i] = true
@@ -196,14 +196,14 @@ func (l *reviewRowBuilder) addCommentsAt(path string, here func(diffview.ShownCo
 		}
 	}
 	for i, c := range l.review.Drafts {
-		if !l.drafted[i] && here(diffview.ShownComment{ReviewComment: c.ReviewComment, Line: c.Line}) {
+		if !l.drafted[i] && here(changereview.ShownComment{ReviewComment: c.ReviewComment, Line: c.Line}) {
 			l.drafted[i] = true
 			l.addDraft(path, i, c.ReviewComment)
 		}
 	}
 }
 
-func (l *reviewRowBuilder) addComment(path string, i int, c diffview.ShownComment) {
+func (l *reviewRowBuilder) addComment(path string, i int, c changereview.ShownComment) {
 	name := c.ID
 	if name == "" {
 		name = "(not taken yet)"

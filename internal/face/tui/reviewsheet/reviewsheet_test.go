@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
-	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -15,15 +15,15 @@ const hostile = "\x1b[2J\x1b]0;x\x07\u202eevil\u2066\t\r\x00\xff\n\x1b[H"
 // as it is, and that each comment and draft is laid out once.
 func TestHostile(t *testing.T) {
 	bad := nexus.ReviewComment{ID: hostile, File: hostile, Kind: nexus.MustComment, Body: hostile, Start: 2, Replace: &nexus.SuggestedReplacement{Text: hostile}}
-	file := diffview.ReviewedFile{DiffFile: diffreview.DiffFile{Path: hostile, Old: hostile + "x", Status: "renamed"}, Reasons: []string{hostile}, Risk: diffreview.HighRisk}
-	r := diffview.TaskChangeReview{
-		Attempt: hostile, Commit: hostile, Why: hostile, Wanted: hostile, Must: []string{"c1"}, Files: []diffview.ReviewedFile{file},
-		Comments: []diffview.ShownComment{{
+	file := changereview.ReviewedFile{DiffFile: diffreview.DiffFile{Path: hostile, Old: hostile + "x", Status: "renamed"}, Reasons: []string{hostile}, Risk: diffreview.HighRisk}
+	r := changereview.TaskChangeReview{
+		Attempt: hostile, Commit: hostile, Why: hostile, Wanted: hostile, Must: []string{"c1"}, Files: []changereview.ReviewedFile{file},
+		Comments: []changereview.ShownComment{{
 			ReviewComment: bad, By: hostile, Refused: hostile, State: "resolved", Resolved: hostile,
-			Answers: []diffview.ShownCommentAnswer{{CommentAnswer: nexus.CommentAnswer{Why: hostile}, Attempt: hostile, Commit: hostile}},
+			Answers: []changereview.ShownCommentAnswer{{CommentAnswer: nexus.CommentAnswer{Why: hostile}, Attempt: hostile, Commit: hostile}},
 		}},
-		Drafts: []diffview.DraftComment{{ReviewComment: bad}},
-		Since:  &diffview.ChangesSinceReview{Commit: hostile, Why: hostile},
+		Drafts: []changereview.DraftComment{{ReviewComment: bad}},
+		Since:  &changereview.ChangesSinceReview{Commit: hostile, Why: hostile},
 	}
 	for _, since := range []bool{false, true} {
 		said, drafts := 0, 0

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/common/hub"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/projectionhub"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // WebBackend is the data of the pages and the API, and their way to change something.
 type WebBackend struct {
-	Hub     *hub.ProjectionHub
+	Hub     *projectionhub.ProjectionHub
 	Journal EventJournal
 	Blob    func(hash string) ([]byte, error) // blobs of facts
 	Act     PersonCommandFunc

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/channel/channeltest"
+	"github.com/nexus-ai-builder/nexus/internal/face/questionchannel/questionruntest"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -59,7 +59,7 @@ func openWire(tb testing.TB, beat time.Duration, tasks int) *wire {
 	tb.Cleanup(s.Close)
 	tb.Cleanup(s.CloseClientConnections)
 	w.url = s.URL
-	channeltest.RunAll(tb, w.feed.Follow)
+	questionruntest.RunAll(tb, w.feed.Follow)
 	return w
 }
 

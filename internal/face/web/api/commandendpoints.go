@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
-	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/decide/runhistory"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandjson"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/gatererun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -70,7 +70,7 @@ func commandEndpoints() []apiEndpoint {
 	compare.limit, approve.limit = 2*maxPlan, 2*maxPlan
 	return []apiEndpoint{
 		getEndpoint(run+"/tasks/{task}/diff", "the change of a task, the riskiest files first, with comments and drafts of the caller", nil,
-			commandAnswerFunc[diffview.TaskChangeReview](func(c apiCall) []string {
+			commandAnswerFunc[changereview.TaskChangeReview](func(c apiCall) []string {
 				return []string{"review", "--run", string(c.runID()), "--json", "--", c.PathValue("task")}
 			})),
 		postEndpoint(run+"/tasks/{task}/diff", "review the change of a task: comment, resolve, apply suggestions and approve, all at once", access.Steer, (*API).submitReview),
@@ -86,19 +86,19 @@ func commandEndpoints() []apiEndpoint {
 		getEndpoint(run+"/report", "landed work with evidence, open work with reasons, money, time, graph and timeline", nil,
 			commandAnswerFunc[runreport.Report](func(c apiCall) []string { return []string{"status", "--report", "--json", "--", string(c.runID())} })),
 		getEndpoint("/api/v1/history", "figures over all runs of the repository", []queryParameter{{"since", "only runs since then: a date, or an age such as 7d"}},
-			commandAnswerFunc[history.RunHistoryStatistics](func(c apiCall) []string {
+			commandAnswerFunc[runhistory.RunHistoryStatistics](func(c apiCall) []string {
 				if since := c.queryValue("since"); since != "" {
 					return []string{"runs", "--stats", "--json", "--since", since}
 				}
 				return []string{"runs", "--stats", "--json"}
 			})),
-		getEndpoint("/api/v1/memory", "what was learned", nil, commandAnswerFunc[commandoutput.MemoryListOutput](constantArgs("memory", "--json"))),
+		getEndpoint("/api/v1/memory", "what was learned", nil, commandAnswerFunc[commandjson.MemoryListOutput](constantArgs("memory", "--json"))),
 		postEndpoint("/api/v1/memory", "approve or forget an episode", access.Admin, (*API).changeMemory),
-		getEndpoint("/api/v1/rules", "the instructions that agents get for every path", nil, commandAnswerFunc[commandoutput.RulesOutput](constantArgs("rules", "--json"))),
-		restrictToAdmins(getEndpoint("/api/v1/doctor", "whether the requirements of Nexus are met", nil, commandAnswerFunc[commandoutput.DoctorOutput](constantArgs("doctor", "--json")))),
-		restrictToAdmins(getEndpoint("/api/v1/settings", "all settings, and where each comes from", nil, commandAnswerFunc[commandoutput.ConfigOutput](constantArgs("config", "--json")))),
+		getEndpoint("/api/v1/rules", "the instructions that agents get for every path", nil, commandAnswerFunc[commandjson.RulesOutput](constantArgs("rules", "--json"))),
+		restrictToAdmins(getEndpoint("/api/v1/doctor", "whether the requirements of Nexus are met", nil, commandAnswerFunc[commandjson.DoctorOutput](constantArgs("doctor", "--json")))),
+		restrictToAdmins(getEndpoint("/api/v1/settings", "all settings, and where each comes from", nil, commandAnswerFunc[commandjson.ConfigOutput](constantArgs("config", "--json")))),
 		restrictToAdmins(getEndpoint("/api/v1/settings/{key}", "a setting, with what it means", nil,
-			commandAnswerFunc[commandoutput.SettingExplanation](func(c apiCall) []string { return []string{"config", "get", "--json", "--", c.PathValue("key")} }))),
+			commandAnswerFunc[commandjson.SettingExplanation](func(c apiCall) []string { return []string{"config", "get", "--json", "--", c.PathValue("key")} }))),
 		postEndpoint("/api/v1/settings", "set a setting, or remove it", access.Admin, (*API).changeSetting),
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandjson"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
@@ -141,7 +141,7 @@ func (s *PageHandlers) returnURL(to, said string) string {
 func (s *PageHandlers) findOfferedAction(run nexus.RunID, of, do, label string) (ItemAction, error) {
 	var all []ItemAction
 	if run == "" {
-		all = MemoryEntryRow{commandoutput.MemoryListEntry{ID: of, State: "proposed"}}.entryActions()
+		all = MemoryEntryRow{commandjson.MemoryListEntry{ID: of, State: "proposed"}}.entryActions()
 	} else if err := s.Hub.WithProjection(run, func(p *projection.RunProjection) error {
 		if of == "" {
 			all = p.RunActions()

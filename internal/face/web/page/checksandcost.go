@@ -9,7 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandjson"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/gatererun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
@@ -64,7 +64,7 @@ func (s *PageHandlers) costPage(r *http.Request) (templ.Component, error) {
 	})
 	var others []ModelCostAlternative
 	if len(c.Models) > 0 && err == nil {
-		var known commandoutput.ModelsOutput
+		var known commandjson.ModelsOutput
 		_ = s.runCommand(r.Context(), "models", "--json").Read(&known) // without prices there is nothing to compare
 		others = modelAlternatives(c, known.Models)
 	}
@@ -80,14 +80,14 @@ type ModelCostAlternative struct {
 
 // modelAlternatives prices the tokens of a run with each model that it used or that is configured, and with
 // the cheapest and the most expensive of each provider, the cheapest first.
-func modelAlternatives(c projection.RunCostView, known []commandoutput.ModelFacts) (all []ModelCostAlternative) {
+func modelAlternatives(c projection.RunCostView, known []commandjson.ModelFacts) (all []ModelCostAlternative) {
 	var usage nexus.Usage
 	used := map[string]bool{}
 	for _, m := range c.Models {
 		usage, used[m.Of] = usage.Add(m.Usage), true
 	}
-	slices.SortStableFunc(known, func(a, b commandoutput.ModelFacts) int { return cmp.Compare(modelCost(a, usage), modelCost(b, usage)) })
-	provider := func(m commandoutput.ModelFacts) string {
+	slices.SortStableFunc(known, func(a, b commandjson.ModelFacts) int { return cmp.Compare(modelCost(a, usage), modelCost(b, usage)) })
+	provider := func(m commandjson.ModelFacts) string {
 		name, _, _ := strings.Cut(m.Name, "/")
 		return name
 	}
@@ -115,7 +115,7 @@ func modelAlternatives(c projection.RunCostView, known []commandoutput.ModelFact
 }
 
 // modelCost returns the price of tokens with a model; a missing rate counts as 0.
-func modelCost(m commandoutput.ModelFacts, u nexus.Usage) nexus.Money {
+func modelCost(m commandjson.ModelFacts, u nexus.Usage) nexus.Money {
 	if m.Price == nil {
 		return 0
 	}

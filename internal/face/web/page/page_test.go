@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandjson"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/gatererun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -82,8 +82,8 @@ func drawn(v string) map[string]templ.Component {
 		"review": reviewScreen(f, reviewOf(v, items, false)), "split review": reviewScreen(f, reviewOf(v, items, true)), "no review": reviewScreen(f, ReviewPage{None: v}),
 		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]FailedGate](v), filled[[]gatererun.GateRerun](v)),
 		"cost": costScreen(f, filled[projection.RunCostView](v), filled[[]ModelCostAlternative](v)), "plan": planScreen(f, plannerOf(v, []projection.TaskDetailView{task}, items)), "runs": runsScreen(f, filled[[]view.RunView](v), v, v),
-		"replay": replayScreen(f, filled[ReplayView](v), lanes), "log": logScreen(f, filled[[]projection.EventLogLine](v), "/x"), "memory": memoryScreen(f, filled[[]MemoryEntryRow](v), v, filled[commandoutput.RulesOutput](v), ""),
-		"settings": settingsScreen(f, shelfOf(v)), "doctor": doctorScreen(f, filled[[]commandoutput.DoctorCheck](v), v), "interview": interviewScreen(f, talksOf(v, items)),
+		"replay": replayScreen(f, filled[ReplayView](v), lanes), "log": logScreen(f, filled[[]projection.EventLogLine](v), "/x"), "memory": memoryScreen(f, filled[[]MemoryEntryRow](v), v, filled[commandjson.RulesOutput](v), ""),
+		"settings": settingsScreen(f, shelfOf(v)), "doctor": doctorScreen(f, filled[[]commandjson.DoctorCheck](v), v), "interview": interviewScreen(f, talksOf(v, items)),
 		"problem": problemScreen(f, v, v, v),
 	}
 }

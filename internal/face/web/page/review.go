@@ -13,7 +13,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
-	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
@@ -21,7 +21,7 @@ import (
 
 // ReviewPage is a task's change under a person's review.
 type ReviewPage struct {
-	diffview.TaskChangeReview
+	changereview.TaskChangeReview
 
 	Shown []ReviewFile        // its files, or the changes since the person's last review
 	Loose []ReviewPageComment // about the whole change, or about parts that are not shown
@@ -36,7 +36,7 @@ type ReviewPage struct {
 
 // ReviewFile is a file of a change, in its form for a page.
 type ReviewFile struct {
-	diffview.ReviewedFile
+	changereview.ReviewedFile
 
 	Closed bool
 	Above  []ReviewPageComment // about the file
@@ -45,7 +45,7 @@ type ReviewFile struct {
 
 // ReviewPageComment is a comment, or a draft of one.
 type ReviewPageComment struct {
-	diffview.ShownComment
+	changereview.ShownComment
 
 	Draft  bool
 	Writes bool // its reader may change its state
@@ -134,7 +134,7 @@ func (d *ReviewPage) layOutRows(writes bool) {
 		notes = append(notes, ReviewPageComment{ShownComment: c, Writes: writes})
 	}
 	for _, c := range d.Drafts {
-		notes = append(notes, ReviewPageComment{ShownComment: diffview.ShownComment{ReviewComment: c.ReviewComment, Line: c.Line, State: "not sent"}, Draft: true, Writes: writes})
+		notes = append(notes, ReviewPageComment{ShownComment: changereview.ShownComment{ReviewComment: c.ReviewComment, Line: c.Line, State: "not sent"}, Draft: true, Writes: writes})
 	}
 	for _, f := range d.shownFiles() {
 		sheet := ReviewFile{ReviewedFile: f, Closed: f.Viewed || f.Collapsed}
@@ -153,13 +153,13 @@ func (d *ReviewPage) layOutRows(writes bool) {
 }
 
 // shownFiles returns the shown files.
-func (d *ReviewPage) shownFiles() []diffview.ReviewedFile {
+func (d *ReviewPage) shownFiles() []changereview.ReviewedFile {
 	if !d.Last {
 		return d.Files
 	}
-	var all []diffview.ReviewedFile
+	var all []changereview.ReviewedFile
 	for _, f := range d.Since.Files {
-		one := diffview.ReviewedFile{DiffFile: f}
+		one := changereview.ReviewedFile{DiffFile: f}
 		for _, known := range d.Files {
 			if known.Path == f.Path {
 				one = known

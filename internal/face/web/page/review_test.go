@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
-	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -20,7 +20,7 @@ func changed() diffreview.DiffFile {
 }
 
 func said(side nexus.DiffSide, start, end, line int) ReviewPageComment {
-	n := ReviewPageComment{ShownComment: diffview.ShownComment{ReviewComment: nexus.ReviewComment{File: "a.go", Side: side, Start: start, End: end, ID: "c"}, Line: line}}
+	n := ReviewPageComment{ShownComment: changereview.ShownComment{ReviewComment: nexus.ReviewComment{File: "a.go", Side: side, Start: start, End: end, ID: "c"}, Line: line}}
 	return n
 }
 

@@ -11,13 +11,13 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandjson"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // SettingsPage is the list of all settings, or of those that match a search.
 type SettingsPage struct {
-	All    []commandoutput.ListedSetting
+	All    []commandjson.ListedSetting
 	Query  string
 	Diff   bool   // only changed settings
 	Wrong  string // why they are unknown
@@ -27,7 +27,7 @@ type SettingsPage struct {
 // SettingGroup is the settings with the same key prefix.
 type SettingGroup struct {
 	Name string
-	All  []commandoutput.ListedSetting
+	All  []commandjson.ListedSetting
 	Open bool
 }
 
@@ -72,7 +72,7 @@ func (g SettingGroup) countText() string {
 
 // SettingEditorPage is one setting that a person views and changes.
 type SettingEditorPage struct {
-	commandoutput.SettingExplanation
+	commandjson.SettingExplanation
 
 	Name    string `json:"-"` // the requested name; empty: none
 	Typed   string `json:"-"` // the typed value
@@ -116,7 +116,7 @@ func (s *PageHandlers) drawSettings(r *http.Request, e SettingEditorPage) (templ
 	if shelf.Diff {
 		args = append(args, "--diff")
 	}
-	var got commandoutput.ConfigOutput
+	var got commandjson.ConfigOutput
 	shelf.Wrong = s.runCommand(r.Context(), args...).Read(&got)
 	for _, v := range got.Settings {
 		if containsQuery(shelf.Query, v.Key, v.Value, v.From, v.Where) {

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
-	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
+	"github.com/nexus-ai-builder/nexus/internal/face/web/commandjson"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
@@ -799,7 +799,7 @@ func logScreen(f PageFrame, lines []projection.EventLogLine, older string) templ
 }
 
 // memoryScreen shows the learned entries, and which of them agents see.
-func memoryScreen(f PageFrame, all []MemoryEntryRow, why string, rules commandoutput.RulesOutput, unknown string) templ.Component {
+func memoryScreen(f PageFrame, all []MemoryEntryRow, why string, rules commandjson.RulesOutput, unknown string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1173,7 +1173,7 @@ func memoryScreen(f PageFrame, all []MemoryEntryRow, why string, rules commandou
 }
 
 // doctorScreen shows the checks of nexus doctor.
-func doctorScreen(f PageFrame, all []commandoutput.DoctorCheck, why string) templ.Component {
+func doctorScreen(f PageFrame, all []commandjson.DoctorCheck, why string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toyworld"
 )
 
 // FactAudit holds the records of one run.
@@ -17,7 +17,7 @@ type FactAudit struct {
 	today  string                 // the day of the event
 	days   map[string]nexus.Money // spent, by the day on which a call was reserved
 	asked  map[string]string      // the day on which a call was reserved
-	world  *toy.SimulatedWorld
+	world  *toyworld.SimulatedWorld
 	wrong  func(format string, args ...any)
 
 	limits   nexus.Limits
@@ -80,7 +80,7 @@ type auditedTask struct {
 
 // NewFactAudit returns an empty audit. It calls wrong for each violation. Others returns the spending of
 // other runs on a day.
-func NewFactAudit(w *toy.SimulatedWorld, others func(day string) nexus.Money, wrong func(string, ...any)) *FactAudit {
+func NewFactAudit(w *toyworld.SimulatedWorld, others func(day string) nexus.Money, wrong func(string, ...any)) *FactAudit {
 	return &FactAudit{
 		world: w, others: others, wrong: wrong, days: map[string]nexus.Money{}, asked: map[string]string{}, tasks: map[nexus.TaskID]*auditedTask{}, of: map[nexus.AttemptID]nexus.TaskID{},
 		working: map[nexus.AttemptID]bool{}, requests: map[int64]bool{}, turns: map[nexus.SessionID]int{},

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
+	"github.com/nexus-ai-builder/nexus/internal/run/sim/toyworld"
 )
 
 // planConsentAudit records the consent to the plan.
@@ -39,7 +39,7 @@ func (b *FactAudit) recordConsent(f nexus.Fact) {
 	case nexus.PlanProposed, nexus.PlanRevised, nexus.PlanRejected:
 		b.recordDraft(f)
 	case nexus.TaskPlanned:
-		if toy.IsDraft(f.Task.ID) && !c.approved {
+		if toyworld.IsDraft(f.Task.ID) && !c.approved {
 			c.drafts++
 		}
 	case nexus.PlanApproved:

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -190,7 +190,7 @@ func GateFromCommand(name, line string) gate.QualityGate { return parseGateLine(
 // parseGateLine makes a gate from a command line. The output of Go's own tools is parsed; any other
 // command, and one that needs a shell, is judged by its exit code.
 func parseGateLine(name, line string) gate.QualityGate {
-	shell := gate.QualityGate{Name: name, Args: []string{"sh", "-c", line}, Format: read.Exit, Tests: name == "test" || RunsTests(line)}
+	shell := gate.QualityGate{Name: name, Args: []string{"sh", "-c", line}, Format: outputparser.Exit, Tests: name == "test" || RunsTests(line)}
 	words, simple := splitCommandLine(line)
 	if known := stack.OutputFormats().FormatsByCommand(line); simple && len(known) == 1 && known[0].Tests {
 		shell.Hold.Format = known[0].Name // one runner, and nothing after it
@@ -201,19 +201,19 @@ func parseGateLine(name, line string) gate.QualityGate {
 	g := gate.QualityGate{Name: name, Args: words}
 	switch words[0] + " " + words[1] {
 	case "go build", "go vet":
-		g.Format = map[string]string{"build": read.GoBuild, "vet": read.GoVet}[words[1]]
+		g.Format = map[string]string{"build": outputparser.GoBuild, "vet": outputparser.GoVet}[words[1]]
 	case "go test":
 		if slices.ContainsFunc(words, func(w string) bool { return w == "-c" || w == "-n" || strings.HasPrefix(w, "-list") }) {
 			return shell
 		}
-		g.Format, g.Tests = read.GoTestJSON, true
+		g.Format, g.Tests = outputparser.GoTestJSON, true
 		for _, flag := range []string{"-count=1", "-json"} {
 			if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, strings.TrimSuffix(flag, "=1")) }) {
 				g.Args = slices.Insert(g.Args, 2, flag)
 			}
 		}
 	case "gofmt -l":
-		g.Format = read.GoFmt
+		g.Format = outputparser.GoFmt
 	default:
 		return shell
 	}

@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/testselection"
 )
 
 // repository returns the checkout to measure, its Go gates and what runs them.
@@ -110,8 +110,8 @@ func BenchmarkOverhead(b *testing.B) {
 	}
 	r := gate.GateRunner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &gate.ToolVersionCache{}}
 	for name, g := range map[string]gate.QualityGate{
-		"true":  {Name: "build", Args: []string{"true"}, Format: read.Exit},
-		"build": {Name: "build", Args: []string{"go", "build", "./..."}, Format: read.GoBuild},
+		"true":  {Name: "build", Args: []string{"true"}, Format: outputparser.Exit},
+		"build": {Name: "build", Args: []string{"go", "build", "./..."}, Format: outputparser.GoBuild},
 	} {
 		b.Run(name, func(b *testing.B) {
 			bare := func() error {
@@ -163,7 +163,7 @@ func TestRelated(t *testing.T) {
 		if err != nil || d.IsDir() || !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go") {
 			return err
 		}
-		for _, c := range related.ChooseRelatedTests(dir, []string{rel}, []gate.QualityGate{test}) {
+		for _, c := range testselection.ChooseRelatedTests(dir, []string{rel}, []gate.QualityGate{test}) {
 			switch at := filepath.Dir(rel); {
 			case c.None:
 			case c.Some:

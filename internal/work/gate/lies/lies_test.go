@@ -21,13 +21,13 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/tamper"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/stack/read/parserbase"
+	"github.com/nexus-ai-builder/nexus/internal/stack/outputparser/parserbase"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/citoolstest"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
-	"github.com/nexus-ai-builder/nexus/internal/work/gate/gatetest"
 )
 
 // gone is the text of a file that a tree no longer has.
@@ -114,7 +114,7 @@ func write(t *testing.T, files map[string]string) gate.JudgedTreeDir {
 		}
 	}
 	if text := files["package.json"]; strings.Contains(text, "vitest") || strings.Contains(text, "mocha") {
-		gatetest.LinkJavaScriptTools(t, filepath.Join(dir, "node_modules"))
+		citoolstest.LinkJavaScriptTools(t, filepath.Join(dir, "node_modules"))
 	}
 	return gate.JudgedTreeDir{Dir: dir, Hash: "tree of " + filepath.Base(dir)}
 }

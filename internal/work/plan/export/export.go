@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/taskgraph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
@@ -22,7 +22,7 @@ func WritableFormats() []foreign.PlanFormat { return foreign.SupportedFormats() 
 // WritePlan writes a plan in a format. The remarks list the data that the format cannot represent.
 // Except for these, [foreign.ReadPlan] parses the result as the same plan.
 func WritePlan(p nexus.Plan, f foreign.PlanFormat) ([]byte, []foreign.ImportRemark, error) {
-	if _, err := graph.NewTaskGraph(p.Tasks); err != nil {
+	if _, err := taskgraph.NewTaskGraph(p.Tasks); err != nil {
 		return nil, nil, err
 	}
 	w := &planExporter{plan: p, waves: taskWaves(p.Tasks), ids: map[nexus.TaskID]string{}}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/taskgraph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
@@ -43,7 +43,7 @@ func TestGroups(t *testing.T) {
 		if needs > 2*len(i.Plan.Tasks) {
 			t.Errorf("%s: %d tasks have %d needs", f, len(i.Plan.Tasks), needs)
 		}
-		g, err := graph.NewTaskGraph(i.Plan.Tasks)
+		g, err := taskgraph.NewTaskGraph(i.Plan.Tasks)
 		if err != nil {
 			t.Fatal(f, err)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/spelling"
-	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonposition"
 )
 
 // fileRemarkRecorder records remarks about one file.
@@ -16,19 +16,19 @@ type fileRemarkRecorder struct {
 	file string
 }
 
-// AddMistake implements [jsonlines.FieldRemarkReceiver].
+// AddMistake implements [jsonposition.FieldRemarkReceiver].
 func (n fileRemarkRecorder) AddMistake(line int, text string) {
 	n.d.addProblem(importFilePosition{file: n.file, line: line}, "%s", text)
 }
 
-// AddLostData implements [jsonlines.FieldRemarkReceiver].
+// AddLostData implements [jsonposition.FieldRemarkReceiver].
 func (n fileRemarkRecorder) AddLostData(line int, item, what, why string) {
 	n.d.addRemark(Lost, importFilePosition{file: n.file, line: line}, item, what, why)
 }
 
 // parseJSONTree parses a JSON file.
-func (d *importedPlanDraft) parseJSONTree(text, file string) (*jsonlines.JSONNode, bool) {
-	n, mistakes := jsonlines.ParseJSON(text)
+func (d *importedPlanDraft) parseJSONTree(text, file string) (*jsonposition.JSONNode, bool) {
+	n, mistakes := jsonposition.ParseJSON(text)
 	for _, m := range mistakes {
 		d.addProblem(importFilePosition{file, m.Line, m.Column}, "%s", m.Text)
 	}
@@ -37,15 +37,15 @@ func (d *importedPlanDraft) parseJSONTree(text, file string) (*jsonlines.JSONNod
 
 // planFileObject is a JSON object that is a task or a file.
 type planFileObject struct {
-	*jsonlines.JSONObjectReader
+	*jsonposition.JSONObjectReader
 
 	d    *importedPlanDraft
 	file string
 }
 
 // newObject returns the fields of a value, which must be an object.
-func (d *importedPlanDraft) newObject(n *jsonlines.JSONNode, file, what string) (*planFileObject, bool) {
-	o, ok := jsonlines.NewObjectReader(n, what, fileRemarkRecorder{d, file})
+func (d *importedPlanDraft) newObject(n *jsonposition.JSONNode, file, what string) (*planFileObject, bool) {
+	o, ok := jsonposition.NewObjectReader(n, what, fileRemarkRecorder{d, file})
 	return &planFileObject{o, d, file}, ok
 }
 

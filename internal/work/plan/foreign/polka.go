@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonposition"
 )
 
 // readPolka reads the tasks of the polka agent: JSON, one task as Markdown, or the folder with
@@ -31,7 +31,7 @@ func (d *importedPlanDraft) readPolka(ctx context.Context) error {
 		return nil
 	}
 	if root.Kind == '[' {
-		root = jsonlines.WrapNode("tasks", root)
+		root = jsonposition.WrapNode("tasks", root)
 	}
 	whole, ok := d.newObject(root, file, "the file")
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonposition"
 )
 
 // readPRDStories reads the prd.json of nax or Ralph: a list of stories. The additions of nax are read
@@ -22,7 +22,7 @@ func (d *importedPlanDraft) readPRDStories() error {
 		return nil
 	}
 	stories := root
-	whole, _ := d.newObject(&jsonlines.JSONNode{Line: 1, Kind: '{'}, file, "the file")
+	whole, _ := d.newObject(&jsonposition.JSONNode{Line: 1, Kind: '{'}, file, "the file")
 	if root.Kind != '[' {
 		if whole, ok = d.newObject(root, file, "the file"); !ok {
 			return nil
@@ -49,7 +49,7 @@ func (d *importedPlanDraft) readPRDStories() error {
 }
 
 // readStory reads one story.
-func (d *importedPlanDraft) readStory(n *jsonlines.JSONNode, file string, i int) {
+func (d *importedPlanDraft) readStory(n *jsonposition.JSONNode, file string, i int) {
 	o, ok := d.newObject(n, file, fmt.Sprintf("story %d", i+1))
 	if !ok {
 		return
@@ -100,7 +100,7 @@ func (o *planFileObject) readNaxMethod(it *importItem) {
 
 // addPriorityOrderNeeds adds needs to the stories of a file without needs, in Ralph's order: each waits for
 // those with a smaller priority.
-func (d *importedPlanDraft) addPriorityOrderNeeds(stories *jsonlines.JSONNode) {
+func (d *importedPlanDraft) addPriorityOrderNeeds(stories *jsonposition.JSONNode) {
 	if d.format == Nax || slices.ContainsFunc(d.items, func(it *importItem) bool { return len(it.needs) > 0 }) {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
+	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonposition"
 )
 
 // readTaskMaster reads a tasks.json: a list of tasks, or one list for each tag.
@@ -23,7 +23,7 @@ func (d *importedPlanDraft) readTaskMaster(tag string) error {
 		return nil
 	}
 	if root.Kind == '[' {
-		root = jsonlines.WrapNode("tasks", root)
+		root = jsonposition.WrapNode("tasks", root)
 	}
 	whole, ok := d.newObject(root, file, "the file")
 	if !ok {
@@ -54,7 +54,7 @@ func (d *importedPlanDraft) readTaskMaster(tag string) error {
 // selectTagList selects the list of one tag: the requested one, the current one, the one with the name
 // master, or the only one.
 func (d *importedPlanDraft) selectTagList(whole *planFileObject, tag string) (*planFileObject, bool) {
-	lists := map[string]*jsonlines.JSONNode{}
+	lists := map[string]*jsonposition.JSONNode{}
 	var names []string
 	for _, f := range whole.Fields {
 		if list := f.Value.Get("tasks"); list != nil && list.Kind == '[' {
@@ -110,7 +110,7 @@ func (d *importedPlanDraft) readCurrentTag() string {
 }
 
 // readTaskMasterTask reads one task and its subtasks. Open subtasks replace it.
-func (d *importedPlanDraft) readTaskMasterTask(n *jsonlines.JSONNode, file string, i int) {
+func (d *importedPlanDraft) readTaskMasterTask(n *jsonposition.JSONNode, file string, i int) {
 	o, ok := d.newObject(n, file, fmt.Sprintf("task %d", i+1))
 	if !ok {
 		return

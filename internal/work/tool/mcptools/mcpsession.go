@@ -14,7 +14,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
-	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
+	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/serverconfig"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -27,7 +27,7 @@ const maxStarts = 2
 // mcpSession is a server in one session.
 type mcpSession struct {
 	servers  *RunMCPServers
-	declared declare.DeclaredServer
+	declared serverconfig.DeclaredServer
 	set      *tool.ToolSet
 	env      tool.AgentToolEnvironment
 	life     context.Context //nolint:containedctx // a server lives longer than the call that starts it
@@ -199,7 +199,7 @@ func (l *mcpSession) changedFilesError() error {
 
 // startProgram starts the server's program in the sandbox. It sees the same worktree as the agent's
 // commands, and may write to it only if that was declared.
-func (l *mcpSession) startProgram(life context.Context, d declare.DeclaredServer) (io.ReadWriteCloser, error) {
+func (l *mcpSession) startProgram(life context.Context, d serverconfig.DeclaredServer) (io.ReadWriteCloser, error) {
 	if l.env.Box == nil {
 		return nil, errors.New("there is no sandbox to run it in")
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
-	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
+	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/serverconfig"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
@@ -37,9 +37,9 @@ const (
 
 // RunMCPServers are the servers for the agents of a run. They may be used by many goroutines.
 type RunMCPServers struct {
-	List []declare.DeclaredServer // trusted servers
-	Text map[string]string        // each server's command when it was trusted; by name
-	Root string                   // the repository's name in the trust store
+	List []serverconfig.DeclaredServer // trusted servers
+	Text map[string]string             // each server's command when it was trusted; by name
+	Root string                        // the repository's name in the trust store
 	Book *trust.Store
 	Env  func(string) string // the user's environment variables
 	Say  func(string)        // receives messages for people; may be nil
@@ -176,7 +176,7 @@ func (l *mcpSession) mayChangeWorktree() bool {
 
 // ProbeServer connects to a server, and returns the number of its tools and the names of those
 // that need a person's trust.
-func (s *RunMCPServers) ProbeServer(ctx context.Context, d declare.DeclaredServer, e tool.AgentToolEnvironment) (tools int, open []string, err error) {
+func (s *RunMCPServers) ProbeServer(ctx context.Context, d serverconfig.DeclaredServer, e tool.AgentToolEnvironment) (tools int, open []string, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(errOver)
 	l := &mcpSession{servers: s, declared: d, env: e, life: ctx}

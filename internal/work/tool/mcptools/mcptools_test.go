@@ -22,8 +22,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp"
-	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/declare"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcptest"
+	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/serverconfig"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
@@ -63,7 +63,7 @@ func set(tb testing.TB, how string) *stage {
 		},
 	}}
 	s.RunMCPServers = &RunMCPServers{
-		List: []declare.DeclaredServer{{Name: "test", Own: true, MCPServerSettings: config.MCPServerSettings{Command: exe, Env: []string{mcptest.EnvVar + "=" + how}}}},
+		List: []serverconfig.DeclaredServer{{Name: "test", Own: true, MCPServerSettings: config.MCPServerSettings{Command: exe, Env: []string{mcptest.EnvVar + "=" + how}}}},
 		Root: dir, Book: trust.OpenStore(tb.TempDir()), Env: func(string) string { return "" },
 		Say: func(text string) {
 			s.mu.Lock()
@@ -373,7 +373,7 @@ func TestRemote(t *testing.T) {
 	s := set(t, "good")
 	web := httptest.NewServer(mcptest.NewHandler(true, false))
 	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
-	s.List = []declare.DeclaredServer{{Name: "test", Own: true, MCPServerSettings: config.MCPServerSettings{URL: web.URL}}}
+	s.List = []serverconfig.DeclaredServer{{Name: "test", Own: true, MCPServerSettings: config.MCPServerSettings{URL: web.URL}}}
 	tools := s.begin(t)
 	if a := call(t, tools, "echo", `{"text":"a"}`); a.Result.Failed {
 		t.Errorf("echo: %s", a.Result.Text)
@@ -452,7 +452,7 @@ func FuzzDraw(f *testing.F) {
 		if !json.Valid(structure) {
 			structure = nil
 		}
-		l := &mcpSession{set: tools, declared: declare.DeclaredServer{Name: "test"}}
+		l := &mcpSession{set: tools, declared: serverconfig.DeclaredServer{Name: "test"}}
 		out := l.formatResult(mcp.Result{Parts: []mcp.ToolResultPart{{Kind: mcp.ContentKind(kind), Text: text, Name: name, Type: name, Data: data}}, Structured: structure})
 		if sanitize.RevealHidden(out) != out {
 			t.Errorf("%q hides something", out)
