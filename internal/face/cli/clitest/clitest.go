@@ -146,7 +146,7 @@ func (u *User) Serve(script string) {
 	if err != nil {
 		u.t.Fatal(err)
 	}
-	server, err := llmtest.NewServer(parsed, llmtest.Options{Now: statetest.TapeStartTime})
+	server, err := llmtest.NewServer(parsed, llmtest.Options{Now: eventtapetest.TapeStartTime})
 	if err != nil {
 		u.t.Fatal(err)
 	}
