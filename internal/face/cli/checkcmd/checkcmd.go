@@ -163,7 +163,7 @@ func checkTree(ctx context.Context, o *Options) error {
 		return err
 	}
 	if f.List {
-		return listGates(a, gates, off)
+		return listGates(a, gates, off, f.searchesSecrets(settings.Gates))
 	}
 	if gates, settings.Done, err = f.addMeasuringGates(a, dir, settings, gates); err != nil {
 		return err
@@ -180,6 +180,9 @@ func checkTree(ctx context.Context, o *Options) error {
 		}
 	}
 	if all, err = addTamperFindings(ctx, a, f, dir, all, alone); err != nil {
+		return err
+	}
+	if all, err = addSecretFindings(ctx, f, settings.Gates, dir, got.looked, all); err != nil {
 		return err
 	}
 	v, err := checkDoneRules(ctx, a, f, dir, settings, verdict.CombineGateResults(all, testselection.ReplacedGates(got.gates, all)...), got.taken)
@@ -228,7 +231,8 @@ func pickGates(dir string, c config.GateSettings, names []string) ([]gate.Qualit
 	for _, n := range names {
 		if !slices.ContainsFunc(all, func(g gate.QualityGate) bool { return g.Name == n || detect.StepOfGate(g.Name) == n }) {
 			hint := "See nexus check --list."
-			if off, err := detect.DisabledGates(dir, c); err == nil && slices.Contains(off, n) {
+			command, set := c.Commands[n]
+			if off, err := detect.DisabledGates(dir, c); err == nil && slices.Contains(off, n) || set && command == "" {
 				hint = "The configuration turns it off. nexus config --explain shows where."
 			}
 			return nil, app.NotFoundError("gate", n, hint)
@@ -250,7 +254,7 @@ func (f Options) disabledGates(dir string, c config.GateSettings) ([]string, err
 	return detect.DisabledGates(dir, c)
 }
 
-func listGates(a *console.Console, gates []gate.QualityGate, off []string) error {
+func listGates(a *console.Console, gates []gate.QualityGate, off []string, secrets bool) error {
 	for _, name := range off {
 		a.Say("%s: off, %s", name, verdict.DisabledText)
 	}
@@ -264,6 +268,9 @@ func listGates(a *console.Console, gates []gate.QualityGate, off []string) error
 	all := make([]row, len(gates))
 	for i, g := range gates {
 		all[i] = row{g.Name, g.Command(), cmp.Or(g.Dir, "."), g.Format, g.Tests}
+	}
+	if secrets {
+		all = append(all, row{nexus.SecretsGate, secretsCommand, ".", "", false})
 	}
 	return a.Answer(map[string][]row{"gates": all}, func(s view.OutputStyle) string {
 		rows := make([][]string, len(all))

@@ -297,3 +297,61 @@ func TestCheckBounds(t *testing.T) {
 	}
 	u.Expect(0, []string{"done: pass", "!done: env-files"}, command, "--base", "HEAD", "--gates", "done")
 }
+
+// TestCheckFindsSecrets holds that a secret in a change is found, wherever the change is: not staged, staged,
+// committed, or on a branch; and that what was there before is not the change.
+func TestCheckFindsSecrets(t *testing.T) {
+	key := "ghp_" + "x7Qm2LkVt9RbWc4NzYp8JdHs6FgTe1AuXoK3" // made up
+	found := []string{"secrets: fail", "key.txt:2", "looks like a secret: ", "!" + key}
+	none := []string{"!secrets", "lint: pass"}
+	write := func(u *clitest.User) { u.Write(map[string]string{"key.txt": "token:\n" + key + "\n"}) }
+	commit := func(u *clitest.User, args ...string) {
+		gittest.RunGit(t, u.Dir, "add", "--all")
+		gittest.RunGit(t, u.Dir, append([]string{"commit", "--quiet", "--allow-empty", "--message", "change"}, args...)...)
+	}
+	for name, c := range map[string]struct {
+		prepare func(u *clitest.User)
+		code    int
+		says    []string
+		args    []string
+	}{
+		"new file":             {write, 1, found, nil},
+		"staged":               {func(u *clitest.User) { write(u); gittest.RunGit(t, u.Dir, "add", "--all") }, 1, found, nil},
+		"committed":            {func(u *clitest.User) { write(u); commit(u) }, 1, found, nil},
+		"in the first commit":  {func(u *clitest.User) { write(u); commit(u, "--amend") }, 1, found, nil},
+		"in its own directory": {func(u *clitest.User) { u.Write(map[string]string{"a/b/.env": "TOKEN=" + key + "\n"}) }, 1, []string{"secrets: fail", "a/b/.env:1"}, nil},
+		"on a branch, with commits since": {func(u *clitest.User) {
+			gittest.RunGit(t, u.Dir, "switch", "--quiet", "--create", "topic")
+			write(u)
+			commit(u)
+			commit(u)
+		}, 1, found, nil},
+		"on the default branch, long ago": {func(u *clitest.User) { write(u); commit(u); commit(u) }, 0, none, nil},
+		"since a base":                    {func(u *clitest.User) { write(u); commit(u); commit(u) }, 1, found, []string{"--base", "HEAD~2"}},
+		"before a base":                   {func(u *clitest.User) { write(u); commit(u); commit(u) }, 0, none, []string{"--base", "HEAD~1"}},
+		"alone":                           {write, 1, append([]string{"!lint"}, found...), []string{"--gates", "secrets"}},
+		"alone, and there is none":        {func(*clitest.User) {}, 0, []string{"secrets: pass", "!lint"}, []string{"--gates", "secrets"}},
+		"another gate alone":              {write, 0, none, []string{"--gates", "lint"}},
+		"turned off":                      {func(u *clitest.User) { write(u); u.Write(map[string]string{"nexus.toml": gates + "secrets = false\n"}) }, 0, none, nil},
+		"turned off, and named":           {func(u *clitest.User) { write(u); u.Write(map[string]string{"nexus.toml": gates + "secrets = false\n"}) }, 2, []string{"The configuration turns it off"}, []string{"--gates", "secrets"}},
+		"a command of the project's own": {func(u *clitest.User) {
+			write(u)
+			u.Write(map[string]string{"nexus.toml": gates + "secrets = \"true\"\n"})
+		}, 1, append([]string{"secrets: pass", "lint: pass"}, found...), nil},
+		"no repository": {func(u *clitest.User) { write(u); _ = os.RemoveAll(filepath.Join(u.Dir, ".git")) }, 3, []string{"secrets: not-run", "git repository"}, []string{"--gates", "secrets"}},
+		"in the list":   {write, 0, []string{"secrets", "look for secrets", "!fail"}, []string{"--list"}},
+		"a shallow clone": {func(u *clitest.User) {
+			write(u)
+			commit(u)
+			gittest.RunGit(t, u.Dir, "clone", "--quiet", "--depth=1", "file://"+u.Dir, "ignored-clone")
+			u.Dir = filepath.Join(u.Dir, "ignored-clone")
+		}, 0, none, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t, nil)
+			c.prepare(u)
+			u.Expect(c.code, c.says, command, c.args...)
+		})
+	}
+}

@@ -16,13 +16,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// selectGates returns the requested gates of the working tree. The tamper check runs no command, and may
-// be requested alone.
+// selectGates returns the requested gates of the working tree. The tamper check and the search for secrets
+// run no command, and may be requested alone.
 func (f Options) selectGates(dir string, c config.GateSettings) (gates []gate.QualityGate, alone bool, err error) {
 	if err := detect.CheckPackages(dir, c); err != nil {
 		return nil, false, err
 	}
-	rest := slices.DeleteFunc(withoutDoneName(f.Gates), func(n string) bool { return n == tamper.Gate })
+	_, set := c.Commands[nexus.SecretsGate]
+	rest := slices.DeleteFunc(withoutDoneName(f.Gates), func(n string) bool { return n == tamper.Gate || n == nexus.SecretsGate && !set })
 	if len(rest) == 0 && len(f.Gates) > 0 {
 		return nil, true, nil
 	}

@@ -277,7 +277,7 @@ func reproduceTree(ctx context.Context, a *console.Console, f Options, shape str
 		return err
 	}
 	if f.List {
-		return listGates(a, gates, off)
+		return listGates(a, gates, off, false)
 	}
 	r, err := x.newRunner(ctx, a, p, cache, settings)
 	if err != nil {
