@@ -116,7 +116,7 @@ func sections(a *console.Console) []section {
 			[]*cobra.Command{initcmd.New(a, nil)}, startcmd.Commands(a),
 			[]*cobra.Command{promptcmd.New(a, nil), agentcmd.New(a, nil), checkcmd.New(a, nil), parsecmd.New(a, nil), reviewcmd.New(a, nil), democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil)},
 			[]*cobra.Command{speccmd.New(a, nil), startcmd.NewMilestone(a)},
-			discovercmd.Commands(a), []*cobra.Command{quarantinecmd.New(a), memorycmd.New(a, nil), memorycmd.NewLessons(a)}, backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
+			[]*cobra.Command{discovercmd.New(a, nil), quarantinecmd.New(a), memorycmd.New(a, nil), memorycmd.NewLessons(a)}, backlogcmd.Commands(a), []*cobra.Command{improvecmd.New(a, nil), docscmd.New(a)},
 		)},
 		{"watch", "Steer and watch:", slices.Concat(
 			[]*cobra.Command{

@@ -1,4 +1,5 @@
-// Package discovercmd implements the command that lists work worth doing. See docs/improve.md.
+// Package discovercmd implements the command "nexus discover", which lists work worth doing. See
+// docs/improve.md.
 package discovercmd
 
 import (
@@ -56,61 +57,71 @@ type discoverAnswer struct {
 	all  bool
 }
 
-// discoverFlags are the flags of nexus discover.
-type discoverFlags struct {
-	checkcmd.DiscoverySearch
-
-	all, add bool
-	yes      bool
-	most     int
-	why      string
+// Options are the options of the command.
+type Options struct {
+	Console *console.Console
+	Search  checkcmd.DiscoverySearch
+	IDs     []string // findings to list; empty: the first ones
+	All     bool     // list skipped findings, too
+	Add     bool     // add the listed findings to the backlog
+	Yes     bool     // models may be paid without asking
+	Most    int      // findings to list; 0: all
+	Why     string   // ID of the finding to explain; empty: none
 }
 
-// Commands returns the commands.
-func Commands(a *console.Console) []*cobra.Command { return []*cobra.Command{discoverCommand(a)} }
-
-func discoverCommand(a *console.Console) *cobra.Command {
-	var f discoverFlags
+// New returns the command. It calls run with the parsed options; nil runs the command.
+func New(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c}
+	if run == nil {
+		run = discoverFindings
+	}
 	const use = "discover [ID...] [--strategies NAMES] [--all] [--why ID] [--add] [--json]"
-	c := a.Command(use, "list work worth doing in the repository", func(ctx context.Context, ids []string) error {
-		if f.Plugin != "" {
-			f.Strategies = []string{"plugins"}
+	command := c.Command(use, "list work worth doing in the repository", func(ctx context.Context, ids []string) error {
+		o.IDs = ids
+		if o.Search.Plugin != "" {
+			o.Search.Strategies = []string{"plugins"}
 		}
-		if a.HasPerson() && !f.yes && !a.JSON {
-			f.Agree = func(ctx context.Context, _ string) error { return askModelConsent(ctx, a) }
-		}
-		r, err := checkcmd.Discover(ctx, a, f.DiscoverySearch)
-		if err != nil {
-			return err
-		}
-		items, err := f.backlogItems(ctx, a, r, ids)
-		if err != nil {
-			return err
-		}
-		if f.why != "" {
-			return explainFinding(a, r, items, f.why)
-		}
-		list, err := f.newAnswer(r, items, ids)
-		if err != nil {
-			return err
-		}
-		return a.Answer(list, func(s view.OutputStyle) string { return drawDiscovered(s, list) })
+		return run(ctx, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodeInterrupted)
-	c.Args = console.ArgCount(0, -1)
-	fl := c.Flags()
-	fl.StringSliceVar(&f.Strategies, "strategies", nil, "use only the strategies `NAMES`, or all except those with - in front")
-	fl.StringVar(&f.Plugin, "plugin", "", "ask only the plugin `NAME`")
-	fl.BoolVar(&f.all, "all", false, "list all findings, including those that are left out, with the reason")
-	fl.IntVar(&f.most, "most", 30, "list at most `N`; 0 lists all")
-	fl.StringVar(&f.why, "why", "", "explain the finding `ID` and its score")
-	fl.BoolVar(&f.add, "add", false, "add the listed findings to the backlog")
-	fl.BoolVarP(&f.yes, "yes", "y", false, "let strategies pay for a model without asking")
-	fl.BoolVar(&f.Fresh, "fresh", false, "run all strategies again, even if nothing has changed")
-	c.MarkFlagsMutuallyExclusive("strategies", "plugin")
-	c.MarkFlagsMutuallyExclusive("why", "add")
-	a.JSONFlag(c)
-	a.SettingFlags(c, "model", "budget", "sandbox")
-	return c
+	command.Args = console.ArgCount(0, -1)
+	f := command.Flags()
+	f.StringSliceVar(&o.Search.Strategies, "strategies", nil, "use only the strategies `NAMES`, or all except those with - in front")
+	f.StringVar(&o.Search.Plugin, "plugin", "", "ask only the plugin `NAME`")
+	f.BoolVar(&o.All, "all", false, "list all findings, including those that are left out, with the reason")
+	f.IntVar(&o.Most, "most", 30, "list at most `N`; 0 lists all")
+	f.StringVar(&o.Why, "why", "", "explain the finding `ID` and its score")
+	f.BoolVar(&o.Add, "add", false, "add the listed findings to the backlog")
+	f.BoolVarP(&o.Yes, "yes", "y", false, "let strategies pay for a model without asking")
+	f.BoolVar(&o.Search.Fresh, "fresh", false, "run all strategies again, even if nothing has changed")
+	command.MarkFlagsMutuallyExclusive("strategies", "plugin")
+	command.MarkFlagsMutuallyExclusive("why", "add")
+	c.JSONFlag(command)
+	c.SettingFlags(command, "model", "budget", "sandbox")
+	return command
+}
+
+// discoverFindings searches for work, and lists it.
+func discoverFindings(ctx context.Context, o *Options) error {
+	search := o.Search
+	if o.Console.HasPerson() && !o.Yes && !o.Console.JSON {
+		search.Agree = func(ctx context.Context, _ string) error { return askModelConsent(ctx, o.Console) }
+	}
+	r, err := checkcmd.Discover(ctx, o.Console, search)
+	if err != nil {
+		return err
+	}
+	items, err := o.backlogItems(ctx, r)
+	if err != nil {
+		return err
+	}
+	if o.Why != "" {
+		return explainFinding(o.Console, r, items, o.Why)
+	}
+	list, err := o.newAnswer(r, items)
+	if err != nil {
+		return err
+	}
+	return o.Console.Answer(list, func(s view.OutputStyle) string { return drawDiscovered(s, list) })
 }
 
 // askModelConsent asks the person at the terminal whether a model may be paid.
@@ -123,18 +134,18 @@ func askModelConsent(ctx context.Context, a *console.Console) error {
 }
 
 // backlogItems returns the items of the backlog, including the ones to add.
-func (f *discoverFlags) backlogItems(ctx context.Context, a *console.Console, r discover.Result, ids []string) ([]backlogitem.BacklogItem, error) {
-	p, err := a.OpenRepository(ctx, app.ReadAccess)
+func (o *Options) backlogItems(ctx context.Context, r discover.Result) ([]backlogitem.BacklogItem, error) {
+	p, err := o.Console.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	store := a.BacklogStore(p)
+	store := o.Console.BacklogStore(p)
 	all, _, err := store.LoadItems()
-	if err != nil || !f.add {
+	if err != nil || !o.Add {
 		return all, err
 	}
-	wanted, err := f.selectFindings(r, ids)
+	wanted, err := o.selectFindings(r)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +154,7 @@ func (f *discoverFlags) backlogItems(ctx context.Context, a *console.Console, r 
 			continue
 		}
 		item := one.ToItem()
-		item.Added, item.By = a.Now().Format(time.DateOnly), strings.Join(strings.Fields(a.UserName()), " ")
+		item.Added, item.By = o.Console.Now().Format(time.DateOnly), strings.Join(strings.Fields(o.Console.UserName()), " ")
 		if item, err = store.AddItem(ctx, item); err != nil {
 			return nil, err
 		}
@@ -153,20 +164,20 @@ func (f *discoverFlags) backlogItems(ctx context.Context, a *console.Console, r 
 }
 
 // selectFindings returns the listed findings: those with these IDs, or the first ones.
-func (f *discoverFlags) selectFindings(r discover.Result, ids []string) ([]discoveredwork.RankedFinding, error) {
-	if len(ids) == 0 {
-		if f.most > 0 {
-			return r.Open[:min(len(r.Open), f.most)], nil
+func (o *Options) selectFindings(r discover.Result) ([]discoveredwork.RankedFinding, error) {
+	if len(o.IDs) == 0 {
+		if o.Most > 0 {
+			return r.Open[:min(len(r.Open), o.Most)], nil
 		}
 		return r.Open, nil
 	}
 	var all []discoveredwork.RankedFinding
-	for _, id := range ids {
+	for _, id := range o.IDs {
 		one, left, ok := r.Find(id)
 		switch {
 		case !ok:
 			return nil, findingNotFound(id)
-		case left != nil && f.add:
+		case left != nil && o.Add:
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was not added to the backlog: %s", id, left.ReasonText()),
 				Hint: "nexus discover lists the findings.",
@@ -183,20 +194,20 @@ func findingNotFound(id string) error {
 }
 
 // newAnswer builds the answer.
-func (f *discoverFlags) newAnswer(r discover.Result, items []backlogitem.BacklogItem, ids []string) (discoverAnswer, error) {
-	out := discoverAnswer{Commit: r.Commit, Findings: []discoveredFinding{}, Left: len(r.Left), Strategies: r.Did, all: f.all}
-	open, err := f.selectFindings(r, ids)
+func (o *Options) newAnswer(r discover.Result, items []backlogitem.BacklogItem) (discoverAnswer, error) {
+	out := discoverAnswer{Commit: r.Commit, Findings: []discoveredFinding{}, Left: len(r.Left), Strategies: r.Did, all: o.All}
+	open, err := o.selectFindings(r)
 	if err != nil {
 		return out, err
 	}
 	for _, one := range open {
 		out.Findings = append(out.Findings, discoveredOf(one, nil, items))
 	}
-	if len(ids) == 0 {
+	if len(o.IDs) == 0 {
 		out.more = len(r.Open) - len(open)
 	}
 	for i := range r.Left {
-		if f.all || slices.Contains(ids, r.Left[i].ID) {
+		if o.All || slices.Contains(o.IDs, r.Left[i].ID) {
 			out.Findings = append(out.Findings, discoveredOf(r.Left[i].RankedFinding, &r.Left[i], items))
 		}
 	}

@@ -1,5 +1,5 @@
-// Package docscmd implements the commands that list and write the documents about a repository's
-// code.
+// Package docscmd implements the commands "nexus docs": they list and write the documents about a
+// repository's code.
 package docscmd
 
 import (
@@ -26,10 +26,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 )
 
-// Commands returns the commands.
-func Commands(a *console.Console) []*cobra.Command {
-	docs := a.ParentCommand("docs", "list, write and refresh documents about the code", listCommand(a), refreshCommand(a))
-	return []*cobra.Command{docs}
+// New returns the command.
+func New(c *console.Console) *cobra.Command {
+	return c.ParentCommand("docs", "list, write and refresh documents about the code", NewList(c, nil), NewRefresh(c, nil))
 }
 
 // documentRow is a document with its state.
@@ -118,20 +117,34 @@ type documentList struct {
 	Documents []documentRow `json:"documents"`
 }
 
-func listCommand(a *console.Console) *cobra.Command {
-	c := a.Command("list [--json]", "list the documents, and why one is out of date", func(ctx context.Context, _ []string) error {
-		d, err := openDocs(ctx, a)
-		if err != nil {
-			return err
-		}
-		err = a.Answer(documentList{d.rows}, func(s view.OutputStyle) string { return drawDocuments(s, d.rows) })
-		if err == nil && slices.ContainsFunc(d.rows, func(r documentRow) bool { return r.State == "unreadable" }) {
-			err = console.ExitError(console.CodeFailed)
-		}
-		return err
+// ListOptions are the options of nexus docs list.
+type ListOptions struct {
+	Console *console.Console
+}
+
+// NewList returns the command that lists the documents. It calls run with the parsed options; nil runs
+// the command.
+func NewList(c *console.Console, run func(context.Context, *ListOptions) error) *cobra.Command {
+	if run == nil {
+		run = listDocuments
+	}
+	command := c.Command("list [--json]", "list the documents, and why one is out of date", func(ctx context.Context, _ []string) error {
+		return run(ctx, &ListOptions{Console: c})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	a.JSONFlag(c)
-	return c
+	c.JSONFlag(command)
+	return command
+}
+
+func listDocuments(ctx context.Context, o *ListOptions) error {
+	d, err := openDocs(ctx, o.Console)
+	if err != nil {
+		return err
+	}
+	err = o.Console.Answer(documentList{d.rows}, func(s view.OutputStyle) string { return drawDocuments(s, d.rows) })
+	if err == nil && slices.ContainsFunc(d.rows, func(r documentRow) bool { return r.State == "unreadable" }) {
+		err = console.ExitError(console.CodeFailed)
+	}
+	return err
 }
 
 func drawDocuments(s view.OutputStyle, all []documentRow) string {
@@ -175,32 +188,50 @@ type refreshResult struct {
 	Money     nexus.Money         `json:"money"`
 }
 
-func refreshCommand(a *console.Console) *cobra.Command {
-	var force, dry bool
+// RefreshOptions are the options of nexus docs refresh.
+type RefreshOptions struct {
+	Console *console.Console
+	Names   []string // documents to write; empty: those that are missing or out of date
+	Force   bool     // replace documents that a person wrote or edited, too
+	DryRun  bool     // only estimate
+}
+
+// NewRefresh returns the command that writes documents. It calls run with the parsed options; nil runs
+// the command.
+func NewRefresh(c *console.Console, run func(context.Context, *RefreshOptions) error) *cobra.Command {
+	o := &RefreshOptions{Console: c}
+	if run == nil {
+		run = refreshDocuments
+	}
 	const short = "write the documents that are missing or out of date"
-	c := a.Command("refresh [NAME...] [flags]", short, func(ctx context.Context, args []string) error {
-		if a.Env(sandbox.Mark) != "" {
-			return &nexus.Error{
-				Code: nexus.CodeForbidden, Message: "agents may not write the documents", Hint: "Report errors in one when you submit.",
-			}
-		}
-		d, err := openDocs(ctx, a)
-		if err != nil {
-			return err
-		}
-		o, err := d.refreshDocuments(ctx, a, args, force, dry)
-		if err != nil {
-			return err
-		}
-		return a.Answer(o, func(s view.OutputStyle) string { return drawOutcome(s, o, dry) })
+	command := c.Command("refresh [NAME...] [flags]", short, func(ctx context.Context, args []string) error {
+		o.Names = args
+		return run(ctx, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodeInterrupted)
-	c.Args = console.ArgCount(0, -1)
-	f := c.Flags()
-	f.BoolVar(&force, "force", false, "replace a document that a person wrote or edited, too")
-	f.BoolVar(&dry, "dry-run", false, "only print what would be written, and what it would cost")
-	a.JSONFlag(c)
-	a.SettingFlags(c, "model", "budget", "sandbox")
-	return c
+	command.Args = console.ArgCount(0, -1)
+	f := command.Flags()
+	f.BoolVar(&o.Force, "force", false, "replace a document that a person wrote or edited, too")
+	f.BoolVar(&o.DryRun, "dry-run", false, "only print what would be written, and what it would cost")
+	c.JSONFlag(command)
+	c.SettingFlags(command, "model", "budget", "sandbox")
+	return command
+}
+
+func refreshDocuments(ctx context.Context, o *RefreshOptions) error {
+	if o.Console.Env(sandbox.Mark) != "" {
+		return &nexus.Error{
+			Code: nexus.CodeForbidden, Message: "agents may not write the documents", Hint: "Report errors in one when you submit.",
+		}
+	}
+	d, err := openDocs(ctx, o.Console)
+	if err != nil {
+		return err
+	}
+	result, err := d.writeDocuments(ctx, o)
+	if err != nil {
+		return err
+	}
+	return o.Console.Answer(result, func(s view.OutputStyle) string { return drawOutcome(s, result, o.DryRun) })
 }
 
 // selectTopics returns the documents to write, and those that are kept.
@@ -236,59 +267,60 @@ func (d docsRepository) selectTopics(names []string, force bool) (todo []codedoc
 	return todo, kept, nil
 }
 
-// refreshDocuments writes documents one after the other. Written documents remain if a later one fails.
-func (d docsRepository) refreshDocuments(ctx context.Context, a *console.Console, names []string, force, dry bool) (o refreshResult, err error) {
-	todo, kept, err := d.selectTopics(names, force)
-	o.Documents, o.Most = append([]refreshedDocument{}, kept...), d.settings.Limits.RunMoney
+// writeDocuments writes documents one after the other. Written documents remain if a later one fails.
+func (d docsRepository) writeDocuments(ctx context.Context, o *RefreshOptions) (result refreshResult, err error) {
+	c := o.Console
+	todo, kept, err := d.selectTopics(o.Names, o.Force)
+	result.Documents, result.Most = append([]refreshedDocument{}, kept...), d.settings.Limits.RunMoney
 	if err != nil || len(todo) == 0 {
-		return o, err
+		return result, err
 	}
 	survey, err := codemap.SurveyCommit(ctx, d.repo, d.head, nil)
 	if err != nil {
-		return o, err
+		return result, err
 	}
-	if !dry {
-		if err := a.CheckSandbox(!a.HasPerson()); err != nil {
-			return o, err
+	if !o.DryRun {
+		if err := c.CheckSandbox(!c.HasPerson()); err != nil {
+			return result, err
 		}
 	}
-	session, ctx, err := a.OpenAdhocSessions(ctx, d.settings, nexus.Documenter, provider.TrafficRecordingOptions{}, nil)
+	session, ctx, err := c.OpenAdhocSessions(ctx, d.settings, nexus.Documenter, provider.TrafficRecordingOptions{}, nil)
 	if err != nil {
-		return o, err
+		return result, err
 	}
 	defer func() {
-		o.Money = session.SpentMoney()
+		result.Money = session.SpentMoney()
 		session.Close(ctx)
 	}()
 	model, err := session.PickModel("")
 	if err != nil {
-		return o, err
+		return result, err
 	}
-	o.Model = model.Name
+	result.Model = model.Name
 	var jobs []codedoc.DocumentWritingJob
 	for _, t := range todo {
 		j, err := codedoc.PrepareDocumentJob(ctx, survey, d.head, t)
 		if err != nil {
-			return o, err
+			return result, err
 		}
 		price := model.Price(nexus.Usage{Input: j.EstimateInputTokens(), Output: codedoc.Output}, llm.BillingTerms{})
 		m := refreshedDocument{Name: t.Name, State: "planned", Tokens: j.EstimateInputTokens(), Price: price}
-		jobs, o.Documents = append(jobs, j), append(o.Documents, m)
-		a.Say("%s", view.EscapeForTerminal(costText(m, o)))
+		jobs, result.Documents = append(jobs, j), append(result.Documents, m)
+		c.Say("%s", view.EscapeForTerminal(costText(m, result)))
 	}
-	if dry {
-		return o, nil
+	if o.DryRun {
+		return result, nil
 	}
 	for i, j := range jobs {
-		file, err := d.writeDocument(ctx, a, session, survey, j, force)
+		file, err := d.writeDocument(ctx, o, session, survey, j)
 		if err != nil {
-			return o, err
+			return result, err
 		}
-		m := &o.Documents[len(kept)+i]
+		m := &result.Documents[len(kept)+i]
 		m.State, m.File = "written", file
-		a.Say("%s", file)
+		c.Say("%s", file)
 	}
-	return o, nil
+	return result, nil
 }
 
 // costText formats the estimated cost of a document.
@@ -303,7 +335,7 @@ func costText(m refreshedDocument, o refreshResult) string {
 
 // writeDocument lets a model write one document, and returns its file.
 func (d docsRepository) writeDocument(
-	ctx context.Context, a *console.Console, session *app.AdhocSessionRunner, survey *codemap.CommitSurvey, j codedoc.DocumentWritingJob, force bool,
+	ctx context.Context, o *RefreshOptions, session *app.AdhocSessionRunner, survey *codemap.CommitSurvey, j codedoc.DocumentWritingJob,
 ) (string, error) {
 	doc, err := codedoc.MakeDocument(ctx, survey, j, func(ctx context.Context, id nexus.SessionID, text string) (json.RawMessage, error) {
 		said, err := session.Ask(ctx, app.AdhocSessionRequest{Session: id, Dir: d.repo.Work, Text: text, Handin: codedoc.SubmissionSchema()})
@@ -326,10 +358,10 @@ func (d docsRepository) writeDocument(
 	if err != nil {
 		return "", err
 	}
-	if err := d.checkUnchanged(j.Topic.Name); err != nil && !force {
+	if err := d.checkUnchanged(j.Topic.Name); err != nil && !o.Force {
 		return "", err
 	}
-	doc.Text, doc.Made = a.Mask.MaskText(doc.Text), a.Now().UTC().Format(time.DateOnly)
+	doc.Text, doc.Made = o.Console.Mask.MaskText(doc.Text), o.Console.Now().UTC().Format(time.DateOnly)
 	return d.store.WriteDocument(doc)
 }
 

@@ -1,5 +1,5 @@
-// Package improvecmd implements the command that finds work in a repository and does it, in
-// cycles. See docs/improve.md.
+// Package improvecmd implements the command "nexus improve", which finds work in a repository and
+// does it, in cycles. See docs/improve.md.
 package improvecmd
 
 import (
@@ -30,73 +30,83 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/discover"
 )
 
-// Commands returns the command.
-func Commands(a *console.Console) []*cobra.Command { return []*cobra.Command{improveCommand(a)} }
-
-// loopFlags holds the options of the command line.
-type loopFlags struct {
-	progress.RunCommandOptions
-
-	once       bool
-	cycles     int
-	strategies []string
-	budget     string
-	until      string
-	watch      string
-	status     bool
-	yes        bool
+// Options are the options of the command.
+type Options struct {
+	Console    *console.Console
+	Run        progress.RunCommandOptions // its seed, its traffic, and whether a person sees it
+	Cycles     int                        // end after so many; 0: any number
+	Strategies []string                   // empty: those of discover.strategies
+	Budget     string                     // amount for all cycles; empty: improve.budget
+	Until      string                     // when the loop ends, as improveloop.ParseEndCondition reads it
+	Watch      string                     // what begins a cycle; empty: the end of the one before
+	Status     bool                       // only show the state of the last loop
+	Yes        bool                       // models of strategies may be paid without asking
 }
 
-func improveCommand(a *console.Console) *cobra.Command {
-	var w loopFlags
+// New returns the command. It calls run with the parsed options; nil runs the command.
+func New(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c}
+	if run == nil {
+		run = improveRepository
+	}
+	var once bool
 	const use = "improve [--once] [--strategies NAMES] [--budget USD] [--until WHEN] [--watch WHAT] [--status]"
-	c := a.Command(use, "find work in the repository and do it, in a loop", func(ctx context.Context, _ []string) error {
-		if w.status {
-			return showStatus(ctx, a)
+	command := c.Command(use, "find work in the repository and do it, in a loop", func(ctx context.Context, _ []string) error {
+		if once {
+			o.Cycles = 1
 		}
-		if done, err := progress.RunInChildProcess(a); done {
-			return err
-		}
-		return runLoop(ctx, a, &w)
+		return run(ctx, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson,
 		console.CodeHeld, console.CodeInterrupted)
-	c.Args = console.ArgCount(0, 0)
-	f := c.Flags()
-	f.BoolVar(&w.once, "once", false, "end after one cycle")
-	f.IntVar(&w.cycles, "max-cycles", 0, "end after `N` cycles; 0: any number")
-	f.StringSliceVar(&w.strategies, "strategies", nil, "use only the strategies `NAMES`, or all except those with - in front")
-	f.StringVar(&w.budget, "budget", "", "spend at most `USD`, over all cycles")
-	f.StringVar(&w.until, "until", "", "end at a time (18:00, 2026-12-24), after a time (90m, 7d), when nothing is left (empty),"+
+	command.Args = console.ArgCount(0, 0)
+	f := command.Flags()
+	f.BoolVar(&once, "once", false, "end after one cycle")
+	f.IntVar(&o.Cycles, "max-cycles", 0, "end after `N` cycles; 0: any number")
+	f.StringSliceVar(&o.Strategies, "strategies", nil, "use only the strategies `NAMES`, or all except those with - in front")
+	f.StringVar(&o.Budget, "budget", "", "spend at most `USD`, over all cycles")
+	f.StringVar(&o.Until, "until", "", "end at a time (18:00, 2026-12-24), after a time (90m, 7d), when nothing is left (empty),"+
 		" or once N results landed (landed:N), as `WHEN`")
-	f.StringVar(&w.watch, "watch", "", "start a cycle when `WHAT` happens: files, commits, gate, or a schedule such as \"0 2 * * *\"")
-	f.BoolVarP(&w.yes, "yes", "y", false, "let strategies pay for a model in each cycle without asking")
-	f.BoolVar(&w.status, "status", false, "show the state of the loop")
-	c.MarkFlagsMutuallyExclusive("once", "max-cycles")
-	c.MarkFlagsMutuallyExclusive("once", "watch")
-	a.SettingFlags(c, "preset", "approval", "parallel", "model", "sandbox", "target", "status-file")
-	progress.OrderFlags(a, c, &w.RunCommandOptions)
-	f.StringVar(&w.Seed, "seed", "", "seed for names and waits, a whole `NUMBER`, to repeat a loop")
-	return c
+	f.StringVar(&o.Watch, "watch", "", "start a cycle when `WHAT` happens: files, commits, gate, or a schedule such as \"0 2 * * *\"")
+	f.BoolVarP(&o.Yes, "yes", "y", false, "let strategies pay for a model in each cycle without asking")
+	f.BoolVar(&o.Status, "status", false, "show the state of the loop")
+	command.MarkFlagsMutuallyExclusive("once", "max-cycles")
+	command.MarkFlagsMutuallyExclusive("once", "watch")
+	c.SettingFlags(command, "preset", "approval", "parallel", "model", "sandbox", "target", "status-file")
+	progress.OrderFlags(c, command, &o.Run)
+	f.StringVar(&o.Run.Seed, "seed", "", "seed for names and waits, a whole `NUMBER`, to repeat a loop")
+	return command
+}
+
+// improveRepository shows the state of the last loop, or runs a loop.
+func improveRepository(ctx context.Context, o *Options) error {
+	if o.Status {
+		return showStatus(ctx, o.Console)
+	}
+	if done, err := progress.RunInChildProcess(o.Console); done {
+		return err
+	}
+	return runLoop(ctx, o)
 }
 
 // runLoop runs a loop until it ends.
-func runLoop(ctx context.Context, a *console.Console, w *loopFlags) error {
-	if err := cmp.Or(w.Check(), applyPreset(a, w)); err != nil {
+func runLoop(ctx context.Context, o *Options) error {
+	a := o.Console
+	if err := cmp.Or(o.Run.Check(), applyPreset(a, o.Budget)); err != nil {
 		return err
 	}
 	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
 	}
-	o, hands, err := readLoopOptions(a, settings, w)
+	loop, executor, err := readLoopOptions(settings, o)
 	if err != nil {
 		return err
 	}
-	if err := confirmModelCost(ctx, a, o.Rules, w); err != nil {
+	if err := confirmModelCost(ctx, loop.Rules, o); err != nil {
 		return err
 	}
-	if o.Rules.Pulls {
-		if hands.Forge, err = pullRequestProject(ctx, a); err != nil {
+	if loop.Rules.Pulls {
+		if executor.Forge, err = pullRequestProject(ctx, a); err != nil {
 			return err
 		}
 	}
@@ -105,21 +115,21 @@ func runLoop(ctx context.Context, a *console.Console, w *loopFlags) error {
 		return err
 	}
 	defer p.Close()
-	if !w.Headless {
+	if !o.Run.Headless {
 		if err := trustcmd.AskTrust(ctx, a); err != nil {
 			return err
 		}
 	}
-	hands.Follow = func() app.RunWatcher { return progress.NewBackgroundWatcher(ctx, a, p, settings) }
-	o.Hands = improveloopworker.NewLoopExecutor(&a.App, p, settings, hands)
-	l, err := a.ImproveRepository(ctx, p, settings, o)
+	executor.Follow = func() app.RunWatcher { return progress.NewBackgroundWatcher(ctx, a, p, settings) }
+	loop.Hands = improveloopworker.NewLoopExecutor(&a.App, p, settings, executor)
+	l, err := a.ImproveRepository(ctx, p, settings, loop)
 	if l == nil {
 		return err
 	}
 	if err != nil && !errors.Is(err, run.ErrInterrupted) {
 		return err
 	}
-	if !w.JSONL {
+	if !o.Run.JSONL {
 		if err := a.AnswerLoop(ctx, p, l, false); err != nil {
 			return err
 		}
@@ -137,9 +147,9 @@ func runLoop(ctx context.Context, a *console.Console, w *loopFlags) error {
 
 // applyPreset applies the preset of the command if the user chose no other, and copies the budget of
 // all cycles into the settings.
-func applyPreset(a *console.Console, w *loopFlags) error {
-	if w.budget != "" {
-		a.SetBy("improve.budget", w.budget, "budget")
+func applyPreset(a *console.Console, budget string) error {
+	if budget != "" {
+		a.SetBy("improve.budget", budget, "budget")
 	}
 	_, origins, err := a.LoadSettings()
 	if err != nil {
@@ -164,59 +174,57 @@ const (
 const longestRest = 15 * time.Minute
 
 // readLoopOptions parses the options of the command line.
-func readLoopOptions(a *console.Console, c config.Config, w *loopFlags) (o app.ImproveLoopOptions, h improveloopworker.Options, err error) {
-	o = app.ImproveLoopOptions{Seed: w.Seed, Traffic: w.Traffic}
-	h = improveloopworker.Options{Seed: w.Seed, Traffic: w.Traffic}
+func readLoopOptions(c config.Config, o *Options) (loop app.ImproveLoopOptions, h improveloopworker.Options, err error) {
+	a := o.Console
+	loop = app.ImproveLoopOptions{Seed: o.Run.Seed, Traffic: o.Run.Traffic}
+	h = improveloopworker.Options{Seed: o.Run.Seed, Traffic: o.Run.Traffic}
 	r := nexus.ImproveRules{
-		Cycles: w.cycles, Strategies: w.strategies, Quiet: c.Improve.Quiet, Direct: !c.Limits.Approval.NeedsApproval(nexus.ApproveCommits),
+		Cycles: o.Cycles, Strategies: o.Strategies, Quiet: c.Improve.Quiet, Direct: !c.Limits.Approval.NeedsApproval(nexus.ApproveCommits),
 		Budget: c.Improve.Budget, Item: c.Limits.RunMoney, Parallel: c.Limits.Parallel, Open: mostBranches, Waiting: c.Improve.Waiting,
 		Pulls: c.Improve.Pulls && c.Limits.Approval.NeedsApproval(nexus.ApproveCommits), Lines: c.Improve.Lines,
 		Rest: firstRest, MostRest: longestRest,
 	}
-	if w.once {
-		r.Cycles = 1
-	}
 	if r.Budget <= 0 || r.Item <= 0 {
-		return o, h, invalidInput("there is no budget", "Give --budget, or set improve.budget and budget.run: a loop does not start without one.")
+		return loop, h, invalidInput("there is no budget", "Give --budget, or set improve.budget and budget.run: a loop does not start without one.")
 	}
 	if len(r.Strategies) == 0 {
 		r.Strategies = c.Discover.Strategies
 	}
 	if _, err := discover.SelectStrategies(r.Strategies); err != nil {
-		return o, h, err
+		return loop, h, err
 	}
-	if w.until != "" {
-		end, err := improveloop.ParseEndCondition(w.until, a.Now())
+	if o.Until != "" {
+		end, err := improveloop.ParseEndCondition(o.Until, a.Now())
 		if err != nil {
-			return o, h, invalidInput("--until: "+view.EscapeForTerminal(err.Error()),
+			return loop, h, invalidInput("--until: "+view.EscapeForTerminal(err.Error()),
 				"Write a time (18:00, 2026-12-24 18:00), a duration (90m, 7d), empty, or landed:5.")
 		}
 		r.Until, r.Landings, r.Empty = end.At, end.Landings, end.Empty
 	}
 	if h.Quiet, err = improveloop.ParseWeeklyHours(r.Quiet); err != nil {
-		return o, h, &nexus.Error{
+		return loop, h, &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: "improve.quiet: " + view.EscapeForTerminal(err.Error()),
 			Hint: "Write hours such as 09:00-18:00 Mon-Fri; separate several by semicolons.",
 		}
 	}
-	if r.Watch = w.watch; r.Watch != "" {
+	if r.Watch = o.Watch; r.Watch != "" {
 		if h.Due, err = parseSchedule(r.Watch); err != nil {
-			return o, h, err
+			return loop, h, err
 		}
 	}
-	o.Rules = r
-	h.Find, h.Judge = newFinder(a, w.Traffic), judgeCommit(a)
-	o.Begun = func(_ context.Context, id nexus.RunID, again bool) {
+	loop.Rules = r
+	h.Find, h.Judge = newFinder(a, o.Run.Traffic), judgeCommit(a)
+	loop.Begun = func(_ context.Context, id nexus.RunID, again bool) {
 		progress.KeepRunningOnHangup(a, id)
-		if verb := "begins"; !w.JSONL {
+		if verb := "begins"; !o.Run.JSONL {
 			if again {
 				verb = "continues"
 			}
 			a.Say("loop %s %s: at most %s, nexus stop ends it", id, verb, r.Budget)
 		}
 	}
-	o.Heard = newEventPrinter(a, w.JSONL)
-	return o, h, nil
+	loop.Heard = newEventPrinter(a, o.Run.JSONL)
+	return loop, h, nil
 }
 
 func invalidInput(why, hint string) error {
@@ -225,7 +233,8 @@ func invalidInput(why, hint string) error {
 
 // confirmModelCost shows the cost of strategies that pay for a model, and asks for agreement. No cycle pays
 // for model opinions without it.
-func confirmModelCost(ctx context.Context, a *console.Console, r nexus.ImproveRules, w *loopFlags) error {
+func confirmModelCost(ctx context.Context, r nexus.ImproveRules, o *Options) error {
+	a := o.Console
 	var paid []string
 	chosen, err := discover.SelectStrategies(r.Strategies)
 	for _, s := range chosen {
@@ -239,9 +248,9 @@ func confirmModelCost(ctx context.Context, a *console.Console, r nexus.ImproveRu
 	a.Say("%s pays for a model in each cycle that finds something changed: at most %s each time, and within %s for all cycles",
 		strings.Join(paid, ", "), r.Item, r.Budget)
 	switch {
-	case w.yes:
+	case o.Yes:
 		return nil
-	case !a.HasPerson() || w.Headless || w.JSONL:
+	case !a.HasPerson() || o.Run.Headless || o.Run.JSONL:
 		return &nexus.Error{
 			Code:    nexus.CodeNeedsPerson,
 			Message: "nothing was started: there is no terminal to agree to the cost of " + strings.Join(paid, ", "),

@@ -1,8 +1,16 @@
 package improvecmd
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/clitest"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 )
 
 // TestSchedule reads when cycles begin, as cron does: in the time of the place, with a
@@ -42,4 +50,42 @@ func TestSchedule(t *testing.T) {
 			t.Errorf("%q is taken for something to wait for", wrong)
 		}
 	}
+}
+
+func TestFlags(t *testing.T) {
+	clitest.CheckFlags(t, New, map[string]*Options{
+		"":                               {},
+		"--once":                         {Cycles: 1},
+		"--max-cycles 3 --budget 5":      {Cycles: 3, Budget: "5"},
+		"--strategies todo,-security -y": {Strategies: []string{"todo", "-security"}, Yes: true},
+		"--until landed:5 --watch files": {Until: "landed:5", Watch: "files"},
+		"--headless --seed 7 --jsonl":    {Run: progress.RunCommandOptions{RunOptions: app.RunOptions{Headless: true, Seed: "7"}, JSONL: true}},
+		"--status":                       {Status: true},
+		"--once --max-cycles 3":          nil,
+		"--once --watch files":           nil,
+		"--json --jsonl":                 nil,
+		"--record a --replay b":          nil,
+		"todo":                           nil,
+		"--max-cycles many":              nil,
+		"--parallel none":                nil,
+	})
+}
+
+// TestOutput holds what the command says without a loop: nothing of it starts one.
+func TestOutput(t *testing.T) {
+	improve := func(c *console.Console) *cobra.Command { return New(c, nil) }
+	u := clitest.NewUser(t, map[string]string{"a.sh": "#!/bin/sh\n# TODO: say hello\n"})
+	u.Expect(2, []string{"no improvement loop has run", "nexus improve --once"}, improve, "--status")
+	for line, texts := range map[string][]string{
+		"--seed x":                      {`--seed must be a whole number, not "x"`},
+		"--strategies lucky":            {"lucky"},
+		"--until never":                 {"--until: ", "landed:5"},
+		"--watch 2":                     {`--watch: there is no "2" to wait for`},
+		"--budget 0":                    {"there is no budget", "--budget"},
+		"--strategies ideas --headless": {"ideas pays for a model in each cycle", "there is no terminal to agree to the cost of ideas", "--yes"},
+	} {
+		u.Expect(map[bool]int{true: 5, false: 2}[strings.Contains(line, "ideas")], texts, improve, strings.Fields(line)...)
+	}
+	u.Env["NEXUS_IMPROVE_QUIET"] = "at night"
+	u.Expect(2, []string{"improve.quiet: ", "09:00-18:00 Mon-Fri"}, improve, "--once")
 }
