@@ -128,7 +128,7 @@ func TestUnsafe(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, file string) error{
 		"readable":  func(_ *testing.T, f string) error { return os.Chmod(f, 0o644) },
 		"group":     func(_ *testing.T, f string) error { return os.Chmod(f, 0o640) },
-		"directory": func(_ *testing.T, f string) error { return os.Chmod(filepath.Dir(f), 0o755) },
+		"directory": func(_ *testing.T, f string) error { return os.Chmod(filepath.Dir(f), 0o775) },
 		"link": func(t *testing.T, f string) error {
 			t.Helper()
 			to := filepath.Join(t.TempDir(), "keys.toml")
@@ -166,6 +166,32 @@ func TestUnsafe(t *testing.T) {
 				t.Errorf("it was written to: %v", err)
 			}
 		})
+	}
+}
+
+// TestListedDirectory makes a directory private that others could list, as mkdir leaves it, when a key is
+// written to it; until then, its keys are not used.
+func TestListedDirectory(t *testing.T) {
+	s := store(t, nil)
+	dir := filepath.Dir(s.File)
+	list := func() {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o755)); err != nil { //nolint:gosec // that is the case
+			t.Fatal(err)
+		}
+	}
+	for _, provider := range []string{"a", "b"} {
+		list()
+		if err := s.Set(provider, "value", SourceFile); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%v, %v", info, err)
+		}
+	}
+	list()
+	if _, err := s.Find("a", ""); !errors.Is(err, &nexus.Error{Code: nexus.CodeKeyUnsafe}) {
+		t.Errorf("used: %v", err)
 	}
 }
 

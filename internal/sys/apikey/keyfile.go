@@ -122,6 +122,11 @@ func changeKeyFile(path string, change func(map[string]string) bool) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return storageError(path, err)
 	}
+	if info, err := os.Lstat(dir); err == nil && info.IsDir() && isOwnedByUser(info) && info.Mode().Perm()&0o022 == 0 {
+		if err := os.Chmod(dir, 0o700); err != nil { // mkdir leaves it so that others can list it
+			return storageError(path, err)
+		}
+	}
 	if err := checkKeyFileDir(dir); err != nil {
 		return err
 	}

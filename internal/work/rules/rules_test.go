@@ -107,6 +107,7 @@ refused AGENTS.md|docs/deep.md imports it, which it imports itself
 refused docs/missing.md|docs/deep.md imports it, but it does not exist
 refused .nexus/rules/bad.md|"[" is not a path pattern, or has too many alternatives`},
 		{"a file", set.ApplicableTo([]string{"a/b/x.go"}, "Do it"), "a/AGENTS.md|directory|a|A.\na/b/AGENTS.md|directory|a/b|A B.\n.nexus/rules/go.md|glob|**/*.go|Go."},
+		{"a file that exists", set.ApplicableTo([]string{"docs/shown.md"}, ""), ""},
 		{"a directory", set.ApplicableTo([]string{"a/b/"}, ""), "a/AGENTS.md|directory|a|A.\na/b/AGENTS.md|directory|a/b|A B."},
 		{"a name", set.ApplicableTo([]string{"web/x.jsx"}, "Use db-step."), ".cursor/rules/ts.mdc|glob|*.{tsx,jsx}|TS.\n.cursor/rules/db-step.mdc|named skill|db-step|DB."},
 		{"outside", set.ApplicableTo([]string{"../a/b/x", "/a/b/x.go"}, "some-db-step-x"), ""},

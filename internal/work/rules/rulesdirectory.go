@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
@@ -33,6 +34,9 @@ func (p rulesDirectory) readFile(name string) (text, real string, err error) {
 		return "", "", errors.New("it lies outside of the tree")
 	}
 	full, err := filepath.EvalSymlinks(filepath.Join(p.dir, filepath.FromSlash(name)))
+	if errors.Is(err, syscall.ENOTDIR) { // a path of a task is a file, and not the directory that it could be
+		err = fs.ErrNotExist
+	}
 	if err != nil {
 		return "", "", withoutPath(err)
 	}
