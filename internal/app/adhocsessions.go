@@ -286,7 +286,7 @@ func (f *lastBlobStore) Get(hash string) ([]byte, error) {
 type adhocSessionRecorder struct {
 	heard func(nexus.Fact)
 	keep  func(facts ...nexus.Fact) error // records calls and their costs; nil: they are not recorded
-	purse *dailybudget.Ledger
+	purse *dailybudget.RunBudgetShare
 	day   nexus.Money // the cap that all runs share
 
 	mu     sync.Mutex // guards the ledger and the daily budget

@@ -184,7 +184,7 @@ func NewLocalExecutor(ctx context.Context, p LocalExecutorOptions) (*local.Local
 		judge.Leaks = &leak.SecretLeakFinder{}
 	}
 	sessions := worker.AgentSessions{
-		Roles: cast.roles, Pick: models.PickModel, PickReader: newReviewerModelPickFunc(p, models), External: external, Windows: &worker.AccountLimitReports{}, Readers: &worker.RecordedReaderPairs{}, Checks: p.Config.Checks, Independent: p.Config.Independent, Rules: said,
+		Roles: cast.roles, Pick: models.PickModel, PickReader: newReviewerModelPickFunc(p, models), External: external, Windows: &worker.AccountLimitReports{}, Readers: &worker.RecordedReviewerPairs{}, Checks: p.Config.Checks, Independent: p.Config.Independent, Rules: said,
 		Pace: &worker.GateForecast{}, Maps: &codemap.RepositoryMapper{Tokens: p.Config.MapTokens, Commits: codemap.SurveyedCommits}, Foreign: p.Foreign, Code: &codenavigation.AgentLanguageServers{Servers: codenavigation.ConfiguredServers(p.Config.Languages)},
 		Alone: p.Headless, Patience: p.Config.Patience, Hurry: endOnSIGTERM(ctx), Retry: llm.CallRetryPolicy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
 	}

@@ -24,7 +24,7 @@ var toolNamers = map[string]string{
 	"app/egressgrants.go":                             "Go's caches, and texts for people",
 	"decide/accept/judgecriteria.go":                  "words of people that name a command or a gate",
 	"decide/accept/commandcriteria.go":                "words of people that name a command or a gate",
-	"work/discover/documentation.go":                  "words of a README that begin a command",
+	"work/discover/missingdocumentation.go":           "words of a README that begin a command",
 	"decide/interactivecommand/interactivecommand.go": "names of programs that take a password",
 	"decide/tamper/testlanguagepatterns.go":           "what lines of tests and configurations hide, in patterns that cover several languages",
 	"decide/tamper/tamperpatterns.go":                 "what lines of tests and configurations hide, in patterns that cover several languages",

@@ -97,8 +97,8 @@ type (
 	}
 	// FinalGatesStarted records the intent to gate the run's last tree.
 	FinalGatesStarted struct{}
-	// FaultSearchStarted is recorded before Nexus searches for the cause of unmet criteria on the landed tree.
-	FaultSearchStarted struct {
+	// CriterionDiagnosisStarted is recorded before Nexus searches for the cause of unmet criteria on the landed tree.
+	CriterionDiagnosisStarted struct {
 		Attempt AttemptID        `json:"attempt"` // "fix.1": its checks and session find the cause
 		Faults  []CriterionFault `json:"faults"`
 	}

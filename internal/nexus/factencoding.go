@@ -11,7 +11,7 @@ import (
 func zeroFacts() []Fact {
 	return append([]Fact(nil), // a call, which is formatted in few lines
 		GoalAccepted{}, RunPrechecked{}, RunStarted{}, RunRecovered{}, StartHooksAsked{}, StartHooksAnswered{}, HookRan{}, PluginAnswered{}, RunPaused{}, RunResumed{}, RunReopened{}, RunDrainStarted{},
-		FinalGatesJudged{}, FinalGatesStarted{}, FaultSearchStarted{}, CriterionFaultsFound{}, FixTasksPlanned{}, ResultPublishingStarted{}, TargetLandingRequested{}, TargetBranchMoved{}, TargetMergeStarted{}, TargetMergeCommitted{}, TargetMergeRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, AlertCleared{}, ReplanRequested{}, ReplanDecided{}, RequestMade{},
+		FinalGatesJudged{}, FinalGatesStarted{}, CriterionDiagnosisStarted{}, CriterionFaultsFound{}, FixTasksPlanned{}, ResultPublishingStarted{}, TargetLandingRequested{}, TargetBranchMoved{}, TargetMergeStarted{}, TargetMergeCommitted{}, TargetMergeRefused{}, ResultPublished{}, RunEnded{}, AlertRaised{}, AlertCleared{}, ReplanRequested{}, ReplanDecided{}, RequestMade{},
 		RequestSettled{}, QuestionAsked{}, QuestionExpired{}, QuestionAnswered{}, InterviewRoundStarted{}, InterviewRoundEnded{}, InterviewRoundFailed{}, SpecWritingStarted{}, SpecWritten{}, SpecWritingFailed{},
 		RequirementCaptured{}, RequirementWithdrawn{}, SpecPartWithdrawn{}, SpecPartsCorrected{}, AssumptionStated{}, AssumptionConfirmed{}, PlanningStarted{}, CriterionCommandTried{}, PlanCoverageChecked{}, PlanProposed{}, PlanningFailed{},
 		TaskPlanned{}, PlanApproved{}, PlanRejected{}, PlanRevised{}, TaskParked{}, TaskSplitStarted{}, TaskSplitCompleted{}, TaskSplitFailed{}, TaskSkipped{}, TaskPaused{}, TaskResumed{}, TaskRetried{}, CriterionRevised{}, ComplexityRatingStarted{},
@@ -99,7 +99,7 @@ func (RunReopened) fact() string                 { return "run.reopened" }
 func (RunDrainStarted) fact() string             { return "run.drained" }
 func (FinalGatesJudged) fact() string            { return "result.gated" }
 func (FinalGatesStarted) fact() string           { return "result.reviewed" }
-func (FaultSearchStarted) fact() string          { return "faults.sought" }
+func (CriterionDiagnosisStarted) fact() string   { return "faults.sought" }
 func (CriterionFaultsFound) fact() string        { return "faults.found" }
 func (FixTasksPlanned) fact() string             { return "fixes.planned" }
 func (ResultPublishingStarted) fact() string     { return "result.offered" }

@@ -262,7 +262,7 @@ func (d workerCoreConnection) sendMessage(ctx context.Context, heard <-chan erro
 	}
 }
 
-// Record implements [worker.AttemptRecorder].
+// Record implements [worker.AttemptFactRecorder].
 func (d workerCoreConnection) Record(ctx context.Context, facts ...nexus.Fact) error {
 	if areSessionNotes(facts) {
 		heard := make(chan error, 1)
@@ -271,7 +271,7 @@ func (d workerCoreConnection) Record(ctx context.Context, facts ...nexus.Fact) e
 	return d.callCore(ctx, func(ctx context.Context) error { return d.h.core.Record(ctx, facts...) })
 }
 
-// Reserve implements [worker.AttemptRecorder].
+// Reserve implements [worker.AttemptFactRecorder].
 func (d workerCoreConnection) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
 	a, err := d.waitForAnswer(ctx, func(own context.Context, answer func(WaitingWorkerReply)) error {
 		return d.h.core.Reserve(own, r, done, func() bool { return ctx.Err() != nil }, answer)
@@ -279,7 +279,7 @@ func (d workerCoreConnection) Reserve(ctx context.Context, r nexus.BudgetReserve
 	return a.Guidance, err
 }
 
-// Ask implements [worker.AttemptRecorder].
+// Ask implements [worker.AttemptFactRecorder].
 func (d workerCoreConnection) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
 	a, err := d.waitForAnswer(ctx, func(own context.Context, answer func(WaitingWorkerReply)) error {
 		return d.h.core.Ask(own, q, func() bool { return ctx.Err() != nil }, answer)
@@ -303,7 +303,7 @@ func (d workerCoreConnection) waitForAnswer(ctx context.Context, queue func(cont
 	}
 }
 
-// Spare implements [worker.AttemptRecorder].
+// Spare implements [worker.AttemptFactRecorder].
 func (d workerCoreConnection) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
 	b := d.h.spare
 	if paid {
@@ -317,7 +317,7 @@ func (d workerCoreConnection) Spare(ctx context.Context, paid bool) (context.Con
 	}
 }
 
-// Known implements [worker.AttemptRecorder].
+// Known implements [worker.AttemptFactRecorder].
 func (d workerCoreConnection) Known(ctx context.Context, tree, gate string) (nexus.GateEvidence, bool) {
 	found := make(chan nexus.GateEvidence, 1) // a cancelled worker no longer reads it
 	err := d.callCore(ctx, func(context.Context) error {

@@ -19,11 +19,11 @@ import (
 
 // acting is a world in which one function does all work, on the clock of its
 // bubble.
-type acting func(ctx context.Context, task nexus.TaskID, d worker.AttemptRecorder) ([]nexus.Fact, error)
+type acting func(ctx context.Context, task nexus.TaskID, d worker.AttemptFactRecorder) ([]nexus.Fact, error)
 
 func (acting) Now() time.Time                        { return time.Now() }
 func (acting) TimerAt(at time.Time) <-chan time.Time { return time.After(time.Until(at)) }
-func (a acting) ExecuteIntent(ctx context.Context, _ nexus.Fact, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (a acting) ExecuteIntent(ctx context.Context, _ nexus.Fact, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	return a(ctx, v.Task.ID, d)
 }
 
@@ -72,7 +72,7 @@ func TestConductEnds(t *testing.T) {
 		requests := make(chan nexus.Event)
 		close(requests) // a follower that ended is no request
 		var tried atomic.Int32
-		s, err := ConductRun(t.Context(), m, acting(func(context.Context, nexus.TaskID, worker.AttemptRecorder) ([]nexus.Fact, error) {
+		s, err := ConductRun(t.Context(), m, acting(func(context.Context, nexus.TaskID, worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 			tried.Add(1)
 			return nil, errors.New("the machine is broken")
 		}), "r", StartOptions{Fence: 1, DailyBudget: p}, RunSignals{Requests: requests})
@@ -137,7 +137,7 @@ func TestConductLetsGo(t *testing.T) {
 				drain := make(chan struct{})
 				time.AfterFunc(soon, func() { c.how(m, drain, kill) })
 				start := time.Now()
-				s, err := ConductRun(ctx, m, acting(func(ctx context.Context, task nexus.TaskID, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+				s, err := ConductRun(ctx, m, acting(func(ctx context.Context, task nexus.TaskID, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 					if err := d.Record(ctx, opening(task)); err != nil {
 						return nil, err
 					}
@@ -199,7 +199,7 @@ func TestConductCancelsWhatIsSkipped(t *testing.T) {
 		time.AfterFunc(2*time.Minute, func() { m.request(t, requests, nexus.Request{Verb: nexus.VerbTell, Task: "T2", Text: "x", Now: true}) })
 		time.AfterFunc(3*time.Minute, func() { m.request(t, requests, nexus.Request{Verb: nexus.VerbStop}) })
 		time.AfterFunc(4*time.Minute, func() { m.request(t, requests, nexus.Request{Verb: nexus.VerbStop, Now: true}) })
-		s, err := ConductRun(t.Context(), m, acting(func(ctx context.Context, task nexus.TaskID, _ worker.AttemptRecorder) ([]nexus.Fact, error) {
+		s, err := ConductRun(t.Context(), m, acting(func(ctx context.Context, task nexus.TaskID, _ worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 			<-ctx.Done()
 			m.mu.Lock()
 			told[task] = time.Since(start)
@@ -224,7 +224,7 @@ func TestAWorkerThatCancelsItself(t *testing.T) {
 				m, drain := planned(t, 1), make(chan struct{})
 				m.now = time.Now
 				time.AfterFunc(time.Minute, func() { close(drain) })
-				_, err := ConductRun(t.Context(), m, acting(func(ctx context.Context, _ nexus.TaskID, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+				_, err := ConductRun(t.Context(), m, acting(func(ctx context.Context, _ nexus.TaskID, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 					if name == "in a gate" {
 						spare, done := d.Spare(ctx, true)
 						defer done()
@@ -256,7 +256,7 @@ func TestSpareOfPaidWork(t *testing.T) {
 			m.events[i].At = time.Now()
 		}
 		start := time.Now()
-		s, err := ConductRun(t.Context(), m, acting(func(ctx context.Context, task nexus.TaskID, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+		s, err := ConductRun(t.Context(), m, acting(func(ctx context.Context, task nexus.TaskID, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 			over, done := d.Spare(ctx, false)
 			done()
 			if !errors.Is(context.Cause(over), context.Canceled) {
@@ -291,7 +291,7 @@ func TestDeskAnswers(t *testing.T) {
 		var said []string
 		say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
 		stop := errors.New("that is all")
-		_, _ = ConductRun(t.Context(), m, acting(func(ctx context.Context, task nexus.TaskID, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+		_, _ = ConductRun(t.Context(), m, acting(func(ctx context.Context, task nexus.TaskID, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 			if len(said) > 0 {
 				return nil, stop
 			}

@@ -240,7 +240,7 @@ func (y *yard) look(f nexus.ImproveCycleStarted, l *improveloop.ImproveLoop) []n
 	for _, f := range facts {
 		l.Apply(nexus.Event{Run: l.Run, At: time.Now(), Fact: f})
 	}
-	if l.IsFull() {
+	if l.HasNoFreeSlot() {
 		return append(facts, looked)
 	}
 	first := y.rnd.IntN(len(y.lines))

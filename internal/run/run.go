@@ -40,7 +40,7 @@ type IntentExecutor interface {
 	// an intent that a dead process did not confirm, and then first checks which parts are
 	// done. An error means that the machinery failed; if the context was cancelled it is the
 	// cause.
-	ExecuteIntent(ctx context.Context, intent nexus.Fact, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error)
+	ExecuteIntent(ctx context.Context, intent nexus.Fact, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error)
 }
 
 // DailyBudget is the money of a day that all runs share, in any process and repository.

@@ -273,7 +273,7 @@ func (c *RunCore) addWork(start []RecordedIntent, f nexus.Fact) []RecordedIntent
 		return add(WorkKey(f.Attempt), "")
 	case nexus.ComplexityRatingStarted:
 		return with(f.Attempt, "", c.State.Judging)
-	case nexus.FaultSearchStarted:
+	case nexus.CriterionDiagnosisStarted:
 		return with(f.Attempt, "", c.State.Mending)
 	case nexus.TargetMergeStarted:
 		start = add(WorkKey(f.Attempt), "")

@@ -12,7 +12,7 @@ import (
 // other facts.
 func describeFix(f nexus.Fact) string {
 	switch f := f.(type) {
-	case nexus.FaultSearchStarted:
+	case nexus.CriterionDiagnosisStarted:
 		var names []string
 		for _, x := range f.Faults {
 			names = append(names, x.Criterion)

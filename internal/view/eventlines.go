@@ -61,7 +61,7 @@ func (l *EventLineDrawer) Draw(s OutputStyle, e nexus.Event) string {
 	if _, begins := e.Fact.(nexus.AttemptStarted); begins {
 		l.told = slices.DeleteFunc(l.told, func(r printedReason) bool { return r.about == task })
 	}
-	if isConsequence(e.Fact) {
+	if followsPrintedFailure(e.Fact) {
 		if _, again := e.Fact.(nexus.ReviewerVerdictGiven); again && slices.Contains(l.told, printedReason{task, whole}) {
 			return ""
 		}
@@ -115,8 +115,8 @@ func needsFullText(f nexus.Fact) bool {
 	}
 }
 
-// isConsequence reports whether a fact usually follows from a failure that was printed already.
-func isConsequence(f nexus.Fact) bool {
+// followsPrintedFailure reports whether a fact usually follows from a failure that was printed already.
+func followsPrintedFailure(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.AttemptEnded, nexus.AttemptLost, nexus.TaskParked, nexus.TaskEscalated, nexus.RunDrainStarted, nexus.RunEnded:
 		return true
@@ -266,7 +266,7 @@ func DescribeFact(f nexus.Fact) (about, text string) {
 		return describeCheckpoint(f)
 	case nexus.ComplexityRatingStarted, nexus.ComplexityRatingEnded:
 		return "routing", describeRouting(f)
-	case nexus.FaultSearchStarted, nexus.CriterionFaultsFound, nexus.FixTasksPlanned, nexus.CriterionRevised, nexus.TaskSplitStarted, nexus.TaskSplitCompleted, nexus.TaskSplitFailed:
+	case nexus.CriterionDiagnosisStarted, nexus.CriterionFaultsFound, nexus.FixTasksPlanned, nexus.CriterionRevised, nexus.TaskSplitStarted, nexus.TaskSplitCompleted, nexus.TaskSplitFailed:
 		return "", describeFix(f)
 	case nexus.AdditionPlanningStarted, nexus.AdditionTasksProposed, nexus.AdditionPlanningFailed, nexus.TasksAdded:
 		return "plan", describeAddition(f)

@@ -119,7 +119,7 @@ func (h *LocalLoopExecutor) findWork(ctx context.Context, f nexus.ImproveCycleSt
 	}
 	facts = append(facts, settled...)
 	looked := nexus.ImproveCycleSearched{Cycle: f.Cycle, Tip: tip, Notes: notes}
-	if l.IsFull() {
+	if l.HasNoFreeSlot() {
 		return append(facts, looked), nil
 	}
 	look := FindingSearchRequest{At: tip, Strategies: l.Rules.Strategies, Most: l.RemainingMoney(), Tell: tell}

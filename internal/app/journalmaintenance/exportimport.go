@@ -48,7 +48,7 @@ func ExportRun(ctx context.Context, p *app.Repository, r journal.RecordedRun, pa
 		}
 	}
 	m = RunTransferSummary{Run: r.ID, Path: path}
-	manifest := runarchive.RunPackManifest{Run: r.ID}
+	manifest := runarchive.RunArchiveManifest{Run: r.ID}
 	var events []journal.ImportableEvent
 	var named []string
 	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
@@ -119,7 +119,7 @@ func ignoreNotExist(err error) error {
 }
 
 // writeFile writes the file and syncs it.
-func (m *RunTransferSummary) writeFile(p *app.Repository, path, bundle string, manifest runarchive.RunPackManifest, events []journal.ImportableEvent, named []string,
+func (m *RunTransferSummary) writeFile(p *app.Repository, path, bundle string, manifest runarchive.RunArchiveManifest, events []journal.ImportableEvent, named []string,
 	mask func([]byte) []byte,
 ) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0o600)
@@ -161,7 +161,7 @@ func (m *RunTransferSummary) writeFile(p *app.Repository, path, bundle string, m
 	return errors.Join(w.Close(), f.Sync(), f.Close())
 }
 
-func addBundle(w *runarchive.RunPackWriter, bundle string) error {
+func addBundle(w *runarchive.RunArchiveWriter, bundle string) error {
 	f, err := os.Open(bundle)
 	if err != nil {
 		return err
@@ -245,7 +245,7 @@ func (m *RunTransferSummary) checkAbsent(ctx context.Context, p *app.Repository)
 }
 
 // importBlobs imports the data that events name.
-func (m *RunTransferSummary) importBlobs(p *app.Repository, r *runarchive.RunPackReader) error {
+func (m *RunTransferSummary) importBlobs(p *app.Repository, r *runarchive.RunArchiveReader) error {
 	blobs, err := p.OpenBlobStore()
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func (m *RunTransferSummary) importBlobs(p *app.Repository, r *runarchive.RunPac
 }
 
 // importCommits imports the commits, unless the file has none.
-func (m *RunTransferSummary) importCommits(ctx context.Context, p *app.Repository, clone *git.PrivateClone, r *runarchive.RunPackReader) (err error) {
+func (m *RunTransferSummary) importCommits(ctx context.Context, p *app.Repository, clone *git.PrivateClone, r *runarchive.RunArchiveReader) (err error) {
 	bundle := filepath.Join(p.State, "import-"+string(m.Run)+".bundle")
 	defer func() { err = errors.Join(err, ignoreNotExist(os.Remove(bundle))) }()
 	if err := r.ReadBundle(func(in io.Reader) error { return writeToFile(bundle, in) }); err != nil {

@@ -67,8 +67,8 @@ func (m *ModelPicker) hasKey(provider string) bool {
 	return err == nil && found != ""
 }
 
-// KeyVariables returns the known providers, with the variables that may hold their keys.
-func KeyVariables(c config.Config) map[string]string {
+// ProviderKeyVariables returns the known providers, with the variables that may hold their keys.
+func ProviderKeyVariables(c config.Config) map[string]string {
 	all := map[string]string{}
 	for _, k := range BuiltinProviders() {
 		all[k.Name] = keyVariable(c.Providers[k.Name], k.Name)

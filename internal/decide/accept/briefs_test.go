@@ -104,7 +104,7 @@ func plan(t *testing.T, s *state.State, task nexus.Task) *state.TaskState {
 // sought records that a task was to fix a criterion.
 func sought(s *state.State, task, criterion string) {
 	fault := nexus.CriterionFault{Criterion: criterion, Task: task, Signature: task}
-	s.Fixes.Apply(nexus.FaultSearchStarted{Attempt: nexus.AttemptID("fix." + task), Faults: []nexus.CriterionFault{fault}})
+	s.Fixes.Apply(nexus.CriterionDiagnosisStarted{Attempt: nexus.AttemptID("fix." + task), Faults: []nexus.CriterionFault{fault}})
 }
 
 // TestFaultsOnce looks at a check once that several criteria have.

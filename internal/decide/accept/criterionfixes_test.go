@@ -24,7 +24,7 @@ func TestFaults(t *testing.T) {
 	if len(all) != 1 || all[0].Criterion != "T1/AC-2" || all[0].Task != "FIX-1" {
 		t.Fatalf("%+v", all)
 	}
-	s.Fixes.Apply(nexus.FaultSearchStarted{Attempt: "fix.1", Faults: all})
+	s.Fixes.Apply(nexus.CriterionDiagnosisStarted{Attempt: "fix.1", Faults: all})
 	if again := accept.UnmetCriteria(s); len(again) != 0 {
 		t.Errorf("the same failure is looked at again: %+v", again)
 	}
@@ -78,7 +78,7 @@ func TestStale(t *testing.T) {
 	if fix.Strategy != nexus.TestAfter || fix.Criteria[0] != (nexus.Criterion{Text: "it sings"}) || !slices.Equal(fix.Files, []string{"a.go", "old_test.sh"}) || !strings.Contains(fix.Brief, "it sings") {
 		t.Errorf("%+v", fix)
 	}
-	s.Fixes.Apply(nexus.FaultSearchStarted{Attempt: "fix.1", Faults: all})
+	s.Fixes.Apply(nexus.CriterionDiagnosisStarted{Attempt: "fix.1", Faults: all})
 	if again := accept.UnmetCriteria(s); len(again) != 0 {
 		t.Errorf("it is looked at again: %+v", again)
 	}
@@ -128,7 +128,7 @@ func TestAnew(t *testing.T) {
 		}
 		wrote(task, "old_test.sh")
 		task.Criteria = []nexus.Criterion{{Text: "it sings"}}
-		s.Fixes.Apply(nexus.FaultSearchStarted{Attempt: "fix.1", Faults: accept.UnmetCriteria(s)})
+		s.Fixes.Apply(nexus.CriterionDiagnosisStarted{Attempt: "fix.1", Faults: accept.UnmetCriteria(s)})
 		fix := planned(accept.FixTask(s, s.Fixes.All[0]))
 		k := wrote(fix, "new_test.sh")
 		if c.edit == nil {

@@ -160,10 +160,10 @@ func appendUnique(all []string, s string) []string {
 	return append(all, s)
 }
 
-// UnshownCriteria returns, of the given criteria, the numbers of those that would not count
+// UnprovenCriteria returns, of the given criteria, the numbers of those that would not count
 // as met on a tree whose gates passed, and why the first would not. Checks are the results of
 // tests that were written for them; waived are those that a person waived.
-func UnshownCriteria(t nexus.Task, weighed []nexus.CriterionGateEvidence, checks []nexus.CriterionTest, waived []int) (open []int, why string) {
+func UnprovenCriteria(t nexus.Task, weighed []nexus.CriterionGateEvidence, checks []nexus.CriterionTest, waived []int) (open []int, why string) {
 	for _, s := range weighed {
 		if s.By != "" || s.Left || slices.Contains(waived, s.Number) || s.Number > len(t.Criteria) {
 			continue

@@ -137,7 +137,7 @@ func TestWeigh(t *testing.T) {
 		if len(all) != 1 || all[0].By != c.by || all[0].Left || !strings.Contains(all[0].Why, c.why) || all[0].Number != 1 || all[0].Of != state.CriterionFingerprint(c.work.Task, 1) {
 			t.Errorf("%s: %+v", name, all)
 		}
-		open, why := accept.UnshownCriteria(c.work.Task, all, nil, nil)
+		open, why := accept.UnprovenCriteria(c.work.Task, all, nil, nil)
 		if (len(open) == 0) != (c.by != "") || (why == "") != (c.by != "") {
 			t.Errorf("%s: %v %s", name, open, why)
 		}
@@ -278,7 +278,7 @@ func TestUnshown(t *testing.T) {
 		"a person signed another":  {nil, []int{2}, true},
 		"neither check nor reason": {[]nexus.CriterionTest{{Number: 1, Of: of}}, nil, true},
 	} {
-		if open, why := accept.UnshownCriteria(task, weighed, c.checks, c.waived); (len(open) > 0) != c.open || c.open && !strings.Contains(why, "T1/AC-1 is unknown: nothing bears on it") {
+		if open, why := accept.UnprovenCriteria(task, weighed, c.checks, c.waived); (len(open) > 0) != c.open || c.open && !strings.Contains(why, "T1/AC-1 is unknown: nothing bears on it") {
 			t.Errorf("%s: %v %s", name, open, why)
 		}
 	}

@@ -184,7 +184,7 @@ func TestRests(t *testing.T) {
 	s.took("loop-1", wanted("a", 1))
 	s.onto("loop-1", nexus.Theme+"a")
 	const waits = "1 result waits for a person, and no more may (improve.waiting): 1m0s"
-	if got := rest(improveloop.LoopDecisionInputs{}, nexus.ImproveCycleStarted{Cycle: 2}, nexus.ImproveCycleSearched{Cycle: 2}); !s.l.IsFull() || got != waits {
+	if got := rest(improveloop.LoopDecisionInputs{}, nexus.ImproveCycleStarted{Cycle: 2}, nexus.ImproveCycleSearched{Cycle: 2}); !s.l.HasNoFreeSlot() || got != waits {
 		t.Error(got)
 	}
 	s.now = now
@@ -193,7 +193,7 @@ func TestRests(t *testing.T) {
 		t.Errorf("beyond its end: %s", got)
 	}
 	s.hear(nexus.WaitingResultDecided{Item: "loop-1", How: nexus.ResultMerged})
-	if s.l.IsFull() {
+	if s.l.HasNoFreeSlot() {
 		t.Error("it is full, and nothing waits")
 	}
 }

@@ -196,8 +196,8 @@ func (l *ImproveLoop) isFull() bool {
 	return l.Rules.Waiting > 0 && len(l.WaitingItems()) >= l.Rules.Waiting
 }
 
-// IsFull reports whether a cycle needs no search because nothing could be started.
-func (l *ImproveLoop) IsFull() bool { return l.isFull() }
+// HasNoFreeSlot reports whether a cycle needs no search because nothing could be started.
+func (l *ImproveLoop) HasNoFreeSlot() bool { return l.isFull() }
 
 // endIfDue ends the loop if there is a reason and nothing is in progress.
 func (l *ImproveLoop) endIfDue(w LoopDecisionInputs) []nexus.Fact {
@@ -208,9 +208,9 @@ func (l *ImproveLoop) endIfDue(w LoopDecisionInputs) []nexus.Fact {
 	switch {
 	case l.Drain != "":
 		return ended(nexus.StatusStopped, l.Drain)
-	case over && l.isBlockedOutside() && !l.again.IsZero():
+	case over && l.failedForOutsideReason() && !l.again.IsZero():
 		return ended(nexus.StatusLimit, unableWhy+l.Why)
-	case over && l.isBlockedOutside(), l.Unable >= mostFails && l.again.IsZero():
+	case over && l.failedForOutsideReason(), l.Unable >= mostFails && l.again.IsZero():
 		return ended(nexus.StatusFailed, unableWhy+l.Why)
 	case l.Fails >= mostFails || over && l.Fails > 0:
 		return ended(nexus.StatusFailed, "the search for work failed: "+l.Why)
@@ -224,7 +224,7 @@ func (l *ImproveLoop) endIfDue(w LoopDecisionInputs) []nexus.Fact {
 		return ended(nexus.StatusDone, l.cyclesText())
 	case l.isOutOfMoney():
 		return ended(nexus.StatusLimit, fmt.Sprintf("%s of the budget of %s are spent", l.Spent, l.Rules.Budget))
-	case l.Rules.Empty && !l.isBlockedOutside() && l.Looked != nil && l.Cycle > 0 && l.took == 0 && len(l.eligibleItems(w)) == 0 && !l.isFull():
+	case l.Rules.Empty && !l.failedForOutsideReason() && l.Looked != nil && l.Cycle > 0 && l.took == 0 && len(l.eligibleItems(w)) == 0 && !l.isFull():
 		return ended(nexus.StatusDone, "there is nothing left to do")
 	}
 	return nil
@@ -330,7 +330,7 @@ func (l *ImproveLoop) startCycleOrPause(w LoopDecisionInputs) []nexus.Fact {
 		return begin("")
 	case l.Cycle == 0 && w.Due != nil:
 		return l.pauseUntilWork(w, "it waits for its time")
-	case l.isBlockedOutside():
+	case l.failedForOutsideReason():
 		return l.pauseUntilWork(w, unableWhy+l.Why)
 	case l.Cycle == 0, l.took > 0:
 		return begin("")
@@ -348,14 +348,14 @@ const quietWhy = "quiet hours"
 // unableWhy starts the reason for the rest or end of a loop that cannot work on its findings.
 const unableWhy = "no work can be done now: "
 
-// isBlockedOutside reports whether the last work failed for an outside reason, which may affect other
+// failedForOutsideReason reports whether the last work failed for an outside reason, which may affect other
 // findings too.
-func (l *ImproveLoop) isBlockedOutside() bool { return l.Unable > 0 }
+func (l *ImproveLoop) failedForOutsideReason() bool { return l.Unable > 0 }
 
 // pauseUntilWork rests until there may be work.
 func (l *ImproveLoop) pauseUntilWork(w LoopDecisionInputs, why string) []nexus.Fact {
 	f, from := nexus.LoopPauseStarted{Why: why, Idle: true}, w.Now
-	if l.isBlockedOutside() && l.again.After(from) {
+	if l.failedForOutsideReason() && l.again.After(from) {
 		from = l.again
 	}
 	switch {
@@ -363,7 +363,7 @@ func (l *ImproveLoop) pauseUntilWork(w LoopDecisionInputs, why string) []nexus.F
 		f.Until = w.Due(from)
 	case from.After(w.Now):
 		f.Until = from
-	case l.Rules.Watch != "" && l.Fails == 0 && !l.isFull() && !l.isBlockedOutside():
+	case l.Rules.Watch != "" && l.Fails == 0 && !l.isFull() && !l.failedForOutsideReason():
 		// until it is woken
 	default:
 		f.For = l.pauseDuration()

@@ -123,9 +123,9 @@ func removeBackslashes(s string, quoted bool) string {
 // isOption reports whether the word is an option.
 func (w argumentWord) isOption() bool { return len(w.text) > 1 && w.text[0] == '-' }
 
-// namesExternal reports whether an operand of an installation names something that is not a file
+// namesExternalPackage reports whether an operand of an installation names something that is not a file
 // of the tree.
-func (w argumentWord) namesExternal() bool {
+func (w argumentWord) namesExternalPackage() bool {
 	return !w.isOption() && !w.dynamic && w.text != "" && !strings.HasPrefix(w.text, ".") && !strings.HasPrefix(w.text, "/") && !strings.HasPrefix(w.text, "file:") &&
 		(strings.Contains(w.text, "://") || !packageFile.MatchString(w.text))
 }

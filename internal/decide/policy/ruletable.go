@@ -194,7 +194,7 @@ func (r programRule) matchesOperands(operands []argumentWord) bool {
 		return len(operands) == 0 && slices.Contains(r.verbs, ".") ||
 			len(operands) > 0 && !slices.ContainsFunc(operands, func(w argumentWord) bool { return w.dynamic || !slices.Contains(r.verbs, w.text) })
 	case len(r.verbs) == 0:
-		return !r.external || slices.ContainsFunc(operands, argumentWord.namesExternal)
+		return !r.external || slices.ContainsFunc(operands, argumentWord.namesExternalPackage)
 	case len(operands) == 0:
 		return slices.Contains(r.verbs, ".")
 	}
@@ -207,7 +207,7 @@ func (r programRule) matchesOperands(operands []argumentWord) bool {
 		if operands[0].text != verb {
 			rest = rest[1:]
 		}
-		return (!r.one || len(rest) < 2) && (!r.external || slices.ContainsFunc(rest, argumentWord.namesExternal)) && (!r.version || slices.ContainsFunc(rest, argumentWord.hasVersion))
+		return (!r.one || len(rest) < 2) && (!r.external || slices.ContainsFunc(rest, argumentWord.namesExternalPackage)) && (!r.version || slices.ContainsFunc(rest, argumentWord.hasVersion))
 	})
 }
 

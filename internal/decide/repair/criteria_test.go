@@ -22,8 +22,8 @@ func TestUnshown(t *testing.T) {
 		Move: repair.Write, Role: nexus.Coder, Cause: nexus.AcceptGate + "sh x_test.sh", Why: "it fails",
 		Findings: []nexus.Finding{{Gate: nexus.AcceptGate + "sh x_test.sh", File: "x_test.sh", Message: "criterion 1: it fails"}},
 	}
-	told := repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: repair.UnshownCause, Why: why}
-	again := join(asked, wrote(3, coder, repair.UnshownCause), judgeFindings(nexus.Pass, ""))
+	told := repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: repair.UnprovenCause, Why: why}
+	again := join(asked, wrote(3, coder, repair.UnprovenCause), judgeFindings(nexus.Pass, ""))
 	park := repair.RepairStep{Move: repair.End, Outcome: nexus.Unverified, Why: why}
 	for name, c := range map[string]struct {
 		facts []nexus.Fact

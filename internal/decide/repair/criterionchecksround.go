@@ -32,7 +32,7 @@ func decideAfterGreenGates(t *state.TaskState, a *state.AttemptState, l nexus.Li
 		return step
 	}
 	if facts.Unshown != "" {
-		return decideAfterUnshownCriterion(t, a, l, facts)
+		return decideAfterUnprovenCriterion(t, a, l, facts)
 	}
 	if step, ok := decideIndependentCheck(t, a, l, facts); ok {
 		return step

@@ -7,9 +7,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// UnshownCause is the cause of a round in which the author of work that passed is told that a
+// UnprovenCause is the cause of a round in which the author of work that passed is told that a
 // criterion has no evidence, and why.
-const UnshownCause = "unshown"
+const UnprovenCause = "unshown"
 
 // decideAfterUnclearGate tells the author of work once that a gate could not decide whether it is right: its
 // tests may be skipped, or print unknown output. After that it is left to a person, and so is
@@ -25,14 +25,14 @@ func decideAfterUnclearGate(t *state.TaskState, a *state.AttemptState, l nexus.L
 	return stepOrEnd(beginRound(t, a, l, RepairStep{Role: firstWriterRole(t), Cause: v.Gate, Findings: decidingFindings(a.LastRound()), Why: v.Why}), end)
 }
 
-// decideAfterUnshownCriterion is [decideAfterUnclearGate] for a criterion without evidence on a tree that passed, for example if
+// decideAfterUnprovenCriterion is [decideAfterUnclearGate] for a criterion without evidence on a tree that passed, for example if
 // the tests of the change pass without the rest of it.
-func decideAfterUnshownCriterion(t *state.TaskState, a *state.AttemptState, l nexus.Limits, facts AttemptTreeFacts) RepairStep {
+func decideAfterUnprovenCriterion(t *state.TaskState, a *state.AttemptState, l nexus.Limits, facts AttemptTreeFacts) RepairStep {
 	end := RepairStep{Move: End, Outcome: nexus.Unverified, Why: facts.Unshown}
-	if countRounds(a, UnshownCause) > 0 || facts.Untouched {
+	if countRounds(a, UnprovenCause) > 0 || facts.Untouched {
 		return end
 	}
-	return stepOrEnd(beginRound(t, a, l, RepairStep{Role: firstWriterRole(t), Cause: UnshownCause, Why: facts.Unshown}), end)
+	return stepOrEnd(beginRound(t, a, l, RepairStep{Role: firstWriterRole(t), Cause: UnprovenCause, Why: facts.Unshown}), end)
 }
 
 // stepOrEnd returns a step that writes, or the end if no round is left for it.

@@ -77,8 +77,8 @@ func endResubmission(t *state.TaskState, a *state.AttemptState, facts AttemptTre
 	switch {
 	case !judged:
 		at, refusal = n-1, facts.Refused
-	case refusal.By == "" && facts.Unshown != "" && r.Cause == UnshownCause:
-		refusal = TreeObjection{UnshownCause, facts.Unshown, nexus.Unverified}
+	case refusal.By == "" && facts.Unshown != "" && r.Cause == UnprovenCause:
+		refusal = TreeObjection{UnprovenCause, facts.Unshown, nexus.Unverified}
 	case refusal.By == "":
 		refusal = treeRefutedByCheck(a, tree)
 	}

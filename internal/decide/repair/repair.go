@@ -270,7 +270,7 @@ func decideGateNotRun(t *state.TaskState, a *state.AttemptState, l nexus.Limits,
 	}
 	if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest && !isTestNeedGuessed(t, a) {
 		if facts.Unshown != "" {
-			return decideAfterUnshownCriterion(t, a, l, facts)
+			return decideAfterUnprovenCriterion(t, a, l, facts)
 		}
 		return editOrReview(t, a, l, facts)
 	}

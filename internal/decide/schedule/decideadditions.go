@@ -34,7 +34,7 @@ func settleAddRequest(s *state.State, r state.PendingRequest, no func(string, ..
 	if !s.Planned || !IsSingleTask(a.Task, s.Limits.Size) || !hasRoomForItem(s, a) {
 		return yes()
 	}
-	fs, err := joinTasks(s, a, []nexus.Task{a.Task})
+	fs, err := taskAdditionFacts(s, a, []nexus.Task{a.Task})
 	if err != nil {
 		return no("%v", err)
 	}
@@ -148,16 +148,16 @@ func askAboutAddition(s *state.State, a *state.RunAddition, id string, now time.
 
 // joinTasksOrFail returns the facts that add tasks to the run, or that reject them with a reason.
 func joinTasksOrFail(s *state.State, a *state.RunAddition, tasks []nexus.Task) []nexus.Fact {
-	fs, err := joinTasks(s, a, tasks)
+	fs, err := taskAdditionFacts(s, a, tasks)
 	if err != nil {
 		return factList(nexus.AdditionPlanningFailed{Request: a.Seq, Why: err.Error()})
 	}
 	return fs
 }
 
-// joinTasks returns the facts that add tasks to the run, under unused names. Tasks without needs
+// taskAdditionFacts returns the facts that add tasks to the run, under unused names. Tasks without needs
 // get those of the addition.
-func joinTasks(s *state.State, a *state.RunAddition, tasks []nexus.Task) ([]nexus.Fact, error) {
+func taskAdditionFacts(s *state.State, a *state.RunAddition, tasks []nexus.Task) ([]nexus.Fact, error) {
 	needs := slices.Clone(a.Task.Needs)
 	for _, id := range a.Task.Needs {
 		t := s.TaskByID(id)

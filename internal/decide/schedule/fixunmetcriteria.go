@@ -19,12 +19,12 @@ func fixUnmetCriteria(s *state.State) []nexus.Fact {
 	if fs := planFixes(s); fs != nil {
 		return fs
 	}
-	sought := nexus.FaultSearchStarted{}
+	sought := nexus.CriterionDiagnosisStarted{}
 	switch {
 	case m != nil && m.Stage == state.Waiting && m.Base == s.Tip && !isLostTooOften(s, m):
-		sought = nexus.FaultSearchStarted{Attempt: m.ID, Faults: s.Fixes.LastFaults()}
+		sought = nexus.CriterionDiagnosisStarted{Attempt: m.ID, Faults: s.Fixes.LastFaults()}
 	case s.Fixes.Rounds < s.Limits.Fixes:
-		sought = nexus.FaultSearchStarted{Attempt: nexus.AttemptID(fmt.Sprintf("fix.%d", s.Fixes.Rounds+1)), Faults: accept.UnmetCriteria(s)}
+		sought = nexus.CriterionDiagnosisStarted{Attempt: nexus.AttemptID(fmt.Sprintf("fix.%d", s.Fixes.Rounds+1)), Faults: accept.UnmetCriteria(s)}
 	}
 	switch {
 	case len(sought.Faults) == 0:

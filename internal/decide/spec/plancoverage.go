@@ -157,8 +157,8 @@ func namesExistingFile(text string, has func(file string) bool) bool {
 	})
 }
 
-// ClaimingTasks returns the tasks that claim to serve a statement.
-func ClaimingTasks(id string, tasks []nexus.Task) (all []nexus.TaskID) {
+// TasksForStatement returns the tasks that claim to serve a statement.
+func TasksForStatement(id string, tasks []nexus.Task) (all []nexus.TaskID) {
 	for _, t := range tasks {
 		if slices.Contains(t.Covers, id) {
 			all = append(all, t.ID)

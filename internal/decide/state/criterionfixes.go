@@ -24,7 +24,7 @@ type CriterionFixHistory struct {
 // Apply applies a fact. It ignores facts about anything else.
 func (b *CriterionFixHistory) Apply(f nexus.Fact) {
 	switch f := f.(type) {
-	case nexus.FaultSearchStarted:
+	case nexus.CriterionDiagnosisStarted:
 		if f.Attempt == b.Round {
 			return // the round continues
 		}

@@ -11,8 +11,8 @@ func TestFixes(t *testing.T) {
 	var b state.CriterionFixHistory
 	one := []nexus.CriterionFault{{Criterion: "T1/AC-1", Task: "FIX-1", Signature: "a"}}
 	two := []nexus.CriterionFault{{Criterion: "T1/AC-1", Task: "FIX-2", Signature: "b"}}
-	b.Apply(nexus.FaultSearchStarted{Attempt: "fix.1", Faults: one})
-	b.Apply(nexus.FaultSearchStarted{Attempt: "fix.1", Faults: one})
+	b.Apply(nexus.CriterionDiagnosisStarted{Attempt: "fix.1", Faults: one})
+	b.Apply(nexus.CriterionDiagnosisStarted{Attempt: "fix.1", Faults: one})
 	if b.Rounds != 1 || len(b.All) != 1 || !b.HasFault("T1/AC-1", "a") || b.HasFault("T1/AC-1", "b") || b.Found {
 		t.Errorf("going on counts: %+v", b)
 	}
@@ -23,7 +23,7 @@ func TestFixes(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	b.Apply(nexus.FixTasksPlanned{Round: 1, Tasks: []nexus.TaskID{"FIX-1"}})
-	b.Apply(nexus.FaultSearchStarted{Attempt: "fix.2", Faults: two})
+	b.Apply(nexus.CriterionDiagnosisStarted{Attempt: "fix.2", Faults: two})
 	if b.Found || b.Planned != 1 || b.Rounds != 2 || len(b.LastFaults()) != 1 || b.LastFaults()[0].Task != "FIX-2" || len(b.FaultsOf("T1/AC-1")) != 2 {
 		t.Errorf("%+v", b)
 	}
@@ -33,7 +33,7 @@ func TestFixes(t *testing.T) {
 // the criterion was revised: of any other the commit is where it began to fail.
 func TestWithout(t *testing.T) {
 	var b state.CriterionFixHistory
-	b.Apply(nexus.FaultSearchStarted{Attempt: "fix.1", Faults: []nexus.CriterionFault{
+	b.Apply(nexus.CriterionDiagnosisStarted{Attempt: "fix.1", Faults: []nexus.CriterionFault{
 		{Criterion: "T1/AC-1", Task: "FIX-1", Commit: "a", Kind: nexus.FaultInSource}, {Criterion: "T1/AC-2", Task: "FIX-2", Commit: "b", Kind: nexus.FaultStale},
 	}})
 	if one, two, none := b.CommitWithoutWork("FIX-1"), b.CommitWithoutWork("FIX-2"), b.CommitWithoutWork("T1"); one != "" || two != "b" || none != "" {

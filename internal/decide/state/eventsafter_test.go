@@ -267,11 +267,11 @@ func TestRiskIsOfATree(t *testing.T) {
 		"":                              {Tree: "t1", Risky: &nexus.ChangeRiskRated{Tree: "t1"}},
 		"it is risky: it is large":      {Tree: "t1", Risky: &nexus.ChangeRiskRated{Tree: "t1", Risky: []string{"it is large"}}},
 	} {
-		if got := s.ReviewReason(a); got != want {
+		if got := s.PersonReviewReason(a); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := s.ReviewReason(&state.AttemptState{}); got != "it is unknown how risky it is" {
+	if got := s.PersonReviewReason(&state.AttemptState{}); got != "it is unknown how risky it is" {
 		t.Error(got)
 	}
 }

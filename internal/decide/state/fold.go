@@ -66,8 +66,8 @@ func (s *State) foldFact(e nexus.Event) {
 		s.recordAssumption(f)
 	case nexus.ComplexityRatingStarted, nexus.ComplexityRatingEnded:
 		s.applyRoutes(f, e.At)
-	case nexus.FaultSearchStarted, nexus.CriterionFaultsFound, nexus.FixTasksPlanned:
-		s.applyFixes(f, e.At)
+	case nexus.CriterionDiagnosisStarted, nexus.CriterionFaultsFound, nexus.FixTasksPlanned:
+		s.applyCriterionFixes(f, e.At)
 	case nexus.AdditionPlanningStarted, nexus.AdditionTasksProposed, nexus.AdditionPlanningFailed, nexus.TasksAdded:
 		s.applyAddition(f, e.At)
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.AgentTurnInterrupted, nexus.TaskRetried, nexus.StartTierChosen, nexus.TaskEscalated, nexus.ReplanRequested, nexus.ReplanDecided, nexus.CriterionRevised,
@@ -369,11 +369,11 @@ func (s *State) applyRoutes(f nexus.Fact, at time.Time) {
 	}
 }
 
-// applyFixes applies facts about criteria that are not met.
-func (s *State) applyFixes(f nexus.Fact, at time.Time) {
+// applyCriterionFixes applies facts about criteria that are not met.
+func (s *State) applyCriterionFixes(f nexus.Fact, at time.Time) {
 	s.Fixes.Apply(f)
 	switch f := f.(type) {
-	case nexus.FaultSearchStarted:
+	case nexus.CriterionDiagnosisStarted:
 		if s.attempts[f.Attempt] == nil {
 			s.Mending = &AttemptState{ID: f.Attempt, Base: s.Tip, Began: at, Active: at}
 			s.attempts[f.Attempt] = s.Mending

@@ -171,7 +171,7 @@ func TestReopenedRunForgetsLosses(t *testing.T) {
 	folds(t, s, accepted("T1", "T1.1", "c0", "w1")...)
 	folds(t, s, nexus.LandingStarted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, nexus.AttemptLost{Attempt: "T1.1-merge", Counted: true},
 		nexus.TaskSplitStarted{Attempt: "split.1", Task: "T2"}, nexus.AttemptLost{Attempt: "split.1", Counted: true},
-		nexus.FaultSearchStarted{Attempt: "fix.1"}, nexus.AttemptLost{Attempt: "fix.1", Counted: true},
+		nexus.CriterionDiagnosisStarted{Attempt: "fix.1"}, nexus.AttemptLost{Attempt: "fix.1", Counted: true},
 		nexus.TargetBranchMoved{Commit: "m1"}, nexus.TargetMergeStarted{Attempt: "land.1", Onto: "m1"}, nexus.AttemptLost{Attempt: "land.1", Counted: true})
 	all := []nexus.AttemptID{"plan.1", "T1.1-merge", "split.1", "fix.1", "land.1"}
 	for _, id := range all {

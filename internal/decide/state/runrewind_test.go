@@ -22,7 +22,7 @@ func TestGoingBackEndsWhatWasUnderWay(t *testing.T) {
 		nexus.QuestionAsked{ID: "q2", Text: "publish?"}, nexus.QuestionAnswered{ID: "q2", Text: "yes", By: "ada"})
 	folds(t, s, nexus.TaskSplitStarted{Attempt: "split.1", Task: "T4"}, added("i1"))
 	sought := s.Seq
-	folds(t, s, nexus.AdditionPlanningStarted{Attempt: "add.1", Request: sought}, nexus.FaultSearchStarted{Attempt: "fix.1", Faults: []nexus.CriterionFault{{Criterion: "T1/AC-1"}}},
+	folds(t, s, nexus.AdditionPlanningStarted{Attempt: "add.1", Request: sought}, nexus.CriterionDiagnosisStarted{Attempt: "fix.1", Faults: []nexus.CriterionFault{{Criterion: "T1/AC-1"}}},
 		nexus.TargetBranchMoved{Commit: "m1"}, nexus.RunDrainStarted{})
 	point := s.Seq
 	next(t, s, nexus.GateJudged{Attempt: "T3.1", Evidence: nexus.GateEvidence{Gate: "test", State: nexus.Pass, Tree: "t9"}})

@@ -15,14 +15,14 @@ import (
 // folded for themselves. What only people read of a run is computed from it, or folded beside it, in view.
 // One goroutine owns it; other goroutines get a [WorkerView] or a clone.
 type State struct {
-	PlanProgress     // how the plan is made and agreed to
-	ComplexityRating // which tasks a model was asked to rate
-	BranchState      // the run's branch, and the attempts that wait to land on it
-	DeliveryState    // the end of the run and its result
-	PeopleState      // what people asked for, and what they are asked
-	MoneyState       // what the run costs and may cost
-	RunPoints        // points that a person may go back to
-	RunClock         // the run's times
+	PlanProgress            // how the plan is made and agreed to
+	ComplexityRating        // which tasks a model was asked to rate
+	BranchState             // the run's branch, and the attempts that wait to land on it
+	DeliveryState           // the end of the run and its result
+	RequestAndQuestionState // what people asked for, and what they are asked
+	MoneyState              // what the run costs and may cost
+	RunPoints               // points that a person may go back to
+	RunClock                // the run's times
 
 	Run     nexus.RunID
 	Goal    nexus.GoalAccepted

@@ -51,8 +51,8 @@ type DeliveryState struct {
 	out     bool // the landed commits were published, now or before
 }
 
-// PeopleState is what people asked for, and what they are asked.
-type PeopleState struct {
+// RequestAndQuestionState is what people asked for, and what they are asked.
+type RequestAndQuestionState struct {
 	Alone     bool             // no person answers questions
 	Patience  time.Duration    // how long questions wait for an answer; 0: forever
 	Requests  []PendingRequest // open requests, in order

@@ -171,8 +171,8 @@ func (s *State) LandingApprover(t *TaskState, a *AttemptState) string {
 	return ""
 }
 
-// ReviewReason returns why a person must review an attempt's work before it lands, or "".
-func (s *State) ReviewReason(a *AttemptState) string {
+// PersonReviewReason returns why a person must review an attempt's work before it lands, or "".
+func (s *State) PersonReviewReason(a *AttemptState) string {
 	switch s.Limits.Review.People {
 	case "", nexus.ReviewNone:
 		return ""
@@ -201,7 +201,7 @@ func (s *State) LandingHoldReason(t *TaskState, a *AttemptState) string {
 		}
 		return fmt.Sprintf("unresolved: %s", strings.Join(names, ", "))
 	}
-	if why := s.ReviewReason(a); why != "" && s.LandingApprover(t, a) == "" {
+	if why := s.PersonReviewReason(a); why != "" && s.LandingApprover(t, a) == "" {
 		return why
 	}
 	return ""

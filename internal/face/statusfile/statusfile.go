@@ -23,7 +23,7 @@ type File struct {
 	Run           StatusRun       `json:"run"`
 	Progress      TaskProgress    `json:"progress"`
 	Cost          StatusCost      `json:"cost"`
-	Current       *CurrentStory   `json:"current"`    // null while no task is in progress
+	Current       *CurrentTask    `json:"current"`    // null while no task is in progress
 	Iterations    int             `json:"iterations"` // attempts started
 	UpdatedAt     MillisecondTime `json:"updatedAt"`
 	DurationMs    int64           `json:"durationMs"`
@@ -86,8 +86,8 @@ type StatusCost struct {
 	Limit *nexus.Money `json:"limit"` // null without a limit
 }
 
-// CurrentStory is the task that was started last and is still in progress.
-type CurrentStory struct {
+// CurrentTask is the task that was started last and is still in progress.
+type CurrentTask struct {
 	StoryID     nexus.TaskID          `json:"storyId"`
 	Title       string                `json:"title"`
 	Complexity  string                `json:"complexity"` // simple, medium, complex, expert
@@ -184,7 +184,7 @@ func isActive(t view.TaskView) bool {
 	return t.Status == nexus.Running || t.Status == nexus.Reviewing || t.Status == nexus.Boarding
 }
 
-func currentStory(s *state.State, r view.RunView) *CurrentStory {
+func currentStory(s *state.State, r view.RunView) *CurrentTask {
 	var t *state.TaskState
 	var row view.TaskView
 	for _, x := range r.Tasks {
@@ -197,7 +197,7 @@ func currentStory(s *state.State, r view.RunView) *CurrentStory {
 		return nil
 	}
 	a := t.CurrentAttempt()
-	c := &CurrentStory{
+	c := &CurrentTask{
 		StoryID: t.ID, Title: t.Title, Complexity: complexityOf(t),
 		TDDStrategy: cmp.Or(a.Strategy, nexus.TestAfter), Model: string(a.Tier), Attempt: len(t.Attempts), Phase: phaseOf(row, a),
 	}

@@ -13,7 +13,7 @@ import (
 
 // askHooks runs the hooks of a point that may refuse, one after the other until one does, and
 // records the result of each. It returns the hook that refused, and why.
-func (m *LocalExecutor) askHooks(ctx context.Context, e hookcmd.HookEvent, d worker.AttemptRecorder) (hook, why string, err error) {
+func (m *LocalExecutor) askHooks(ctx context.Context, e hookcmd.HookEvent, d worker.AttemptFactRecorder) (hook, why string, err error) {
 	for _, h := range hookcmd.HooksAtPoint(m.Hooks, e.Point) {
 		o, err := m.runHookUntilDrain(ctx, h, e, d)
 		if err != nil {
@@ -31,7 +31,7 @@ func (m *LocalExecutor) askHooks(ctx context.Context, e hookcmd.HookEvent, d wor
 }
 
 // runHookUntilDrain runs a hook, and cancels it when the run stops its workers.
-func (m *LocalExecutor) runHookUntilDrain(ctx context.Context, h hookcmd.DeclaredHook, e hookcmd.HookEvent, d worker.AttemptRecorder) (hookcmd.HookOutcome, error) {
+func (m *LocalExecutor) runHookUntilDrain(ctx context.Context, h hookcmd.DeclaredHook, e hookcmd.HookEvent, d worker.AttemptFactRecorder) (hookcmd.HookOutcome, error) {
 	ctx, stop := d.Spare(ctx, false)
 	defer stop()
 	return h.RunHook(ctx, m.Runner, e)
@@ -43,7 +43,7 @@ func (m *LocalExecutor) hookEvent(p nexus.HookPoint, v state.WorkerView) hookcmd
 }
 
 // askStartHooks asks the hooks whether work on the run may start.
-func (m *LocalExecutor) askStartHooks(ctx context.Context, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) askStartHooks(ctx context.Context, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	e := m.hookEvent(nexus.HookRunStart, v)
 	e.Resumed, e.Tasks = v.Resumed, len(v.Tasks)
 	hook, why, err := m.askHooks(ctx, e, d)
@@ -56,7 +56,7 @@ func (m *LocalExecutor) askStartHooks(ctx context.Context, v state.WorkerView, d
 // askLandingHooks asks the hooks whether the landed work may leave the private clone, in the form of f.
 // It returns the fact that it stays, nil if it may leave. Hooks can read the resulting files in
 // a tree.
-func (m *LocalExecutor) askLandingHooks(ctx context.Context, v state.WorkerView, f nexus.ResultPublished, d worker.AttemptRecorder) (facts []nexus.Fact, err error) {
+func (m *LocalExecutor) askLandingHooks(ctx context.Context, v state.WorkerView, f nexus.ResultPublished, d worker.AttemptFactRecorder) (facts []nexus.Fact, err error) {
 	if len(hookcmd.HooksAtPoint(m.Hooks, nexus.HookRunLand)) == 0 {
 		return nil, nil
 	}

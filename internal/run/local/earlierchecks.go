@@ -29,7 +29,7 @@ type EarlierCheckSettings struct {
 // per process: the first caller runs them, and the others do not wait. It returns the red ones,
 // in words for the planner. Red checks do not fail the run; if they cannot be repeated, that is
 // recorded, and does not fail it either.
-func (m *LocalExecutor) tryEarlierChecks(ctx context.Context, v state.WorkerView, d worker.AttemptRecorder) ([]string, error) {
+func (m *LocalExecutor) tryEarlierChecks(ctx context.Context, v state.WorkerView, d worker.AttemptFactRecorder) ([]string, error) {
 	g := &m.Regression
 	if g.Past == nil || g.Sample <= 0 || !g.tried.CompareAndSwap(false, true) {
 		return nil, nil

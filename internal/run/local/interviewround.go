@@ -13,7 +13,7 @@ import (
 
 // interviewRound runs one round with the interviewer, who only reads the repository. Each round is a
 // session of its own: days may pass between two.
-func (m *LocalExecutor) interviewRound(ctx context.Context, f nexus.InterviewRoundStarted, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) interviewRound(ctx context.Context, f nexus.InterviewRoundStarted, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	p := &planningSession{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", f.Attempt, nexus.Interviewer, f.Round))
 	var err error

@@ -13,7 +13,7 @@ import (
 // judgeLandedCriteria runs every command that checks a criterion of a landed task on the last tree: a task
 // that landed later may have broken an earlier result. All commands run even if some fail, and
 // the gates that they depend on run once for all.
-func (m *LocalExecutor) judgeLandedCriteria(ctx context.Context, c worker.TreeJudgeRequest, v state.WorkerView, evidence []nexus.GateEvidence, d worker.AttemptRecorder) ([]nexus.GateEvidence, error) {
+func (m *LocalExecutor) judgeLandedCriteria(ctx context.Context, c worker.TreeJudgeRequest, v state.WorkerView, evidence []nexus.GateEvidence, d worker.AttemptFactRecorder) ([]nexus.GateEvidence, error) {
 	done := map[string]bool{}
 	c.Task, c.Each = nexus.Task{}, true
 	for _, t := range v.Landed {

@@ -43,7 +43,7 @@ func (m *LocalExecutor) Now() time.Time { return m.Worker.Site.Now() }
 func (m *LocalExecutor) TimerAt(t time.Time) <-chan time.Time { return time.After(t.Sub(m.Now())) }
 
 // ExecuteIntent implements [runGates.IntentExecutor].
-func (m *LocalExecutor) ExecuteIntent(ctx context.Context, intent nexus.Fact, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) ExecuteIntent(ctx context.Context, intent nexus.Fact, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	switch f := intent.(type) {
 	case nexus.StartHooksAsked:
 		return m.askStartHooks(ctx, v, d)
@@ -55,7 +55,7 @@ func (m *LocalExecutor) ExecuteIntent(ctx context.Context, intent nexus.Fact, v 
 		return m.writeSpec(ctx, v, d)
 	case nexus.ComplexityRatingStarted:
 		return m.chooseStartTiers(ctx, f, v, d)
-	case nexus.FaultSearchStarted:
+	case nexus.CriterionDiagnosisStarted:
 		return criteriondiagnosis.FindFaults(ctx, m.Worker, v, f.Faults, d)
 	case nexus.TaskSplitStarted:
 		return m.splitTask(ctx, f, v, d)
@@ -87,7 +87,7 @@ func (m *LocalExecutor) ExecuteIntent(ctx context.Context, intent nexus.Fact, v 
 }
 
 // landAttempt lands an attempt, and removes its worktree once it landed.
-func (m *LocalExecutor) landAttempt(ctx context.Context, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) landAttempt(ctx context.Context, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	if err := CreateRunBranch(ctx, m.Worker.Trees, v); err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func CreateRunBranch(ctx context.Context, trees *worktree.Store, v state.WorkerV
 
 // judgeFinalTree runs the gates on the last tree of the run, and those of all its packages. Results of
 // the landing are reused.
-func (m *LocalExecutor) judgeFinalTree(ctx context.Context, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) judgeFinalTree(ctx context.Context, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	s := m.Worker
 	hash, err := s.Trees.PrivateRepo().TreeID(ctx, v.Tip)
 	if err != nil {
@@ -162,7 +162,7 @@ func (m *LocalExecutor) judgeFinalTree(ctx context.Context, v state.WorkerView, 
 
 // publishResult puts the landed work on a branch of the user's repository, and moves the target to it
 // if the goal asks for that.
-func (m *LocalExecutor) publishResult(ctx context.Context, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) publishResult(ctx context.Context, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	f := nexus.ResultPublished{Branch: m.Branch, Commit: v.Tip}
 	if f.Branch == "" {
 		f.Branch = cmp.Or(m.Worker.Trees.Prefix, git.DefaultPrefix) + "/" + string(v.Run)
@@ -241,7 +241,7 @@ func landedText(n int) string {
 
 // publishHoldReason returns why the landed work is not published yet, or "": the run's level of approval
 // requires a person's consent, and no person gave it.
-func (m *LocalExecutor) publishHoldReason(ctx context.Context, v state.WorkerView, branch string, d worker.AttemptRecorder) (string, error) {
+func (m *LocalExecutor) publishHoldReason(ctx context.Context, v state.WorkerView, branch string, d worker.AttemptFactRecorder) (string, error) {
 	if !v.Limits.Approval.NeedsApproval(nexus.ApproveCommits) || v.TargetMerge.Asked != nil || v.Reverts { // the requester agreed
 		return "", nil
 	}

@@ -23,14 +23,14 @@ type planningSession struct {
 	Worker  *worker.AttemptWorker
 	view    state.WorkerView
 	a       *state.AttemptState // a private copy
-	desk    worker.AttemptRecorder
+	desk    worker.AttemptFactRecorder
 	tree    *worktree.AttemptTree
 	session nexus.SessionID
 	red     []string // checks of earlier runs that now fail
 }
 
 // makePlan lets the planner divide the goal into tasks, and returns invalid plans to it.
-func (m *LocalExecutor) makePlan(ctx context.Context, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) makePlan(ctx context.Context, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	p := &planningSession{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", p.a.ID, nexus.Planner))
 	var err error

@@ -16,7 +16,7 @@ import (
 
 // planAddition lets the planner make tasks of an addition to the run, with the same checks as for a
 // plan, on the work that has landed so far.
-func (m *LocalExecutor) planAddition(ctx context.Context, f nexus.AdditionPlanningStarted, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) planAddition(ctx context.Context, f nexus.AdditionPlanningStarted, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	if err := CreateRunBranch(ctx, m.Worker.Trees, v); err != nil {
 		return nil, err
 	}

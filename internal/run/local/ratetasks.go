@@ -30,7 +30,7 @@ var errJudging = errors.New("no answer in time")
 
 // chooseStartTiers asks plugins for the start tiers of tasks, and a model for the difficulty of those
 // without a proposal.
-func (m *LocalExecutor) chooseStartTiers(ctx context.Context, f nexus.ComplexityRatingStarted, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) chooseStartTiers(ctx context.Context, f nexus.ComplexityRatingStarted, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	proposed, err := m.askRouterPlugins(ctx, f, v, d)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (m *LocalExecutor) chooseStartTiers(ctx context.Context, f nexus.Complexity
 	if len(rest.Tasks) == 0 {
 		return []nexus.Fact{nexus.ComplexityRatingEnded{Attempt: f.Attempt, Routes: proposed}}, nil
 	}
-	told, err := m.rateTasks(ctx, rest, v, d)
+	told, err := m.rateTaskComplexity(ctx, rest, v, d)
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +54,9 @@ func (m *LocalExecutor) chooseStartTiers(ctx context.Context, f nexus.Complexity
 	return []nexus.Fact{told}, nil
 }
 
-// rateTasks asks a model for the difficulty of tasks. If the call fails, the result is that there is
+// rateTaskComplexity asks a model for the difficulty of tasks. If the call fails, the result is that there is
 // no rating. Only an end of the run, a refused budget and a fault of the journal are errors.
-func (m *LocalExecutor) rateTasks(ctx context.Context, f nexus.ComplexityRatingStarted, v state.WorkerView, d worker.AttemptRecorder) (nexus.ComplexityRatingEnded, error) {
+func (m *LocalExecutor) rateTaskComplexity(ctx context.Context, f nexus.ComplexityRatingStarted, v state.WorkerView, d worker.AttemptFactRecorder) (nexus.ComplexityRatingEnded, error) {
 	p := &planningSession{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Router))
 	kept := m.ratingCachePath(v, f.Tasks)
@@ -71,7 +71,7 @@ func (m *LocalExecutor) rateTasks(ctx context.Context, f nexus.ComplexityRatingS
 	p.tree = tree
 	timed, cancel := context.WithTimeoutCause(ctx, judging, errJudging)
 	defer cancel()
-	told.Routes, err = p.askForRatings(timed, f.Tasks, kept)
+	told.Routes, err = p.requestComplexityRatings(timed, f.Tasks, kept)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil || endsPlanning(err):
@@ -116,7 +116,7 @@ func readCachedRatings(kept string, ids []nexus.TaskID) ([]nexus.ComplexityRatin
 	return routes, err == nil && len(routes) > 0
 }
 
-func (p *planningSession) askForRatings(ctx context.Context, ids []nexus.TaskID, kept string) ([]nexus.ComplexityRating, error) {
+func (p *planningSession) requestComplexityRatings(ctx context.Context, ids []nexus.TaskID, kept string) ([]nexus.ComplexityRating, error) {
 	next, why := "", ""
 	if !p.hasBegun() {
 		next, why = tasksForRouter(p.session, p.view.Tasks, ids), "brief"

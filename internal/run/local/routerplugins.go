@@ -15,7 +15,7 @@ import (
 
 // askRouterPlugins asks plugins for the start tiers of tasks: each one only about those for which the
 // ones before it had no proposal.
-func (m *LocalExecutor) askRouterPlugins(ctx context.Context, f nexus.ComplexityRatingStarted, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.ComplexityRating, error) {
+func (m *LocalExecutor) askRouterPlugins(ctx context.Context, f nexus.ComplexityRatingStarted, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.ComplexityRating, error) {
 	var told []nexus.ComplexityRating
 	for _, p := range m.Worker.Site.Plugins.PluginsOfKind(nexus.PluginRouter) {
 		var outputs []*plugin.RouterOutput

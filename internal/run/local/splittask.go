@@ -14,7 +14,7 @@ import (
 )
 
 // splitTask lets the planner divide a task that is stuck into smaller ones.
-func (m *LocalExecutor) splitTask(ctx context.Context, f nexus.TaskSplitStarted, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) splitTask(ctx context.Context, f nexus.TaskSplitStarted, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	p := &planningSession{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Planner))
 	var err error

@@ -15,7 +15,7 @@ import (
 
 // writeSpec runs the sessions that write a spec. Each runs once, even if another process
 // continues after a crash.
-func (m *LocalExecutor) writeSpec(ctx context.Context, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (m *LocalExecutor) writeSpec(ctx context.Context, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	p := &planningSession{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	var err error
 	if p.tree, err = m.Worker.Trees.AddTree(ctx, v.Run, p.a.ID, p.a.Base); err != nil {

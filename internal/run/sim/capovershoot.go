@@ -69,7 +69,7 @@ func MeasureOvershoot(seed uint64, n int) (CapOvershootReport, error) {
 	for range runtime.GOMAXPROCS(0) {
 		players.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(sizes)); i = next.Add(1) - 1 {
-				results[i] = playCrowd(seed+uint64(i), sizes[i], tariff) //nolint:gosec // i is not below 0
+				results[i] = playRunsConcurrently(seed+uint64(i), sizes[i], tariff) //nolint:gosec // i is not below 0
 			}
 		})
 	}
@@ -129,8 +129,8 @@ func (o *CapOvershootReport) addRun(r overshootRunResult, caps map[string]*CapOv
 	}
 }
 
-// playCrowd plays runs side by side in one virtual time, in the order of their events.
-func playCrowd(seed uint64, n int, t *toyworld.SimulatedCallPrices) []overshootRunResult {
+// playRunsConcurrently plays runs side by side in one virtual time, in the order of their events.
+func playRunsConcurrently(seed uint64, n int, t *toyworld.SimulatedCallPrices) []overshootRunResult {
 	dice := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // a seed must give the same dice
 	day := nexus.Money(0)
 	if dice.IntN(3) > 0 {
@@ -139,7 +139,7 @@ func playCrowd(seed uint64, n int, t *toyworld.SimulatedCallPrices) []overshootR
 	days, shared := &audit.DayCharges{}, sharedDailySpending{}
 	runs, meters := make([]*runSimulator, n), make([]*audit.ChargeMeter, n)
 	for i := range runs {
-		s := newRunSimulator(toyworld.DrawCrowd(dice, t, day), rand.New(rand.NewPCG(seed, uint64(8+2*i))), rand.New(rand.NewPCG(seed, uint64(9+2*i)))) //nolint:gosec // as above
+		s := newRunSimulator(toyworld.RandomConcurrentRuns(dice, t, day), rand.New(rand.NewPCG(seed, uint64(8+2*i))), rand.New(rand.NewPCG(seed, uint64(9+2*i)))) //nolint:gosec // as above
 		s.now = eventtapetest.TapeStartTime().Add(time.Duration(dice.IntN(int(20 * time.Hour))))
 		m := audit.NewChargeMeter(fmt.Sprint(i), days)
 		s.world.Charges = m.RecordCharge

@@ -56,7 +56,7 @@ type stage struct {
 func (stage) Now() time.Time                        { return time.Now() }
 func (stage) TimerAt(at time.Time) <-chan time.Time { return time.After(time.Until(at)) }
 
-func (s stage) ExecuteIntent(ctx context.Context, intent nexus.Fact, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (s stage) ExecuteIntent(ctx context.Context, intent nexus.Fact, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	nap := func(ctx context.Context, d time.Duration) error {
 		select {
 		case <-time.After(d):
@@ -83,7 +83,7 @@ func TestConduct(t *testing.T) {
 func conduct(t *testing.T, seed uint64) {
 	t.Helper()
 	dice := rand.New(rand.NewPCG(seed, 4))
-	scenario := toyworld.DrawScenario(dice)
+	scenario := toyworld.RandomScenario(dice)
 	world := toyworld.NewWorld(scenario, rand.New(rand.NewPCG(seed, 5)), nil, t.Errorf)
 	books := audit.NewFactAudit(world, func(string) nexus.Money { return 0 }, t.Errorf)
 	j := &shared{memoryJournal: &memoryJournal{run: "r", now: time.Now, booked: books.RecordEvent, fault: func() error { return nil }, other: func() {}}}
@@ -173,7 +173,7 @@ func live(t *testing.T, j *shared, w stage, dice *rand.Rand, life int) (*state.S
 // idle is a world whose workers do what can be done again, for ever.
 type idle struct{ stage }
 
-func (idle) ExecuteIntent(ctx context.Context, intent nexus.Fact, _ state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (idle) ExecuteIntent(ctx context.Context, intent nexus.Fact, _ state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	_, landing := intent.(nexus.LandingStarted)
 	if _, ok := intent.(nexus.AttemptStarted); !ok && !landing {
 		return nil, errors.New("it has nothing else to do")

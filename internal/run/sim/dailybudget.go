@@ -52,7 +52,7 @@ func (p *simulatedDailyBudget) Others(day string) nexus.Money {
 // sharedDailySpending is the day's money of runs that continue side by side.
 type sharedDailySpending map[string]map[string]nexus.Money
 
-// runDailyBudgetShare is a run's part of a till.
+// runDailyBudgetShare is a run's part of the day's money.
 type runDailyBudgetShare struct {
 	till sharedDailySpending
 	run  string

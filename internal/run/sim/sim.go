@@ -87,8 +87,8 @@ func playSeed(seed uint64) SeedRunResult { return newSeedSim(seed).playRun(seed)
 
 // newSeedSim returns the run of a seed before it is opened.
 func newSeedSim(seed uint64) *runSimulator {
-	dice := rand.New(rand.NewPCG(seed, 1))                                                  //nolint:gosec // a seed must give the same dice
-	s := newRunSimulator(toyworld.DrawScenario(dice), dice, rand.New(rand.NewPCG(seed, 2))) //nolint:gosec // as above
+	dice := rand.New(rand.NewPCG(seed, 1))                                                    //nolint:gosec // a seed must give the same dice
+	s := newRunSimulator(toyworld.RandomScenario(dice), dice, rand.New(rand.NewPCG(seed, 2))) //nolint:gosec // as above
 	s.useDailyBudget(&simulatedDailyBudget{now: func() time.Time { return s.now }, pick: dice.IntN})
 	return s
 }

@@ -127,7 +127,7 @@ func (k *workerCoroutine) sleepVirtual(ctx context.Context, d time.Duration) err
 	return err
 }
 
-// Spare implements [worker.AttemptRecorder].
+// Spare implements [worker.AttemptFactRecorder].
 func (k *workerCoroutine) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
 	k.spare = &repeatableWorkPeriod{paid: paid}
 	return ctx, func() { k.spare = nil }
@@ -149,7 +149,7 @@ func (s *runSimulator) stopRepeatable(ctx context.Context) {
 	}
 }
 
-// Record implements [worker.AttemptRecorder].
+// Record implements [worker.AttemptFactRecorder].
 func (k *workerCoroutine) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return k.waitFor(func(turn int) {
 		k.sim.scheduleSoon(func() {
@@ -161,7 +161,7 @@ func (k *workerCoroutine) Record(ctx context.Context, facts ...nexus.Fact) error
 	})
 }
 
-// Reserve implements [worker.AttemptRecorder].
+// Reserve implements [worker.AttemptFactRecorder].
 func (k *workerCoroutine) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
 	err := k.waitForAnswer(ctx, func(answer func(run.WaitingWorkerReply)) error {
 		return k.sim.core.Reserve(ctx, r, done, func() bool { return k.gone != nil }, answer)
@@ -169,7 +169,7 @@ func (k *workerCoroutine) Reserve(ctx context.Context, r nexus.BudgetReserved, d
 	return k.answer.Guidance, err
 }
 
-// Ask implements [worker.AttemptRecorder].
+// Ask implements [worker.AttemptFactRecorder].
 func (k *workerCoroutine) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
 	err := k.waitForAnswer(ctx, func(answer func(run.WaitingWorkerReply)) error {
 		return k.sim.core.Ask(ctx, q, func() bool { return k.gone != nil }, answer)
@@ -192,7 +192,7 @@ func (k *workerCoroutine) waitForAnswer(ctx context.Context, queue func(func(run
 	})
 }
 
-// Known implements [worker.AttemptRecorder].
+// Known implements [worker.AttemptFactRecorder].
 func (k *workerCoroutine) Known(_ context.Context, tree, gate string) (nexus.GateEvidence, bool) {
 	return k.sim.core.State.KnownEvidence(tree, gate)
 }

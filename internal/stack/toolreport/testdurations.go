@@ -21,9 +21,9 @@ type TestDuration struct {
 func TestDurationsReader(format string, args, lone []string) (more []string, reads func(printed string) []TestDuration, ok bool) {
 	switch {
 	case format == "pytest" && slices.ContainsFunc(args, func(word string) bool { return strings.HasSuffix(word, "pytest") }):
-		return []string{"--durations=20", "-vv"}, pytestDurations, true
+		return []string{"--durations=20", "-vv"}, parsePytestDurations, true
 	case len(lone) > 1 && lone[0] == "node" && lone[1] == "--test":
-		return nil, nodeTestDurations, true
+		return nil, parseNodeTestDurations, true
 	}
 	return nil, nil, false
 }
@@ -35,9 +35,9 @@ var (
 	pytestTook = regexp.MustCompile(`^([\d.]+)s (?:call|setup|teardown)\s+(\S.*)$`)
 )
 
-// nodeTestDurations reads the output of node --test: TAP, or a list for people. It skips groups of
+// parseNodeTestDurations reads the output of node --test: TAP, or a list for people. It skips groups of
 // tests.
-func nodeTestDurations(printed string) []TestDuration {
+func parseNodeTestDurations(printed string) []TestDuration {
 	var all []TestDuration
 	name, groups := "", map[string]bool{}
 	for line := range strings.Lines(printed) {
@@ -56,8 +56,8 @@ func nodeTestDurations(printed string) []TestDuration {
 	return SortBySlowest(slices.DeleteFunc(all, func(t TestDuration) bool { return groups[t.Name] }))
 }
 
-// pytestDurations reads the slowest durations that pytest lists; the setup of a test counts.
-func pytestDurations(printed string) []TestDuration {
+// parsePytestDurations reads the slowest durations that pytest lists; the setup of a test counts.
+func parsePytestDurations(printed string) []TestDuration {
 	var all []TestDuration
 	for line := range strings.Lines(printed) {
 		if m := pytestTook.FindStringSubmatch(strings.TrimSpace(line)); m != nil {

@@ -103,14 +103,14 @@ func FuzzOutdated(f *testing.F) {
 // TestTimes reads how long tests took.
 func TestTimes(t *testing.T) {
 	tap := "TAP version 13\n# Subtest: sums\n    # Subtest: waits\n    ok 1 - waits\n      ---\n      duration_ms: 6001.5\n      ...\n    1..1\nok 1 - sums\n  ---\n  duration_ms: 6003\n  type: 'suite'\n  ...\nok 2 - quick # SKIP\n  ---\n  duration_ms: 1\n"
-	if diff := cmp.Diff([]TestDuration{{"waits", 6.0015}, {"quick", 0.001}}, nodeTestDurations(tap)); diff != "" {
+	if diff := cmp.Diff([]TestDuration{{"waits", 6.0015}, {"quick", 0.001}}, parseNodeTestDurations(tap)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]TestDuration{{"waits", 6}}, nodeTestDurations("\u2714 waits (6000ms)\n")); diff != "" {
+	if diff := cmp.Diff([]TestDuration{{"waits", 6}}, parseNodeTestDurations("\u2714 waits (6000ms)\n")); diff != "" {
 		t.Error(diff)
 	}
 	pytest := "=== slowest 20 durations ===\n5.00s call     tests/test_a.py::test_wait[a b]\n0.50s setup    tests/test_a.py::test_wait[a b]\n0.01s call     tests/test_a.py::test_x\n"
-	if diff := cmp.Diff([]TestDuration{{"tests/test_a.py::test_wait[a b]", 5.5}, {"tests/test_a.py::test_x", 0.01}}, pytestDurations(pytest)); diff != "" {
+	if diff := cmp.Diff([]TestDuration{{"tests/test_a.py::test_wait[a b]", 5.5}, {"tests/test_a.py::test_x", 0.01}}, parsePytestDurations(pytest)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -118,7 +118,7 @@ func TestTimes(t *testing.T) {
 func FuzzTimes(f *testing.F) {
 	f.Add("ok 1 - a\n  duration_ms: 3\n1.0s call x::y\n\u2714 b (3ms)\n")
 	f.Fuzz(func(t *testing.T, printed string) {
-		for _, all := range [][]TestDuration{nodeTestDurations(printed), pytestDurations(printed)} {
+		for _, all := range [][]TestDuration{parseNodeTestDurations(printed), parsePytestDurations(printed)} {
 			for _, one := range all {
 				if one.Name == "" || one.Seconds < 0 {
 					t.Errorf("%+v", one)

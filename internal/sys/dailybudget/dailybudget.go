@@ -26,8 +26,8 @@ import (
 // keptDays is the number of days after which files are deleted.
 const keptDays = 8
 
-// Ledger is the share of one run in the daily budget. One goroutine owns it.
-type Ledger struct {
+// RunBudgetShare is the share of one run in the daily budget. One goroutine owns it.
+type RunBudgetShare struct {
 	dir  string
 	run  string // repository and run
 	now  func() time.Time
@@ -35,20 +35,20 @@ type Ledger struct {
 }
 
 // OpenShare returns the ledger of a run, named by repository and run, with its files in dir.
-func OpenShare(dir, run string, now func() time.Time) (*Ledger, error) {
+func OpenShare(dir, run string, now func() time.Time) (*RunBudgetShare, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, storageError("make", err)
 	}
-	return &Ledger{dir: dir, run: run, now: now, lock: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))}, nil
+	return &RunBudgetShare{dir: dir, run: run, now: now, lock: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))}, nil
 }
 
 // Close closes the lock file.
-func (p *Ledger) Close() error { return p.lock.Close() }
+func (p *RunBudgetShare) Close() error { return p.lock.Close() }
 
 // Claim sets the money that the run has spent and reserved today, if the sum of all runs stays
 // within the limit; a limit of 0 is none. It returns the sum of the other runs, and whether the
 // claim succeeded. A claim that fails changes nothing.
-func (p *Ledger) Claim(ctx context.Context, own, limit nexus.Money) (nexus.OtherRunsSpendingRecorded, bool, error) {
+func (p *RunBudgetShare) Claim(ctx context.Context, own, limit nexus.Money) (nexus.OtherRunsSpendingRecorded, bool, error) {
 	day := p.now().UTC().Format(time.DateOnly)
 	shared := nexus.OtherRunsSpendingRecorded{Day: day}
 	if ok, err := p.lock.TryLockContext(ctx, time.Millisecond); err != nil || !ok {
@@ -159,7 +159,7 @@ func writeDayFile(path string, runs map[string]nexus.Money) error {
 }
 
 // sweepOldDays removes the files of old days. Errors are ignored: remaining files do no harm.
-func (p *Ledger) sweepOldDays(day string) {
+func (p *RunBudgetShare) sweepOldDays(day string) {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
 		return

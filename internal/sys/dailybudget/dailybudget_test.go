@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func open(t *testing.T, dir, run string, now time.Time) *dailybudget.Ledger {
+func open(t *testing.T, dir, run string, now time.Time) *dailybudget.RunBudgetShare {
 	t.Helper()
 	p, err := dailybudget.OpenShare(dir, run, func() time.Time { return now })
 	if err != nil {
@@ -26,7 +26,7 @@ func open(t *testing.T, dir, run string, now time.Time) *dailybudget.Ledger {
 	return p
 }
 
-func claim(t *testing.T, p *dailybudget.Ledger, own, limit nexus.Money) (nexus.OtherRunsSpendingRecorded, bool) {
+func claim(t *testing.T, p *dailybudget.RunBudgetShare, own, limit nexus.Money) (nexus.OtherRunsSpendingRecorded, bool) {
 	t.Helper()
 	shared, ok, err := p.Claim(t.Context(), own, limit)
 	if err != nil {

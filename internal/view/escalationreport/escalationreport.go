@@ -29,14 +29,14 @@ type EscalationReport struct {
 	Title       string              `json:"title"`
 	Status      nexus.TaskStatus    `json:"status"` // parked, failed or landed
 	Reason      string              `json:"reason"`
-	Errors      []DistinctFault     `json:"errors"` // the last ones, newest first
+	Errors      []UniqueError       `json:"errors"` // the last ones, newest first
 	Tried       []EscalationAttempt `json:"tried"`
 	Spent       nexus.Money         `json:"spent"`
 	Suggestions []string            `json:"suggestions"` // best first
 }
 
-// DistinctFault is one error, listed once however often it occurred.
-type DistinctFault struct {
+// UniqueError is one error, listed once however often it occurred.
+type UniqueError struct {
 	Attempt nexus.AttemptID `json:"attempt"`
 	Round   int             `json:"round"`
 	From    string          `json:"from"` // source: the gate, or review, verify, proof, train
@@ -81,13 +81,13 @@ func EscalationReportFor(s *state.State, t *state.TaskState) *EscalationReport {
 func newReport(s *state.State, t *state.TaskState, why string) *EscalationReport {
 	return &EscalationReport{
 		Version: 1, Run: s.Run, Task: t.ID, Title: t.Title, Status: t.Status, Reason: why,
-		Errors: []DistinctFault{}, Tried: []EscalationAttempt{}, Spent: t.Spent,
+		Errors: []UniqueError{}, Tried: []EscalationAttempt{}, Spent: t.Spent,
 	}
 }
 
 // addAttempts adds the attempts at a task and returns their faults.
-func (r *EscalationReport) addAttempts(t *state.TaskState) []DistinctFault {
-	var all []DistinctFault
+func (r *EscalationReport) addAttempts(t *state.TaskState) []UniqueError {
+	var all []UniqueError
 	for _, a := range t.Attempts {
 		try := EscalationAttempt{Attempt: a.ID, Tier: a.Tier, Strategy: a.Strategy, Outcome: a.Outcome, Category: a.Category, Why: a.Why, Commit: cmp.Or(a.Commit, a.Snapshot.Commit)}
 		for _, session := range a.Sessions {
@@ -106,14 +106,14 @@ func (r *EscalationReport) addAttempts(t *state.TaskState) []DistinctFault {
 }
 
 // roundFaults returns the faults at the end of a round.
-func roundFaults(a *state.AttemptState, r *state.AttemptRound) []DistinctFault {
-	var all []DistinctFault
+func roundFaults(a *state.AttemptState, r *state.AttemptRound) []UniqueError {
+	var all []UniqueError
 	add := func(from string, findings []nexus.Finding, why string) {
 		if len(findings) == 0 && why != "" {
 			findings = []nexus.Finding{{Message: why}}
 		}
 		for _, f := range findings {
-			all = append(all, DistinctFault{Attempt: a.ID, Round: r.Round, From: from, File: f.File, Line: f.Line, Test: f.Test, Message: f.Message, Seen: 1})
+			all = append(all, UniqueError{Attempt: a.ID, Round: r.Round, From: from, File: f.File, Line: f.Line, Test: f.Test, Message: f.Message, Seen: 1})
 		}
 	}
 	for _, e := range r.Evidence {
@@ -139,7 +139,7 @@ func roundFaults(a *state.AttemptState, r *state.AttemptRound) []DistinctFault {
 }
 
 // roundLine returns a short description of a round.
-func roundLine(r *state.AttemptRound, found []DistinctFault) string {
+func roundLine(r *state.AttemptRound, found []UniqueError) string {
 	text := string(r.Role)
 	if r.Cause != "" {
 		text += " because of " + r.Cause
@@ -152,10 +152,10 @@ func roundLine(r *state.AttemptRound, found []DistinctFault) string {
 }
 
 // newestFaults returns the faults, newest first, without repetition.
-func newestFaults(all []DistinctFault) []DistinctFault {
-	var kept []DistinctFault
+func newestFaults(all []UniqueError) []UniqueError {
+	var kept []UniqueError
 	for _, f := range slices.Backward(all) {
-		same := slices.IndexFunc(kept, func(k DistinctFault) bool {
+		same := slices.IndexFunc(kept, func(k UniqueError) bool {
 			return k.From == f.From && k.File == f.File && k.Test == f.Test && k.Message == f.Message
 		})
 		switch {

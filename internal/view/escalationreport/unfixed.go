@@ -50,12 +50,12 @@ func unfixedReport(s *state.State, t *state.TaskState) *EscalationReport {
 }
 
 // checkFaults returns the last faults that the check found.
-func checkFaults(s *state.State, t *state.TaskState, row accept.CriterionRow) []DistinctFault {
-	at := DistinctFault{Round: 1, From: row.Evidence.Gate, Message: row.Why, Seen: 1}
+func checkFaults(s *state.State, t *state.TaskState, row accept.CriterionRow) []UniqueError {
+	at := UniqueError{Round: 1, From: row.Evidence.Gate, Message: row.Why, Seen: 1}
 	if a := t.CurrentAttempt(); a != nil {
 		at.Attempt, at.Round = a.ID, max(1, len(a.Rounds))
 	}
-	var all []DistinctFault
+	var all []UniqueError
 	for _, e := range s.Result.Verdict.Evidence {
 		if e.Gate != row.Evidence.Gate {
 			continue
@@ -67,7 +67,7 @@ func checkFaults(s *state.State, t *state.TaskState, row accept.CriterionRow) []
 		}
 	}
 	if len(all) == 0 {
-		return []DistinctFault{at}
+		return []UniqueError{at}
 	}
 	return all
 }

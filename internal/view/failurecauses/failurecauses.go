@@ -34,7 +34,7 @@ type CausePattern struct {
 
 // CausePatterns returns all patterns, in the order in which they are tried.
 func CausePatterns() []CausePattern {
-	return slices.Concat(machinePatterns(), gatePatterns(), planPatterns(), peoplePatterns(), modelPatterns(), workPatterns(), landingPatterns())
+	return slices.Concat(machineCausePatterns(), gateCausePatterns(), planCausePatterns(), peopleCausePatterns(), modelCausePatterns(), workCausePatterns(), landingCausePatterns())
 }
 
 // FindCauses returns the causes that the facts of a run show: first those that prevented a landing,

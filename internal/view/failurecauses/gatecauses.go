@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// gatePatterns returns the patterns about gates and their tests.
-func gatePatterns() []CausePattern {
+// gateCausePatterns returns the patterns about gates and their tests.
+func gateCausePatterns() []CausePattern {
 	return []CausePattern{
 		{"base-red", "a gate was red before the work began", redBaseCauses},
 		{"flaky-tests", "tests failed and passed on one and the same tree", flakyTestCauses},

@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// landingPatterns returns the patterns about landing.
-func landingPatterns() []CausePattern {
+// landingCausePatterns returns the patterns about landing.
+func landingCausePatterns() []CausePattern {
 	return []CausePattern{
 		{"conflict-loop", "a task's work conflicted with earlier landed work", conflictLoopCauses},
 		{"red-together", "the work passes alone, but not with earlier landed work", redMergeCauses},

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// machinePatterns returns the patterns about the machine and agents' permissions on it.
-func machinePatterns() []CausePattern {
+// machineCausePatterns returns the patterns about the machine and agents' permissions on it.
+func machineCausePatterns() []CausePattern {
 	return []CausePattern{
 		{"missing-tool", "a gate could not run because of the machine", missingToolCauses},
 		{"missing-dependencies", "the dependencies of the project are not installed", missingDependencyCauses},

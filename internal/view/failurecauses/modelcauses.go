@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// modelPatterns returns the patterns about models, agent programs, quota and money.
-func modelPatterns() []CausePattern {
+// modelCausePatterns returns the patterns about models, agent programs, quota and money.
+func modelCausePatterns() []CausePattern {
 	return []CausePattern{
 		{"quota", "an account had no quota left", quotaCauses},
 		{"quota-held", "a window of an account was nearly used up", nearlyUsedQuotaCauses},

@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// peoplePatterns returns the patterns about decisions and things that only people can provide.
-func peoplePatterns() []CausePattern {
+// peopleCausePatterns returns the patterns about decisions and things that only people can provide.
+func peopleCausePatterns() []CausePattern {
 	return []CausePattern{
 		{"person-needed", "the work needs something that only a person can give", personNeededCauses},
 		{"unanswered", "a question was not answered in time", unansweredCauses},

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// planPatterns returns the patterns about the plan and its criteria.
-func planPatterns() []CausePattern {
+// planCausePatterns returns the patterns about the plan and its criteria.
+func planCausePatterns() []CausePattern {
 	return []CausePattern{
 		{"no-plan", "no plan was made", missingPlanCauses},
 		{"plan-gaps", "the plan does not cover the goal", planGapCauses},

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// workPatterns returns the patterns about the work on a task and its judges.
-func workPatterns() []CausePattern {
+// workCausePatterns returns the patterns about the work on a task and its judges.
+func workCausePatterns() []CausePattern {
 	return []CausePattern{
 		{"reviewer-loop", "reviewers rejected the work repeatedly", reviewerLoopCauses},
 		{"same-finding", "the same finding came back", repeatedFindingCauses},

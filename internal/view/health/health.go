@@ -16,7 +16,7 @@ type HealthReport struct {
 	OK        bool                        `json:"ok"` // there is no active alert
 	Alerts    []ActiveAlertReport         `json:"alerts"`
 	Silent    float64                     `json:"silent_seconds"` // seconds since the run's last event
-	Attempts  []WorkerSilence             `json:"attempts"`       // working attempts
+	Attempts  []WorkerLastActivity        `json:"attempts"`       // working attempts
 	Queue     QueueLengths                `json:"queue"`
 	Providers map[string]FailureCount     `json:"providers,omitempty"` // failure rate of calls, by provider
 	Gates     map[string]FailureCount     `json:"gates,omitempty"`     // failure rate of judged trees, by gate
@@ -35,8 +35,8 @@ type ActiveAlertReport struct {
 	Seconds float64         `json:"seconds"` // since it was raised
 }
 
-// WorkerSilence is a worker's last sign of life.
-type WorkerSilence struct {
+// WorkerLastActivity is a worker's last sign of life.
+type WorkerLastActivity struct {
 	Attempt string  `json:"attempt"`
 	Silent  float64 `json:"silent_seconds"`
 	Doing   string  `json:"doing,omitzero"` // gate, or person, if it waits for one; empty: it is in a session
@@ -153,7 +153,7 @@ func failureRates[K comparable](all map[K]*FailureCount) map[K]FailureCount {
 // ReportFor returns the health of a run. If b is nil, no rate is known. A run that is not held has no
 // conductor, so no attempt works in it.
 func ReportFor(s *state.State, b *HealthCounters, held bool, now time.Time) HealthReport {
-	r := HealthReport{Alerts: []ActiveAlertReport{}, Attempts: []WorkerSilence{}, Silent: secondsSince(s.Updated, now)}
+	r := HealthReport{Alerts: []ActiveAlertReport{}, Attempts: []WorkerLastActivity{}, Silent: secondsSince(s.Updated, now)}
 	if !s.Status.HasEnded() {
 		for _, a := range s.Alerts.ActiveAlerts() {
 			r.Alerts = append(r.Alerts, ActiveAlertReport{a.Kind, a.Of, a.Why, secondsSince(a.At, now)})
@@ -162,7 +162,7 @@ func ReportFor(s *state.State, b *HealthCounters, held bool, now time.Time) Heal
 			if !held {
 				break
 			}
-			r.Attempts = append(r.Attempts, WorkerSilence{w.ID, secondsSince(w.At, now), w.Doing})
+			r.Attempts = append(r.Attempts, WorkerLastActivity{w.ID, secondsSince(w.At, now), w.Doing})
 		}
 		r.Queue = queueLengths(s, now)
 	}

@@ -94,7 +94,7 @@ func TestBook(t *testing.T) {
 		nexus.ToolCallEnded{Over: "memory"}, nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.GaveUp})
 	r := health.ReportFor(s, &b, true, eventtapetest.TapeStartTime().Add(120*time.Minute))
 	want := health.HealthReport{
-		OK: true, Alerts: []health.ActiveAlertReport{}, Attempts: []health.WorkerSilence{},
+		OK: true, Alerts: []health.ActiveAlertReport{}, Attempts: []health.WorkerLastActivity{},
 		Providers: map[string]health.FailureCount{"anthropic": {All: 4, Failed: 1, Rate: 0.25}},
 		Gates:     map[string]health.FailureCount{"test": {All: 2, Failed: 1, Rate: 0.5}},
 		Roles:     map[nexus.Role]health.FailureCount{nexus.Coder: {All: 1, Failed: 1, Rate: 1}},

@@ -74,7 +74,7 @@ const (
 // older version of it. Without a run nothing is planned. The criteria are those of the run.
 func TraceGoal(goal string, s *state.State, criteria []accept.CriterionRow) GoalTrace {
 	t := GoalTrace{Rows: []StatementProgress{}}
-	var said map[string]statementText // of the run's goal
+	var said map[string]statementVersionText // of the run's goal
 	if s != nil {
 		t.Run, said = s.Run, statementsByID(s.Goal.Goal.Text)
 	}
@@ -117,14 +117,14 @@ func TraceGoal(goal string, s *state.State, criteria []accept.CriterionRow) Goal
 	return t
 }
 
-// statementText is a statement with its check and requirements: if one of them changes, it is
+// statementVersionText is a statement with its check and requirements: if one of them changes, it is
 // another statement.
-type statementText struct{ text, check, of string }
+type statementVersionText struct{ text, check, of string }
 
-func statementsByID(goal string) map[string]statementText {
-	all := map[string]statementText{}
+func statementsByID(goal string) map[string]statementVersionText {
+	all := map[string]statementVersionText{}
 	for _, one := range spec.StatementsOf(goal) {
-		all[one.ID] = statementText{text: one.Text}
+		all[one.ID] = statementVersionText{text: one.Text}
 	}
 	read, _ := spec.ReadIfValid(goal)
 	for _, c := range read.Criteria {

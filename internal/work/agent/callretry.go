@@ -122,3 +122,10 @@ func (c *sessionConversation) recordQuotaPause(ctx context.Context, e *llm.Model
 	c.facts = append(c.facts, nexus.QuotaExhausted{Account: account, Until: c.Now().Add(wait), Why: prompt.SingleLine(e.Cause.Error()), Session: c.Session})
 	return c.recordFacts(ctx)
 }
+
+// IsSpendingRefused reports whether an error is the refusal of a reservation,
+// which ends a session but is no fault of the machinery.
+func IsSpendingRefused(err error) bool {
+	e, ok := errors.AsType[*nexus.Error](err)
+	return ok && (e.Code == nexus.CodeBudget || e.Code == nexus.CodeLimit)
+}

@@ -29,7 +29,7 @@ type attemptWork struct {
 	view   state.WorkerView
 	task   *state.TaskState
 	a      *state.AttemptState // our own copy, updated with the facts that we record
-	desk   worker.AttemptRecorder
+	desk   worker.AttemptFactRecorder
 	tree   *worktree.AttemptTree
 	// results of criteria's commands without the change, by gate and tree
 	ran map[string]nexus.GateEvidence
@@ -43,7 +43,7 @@ type attemptWork struct {
 
 // RunAttempt makes the attempt of the view, from its start or from where another process stopped,
 // and returns the fact that ends it.
-func RunAttempt(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func RunAttempt(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	w := &attemptWork{Worker: s, view: v, task: &v.Task, a: v.Attempt, desk: d, ran: map[string]nexus.GateEvidence{}}
 	start, ended, err := w.findStartingCommit(ctx)
 	if err != nil || ended != nil {
@@ -123,11 +123,11 @@ func (w *attemptWork) recordFacts(ctx context.Context, facts ...nexus.Fact) erro
 
 // attemptSyncingRecorder updates our copy of the attempt with the facts that others record for it.
 type attemptSyncingRecorder struct {
-	worker.AttemptRecorder
+	worker.AttemptFactRecorder
 	w *attemptWork
 }
 
-// Record implements [worker.AttemptRecorder].
+// Record implements [worker.AttemptFactRecorder].
 func (d attemptSyncingRecorder) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.w.recordFacts(ctx, facts...)
 }

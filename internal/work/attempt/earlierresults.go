@@ -50,7 +50,7 @@ func (w *attemptWork) unprovedCriteriaFindings() []nexus.Finding {
 			why += fmt.Sprintf("; the check %s does not count: %s", c.Command, c.Why)
 		}
 		text := fmt.Sprintf("criterion %d (%s) is not shown: %s", n, oneLine(w.task.Criteria[n-1].Text), strings.TrimPrefix(why, "; "))
-		all = append(all, nexus.Finding{Gate: repair.UnshownCause, Message: text})
+		all = append(all, nexus.Finding{Gate: repair.UnprovenCause, Message: text})
 	}
 	weighed := w.a.Weighed.Criteria
 	for _, n := range w.unprovedCriteria() {

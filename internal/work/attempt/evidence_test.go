@@ -78,7 +78,7 @@ func TestNewTestsShowACriterionWhereTheyAreRedWithoutTheWork(t *testing.T) {
 			j.written(1, c.files)
 			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 			facts, err := j.work()
-			told := errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) && last[nexus.RoundStarted](j).Cause == repair.UnshownCause // its author is
+			told := errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) && last[nexus.RoundStarted](j).Cause == repair.UnprovenCause // its author is
 			if landed := len(facts) == 1 && facts[0].(nexus.AttemptEnded).Outcome == nexus.Accepted; landed != (c.by != "") || told == landed {
 				t.Errorf("%+v, %v", facts, err)
 			}
@@ -152,7 +152,7 @@ func TestACheckThatATesterNamed(t *testing.T) {
 			if c.proved == errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || c.proved && facts[0].(nexus.AttemptEnded).Outcome != nexus.Accepted {
 				t.Error(facts, err) // what is red goes back to its author, who is also told what shows nothing
 			}
-			if !c.proved && (last[nexus.RoundStarted](j).Cause == repair.UnshownCause) == c.red {
+			if !c.proved && (last[nexus.RoundStarted](j).Cause == repair.UnprovenCause) == c.red {
 				t.Error(j.desk.told())
 			}
 		})
@@ -187,7 +187,7 @@ func TestChecksStandInTheOrderOfTheirCriteria(t *testing.T) {
 func TestWhatATesterOfCriteriaChangedIsTakenBack(t *testing.T) {
 	j := tested(t, "test -e one\n", "add_test.sh", map[string]string{"bad": "better\n"})
 	green := j.view.Attempt.Rounds[0].Verdict.Tree
-	if facts, err := j.work(); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || last[nexus.RoundStarted](j).Cause != repair.UnshownCause {
+	if facts, err := j.work(); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || last[nexus.RoundStarted](j).Cause != repair.UnprovenCause {
 		t.Fatal(facts, err) // its author is told what nothing shows
 	}
 	if snap := last[nexus.TreeSnapshotted](j); snap.Tree != green {

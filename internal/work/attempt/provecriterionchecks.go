@@ -73,7 +73,7 @@ func (w *attemptWork) blockingCriteria() (open []int, why string) {
 	if r.Verdict.Tree == w.a.Weighed.Tree {
 		all = slices.Clone(w.a.Weighed.Criteria)
 	}
-	return accept.UnshownCriteria(w.task.Task, append(all, w.uncheckedCriteria(all)...), w.a.Checks.Checks, w.view.Waived)
+	return accept.UnprovenCriteria(w.task.Task, append(all, w.uncheckedCriteria(all)...), w.a.Checks.Checks, w.view.Waived)
 }
 
 // uncheckedCriteria returns the criteria that came without a check and that a tester was asked

@@ -71,7 +71,7 @@ func (w *attemptWork) runReviewers(ctx context.Context, seats []review.DiffRevie
 		copies[i].a = w.a.Clone()
 	}
 	known := len(w.a.Network)
-	given, err := review.RunReviewers(ctx, seats, w.view.Limits.MajorsBlock, func(ctx context.Context, s review.DiffReviewer) (review.ReaderOpinion, error) {
+	given, err := review.RunReviewers(ctx, seats, w.view.Limits.MajorsBlock, func(ctx context.Context, s review.DiffReviewer) (review.ReviewerOpinion, error) {
 		i := slices.IndexFunc(copies, func(c *reviewerSession) bool { return c.seat.Name == s.Name && c.seat.Part == s.Part })
 		return copies[i].reviewPart(ctx, earlier)
 	})
@@ -91,7 +91,7 @@ type reviewerSession struct {
 // reviewPart returns the reader's opinion of its part. An opinion from an earlier review of the same
 // tree, in which another reader failed, is still valid; a reader that failed is replaced by
 // another model.
-func (c *reviewerSession) reviewPart(ctx context.Context, earlier []nexus.ReviewerVerdictGiven) (review.ReaderOpinion, error) {
+func (c *reviewerSession) reviewPart(ctx context.Context, earlier []nexus.ReviewerVerdictGiven) (review.ReviewerOpinion, error) {
 	c.session = c.seat.SessionID(c.a.ID, len(earlier)+1)
 	failed := ""
 	if before, ok := c.previousReviewer(earlier); ok && before.Reviewed {
@@ -99,7 +99,7 @@ func (c *reviewerSession) reviewPart(ctx context.Context, earlier []nexus.Review
 	} else if ok {
 		failed = before.Model
 	}
-	o := review.ReaderOpinion{Reader: nexus.ChangeReviewer{Session: c.session}}
+	o := review.ReviewerOpinion{Reader: nexus.ChangeReviewer{Session: c.session}}
 	if old := c.a.SessionByID(c.session); old == nil || !old.Over {
 		next := ""
 		var parts []prompt.SentPromptSection

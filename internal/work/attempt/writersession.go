@@ -242,7 +242,7 @@ func (w *attemptWork) repairRequest() prompt.RepairRequest {
 		f.Findings = repair.RefutedFindings(*w.a.Reproduced)
 		f.Output = w.failingCheckTexts()
 		return f
-	case repair.UnshownCause:
+	case repair.UnprovenCause:
 		f.Findings = w.unprovedCriteriaFindings()
 		return f
 	case repair.BlockedCause:

@@ -30,13 +30,13 @@ type criteriaDiagnosis struct {
 	Worker *worker.AttemptWorker
 	view   state.WorkerView
 	a      *state.AttemptState // our own copy
-	desk   worker.AttemptRecorder
+	desk   worker.AttemptFactRecorder
 	tree   *worktree.AttemptTree
 }
 
 // FindFaults returns the fact about why the criteria of the faults are not met. Runs and questions
 // that finished before an interruption are not repeated.
-func FindFaults(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, sought []nexus.CriterionFault, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func FindFaults(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, sought []nexus.CriterionFault, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	if len(v.Proofs) == 0 {
 		return nil, fmt.Errorf("%s looks for faults where nothing landed", v.Attempt.ID)
 	}

@@ -66,16 +66,16 @@ func findLockDirectories(dir string) []LockDirectory {
 		}
 		return strings.Compare(a.Dir+a.Name, b.Dir+b.Name)
 	})
-	linkNestedDirectories(all)
+	relateNestedLockDirectories(all)
 	// A manifest below another lock directory may be a member of its workspace, or an example: a
 	// project in use has a lock file.
 	all = slices.DeleteFunc(all, func(p LockDirectory) bool { return p.Bare && p.outer })
-	linkNestedDirectories(all)
+	relateNestedLockDirectories(all)
 	return all
 }
 
-// linkNestedDirectories sets inner and outer of each lock directory.
-func linkNestedDirectories(all []LockDirectory) {
+// relateNestedLockDirectories sets inner and outer of each lock directory.
+func relateNestedLockDirectories(all []LockDirectory) {
 	for i := range all {
 		all[i].inner, all[i].outer = nil, false
 	}

@@ -50,7 +50,7 @@ func (r GateRunner) findFlakyTests(ctx context.Context, t JudgedTreeDir, g Quali
 	if r.Origin == nil || g.Format != outputparser.GoTestJSON || !ok || c.Picks || c.First {
 		return raw, nil
 	}
-	all := r.suspectTests(t, base, raw)
+	all := r.flakyTestCandidates(t, base, raw)
 	if len(all) == 0 || len(all) > maxSuspects {
 		return raw, nil
 	}
@@ -100,9 +100,9 @@ func (r GateRunner) rerunOnTreeAndBase(
 	return r.Origin.Use(ctx, func(b GateRunner, t JudgedTreeDir) error { return run(ctx, b, t, observeBaseRun) })
 }
 
-// suspectTests returns the tests that are red now, for a reason that is not on the base, and that
+// flakyTestCandidates returns the tests that are red now, for a reason that is not on the base, and that
 // the work did not change.
-func (r GateRunner) suspectTests(t JudgedTreeDir, base, raw nexus.GateEvidence) []*suspectedFlakyTest {
+func (r GateRunner) flakyTestCandidates(t JudgedTreeDir, base, raw nexus.GateEvidence) []*suspectedFlakyTest {
 	found := map[string]*suspectedFlakyTest{}
 	mods := gosource.GoModules(os.DirFS(t.Dir))
 	for _, f := range CompareWithBase(base, raw, r.Wanted).Findings {

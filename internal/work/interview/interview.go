@@ -44,14 +44,14 @@ func ParseSubmission(data []byte, known *clarify.InterviewState) (clarify.Interv
 	return h, known.SubmissionProblems(h)
 }
 
-// TalkFunc sends a message to the interviewer, who answers with a submission. An empty message
+// InterviewerSendFunc sends a message to the interviewer, who answers with a submission. An empty message
 // continues an interrupted session.
-type TalkFunc func(ctx context.Context, message, why string) (agent.SessionStretchResult, error)
+type InterviewerSendFunc func(ctx context.Context, message, why string) (agent.SessionStretchResult, error)
 
 // RunInterviewRound has one round with the interviewer, and returns the resulting facts. An invalid
 // submission is returned to it in the same session, twice at most; a contradiction to a
 // person's words is returned once, and then removed.
-func RunInterviewRound(ctx context.Context, known *clarify.InterviewState, round int, brief string, begun bool, talk TalkFunc) ([]nexus.Fact, error) {
+func RunInterviewRound(ctx context.Context, known *clarify.InterviewState, round int, brief string, begun bool, talk InterviewerSendFunc) ([]nexus.Fact, error) {
 	next, why := brief, "brief"
 	if begun {
 		next, why = "", ""

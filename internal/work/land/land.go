@@ -29,7 +29,7 @@ type attemptLanding struct {
 	view   state.WorkerView
 	a      *state.AttemptState // the attempt that lands
 	m      *state.AttemptState // the merger's attempt; our own copy
-	desk   worker.AttemptRecorder
+	desk   worker.AttemptFactRecorder
 	tree   *worktree.AttemptTree // worktree of the merged tree, nil until it is needed
 	made   worktree.MergeResult
 	ref    string // ref that moves
@@ -38,7 +38,7 @@ type attemptLanding struct {
 
 // LandAttempt lands the accepted attempt of the view on the tip, or returns why that is impossible.
 // After a crash it first checks whether the attempt has landed already.
-func LandAttempt(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func LandAttempt(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	l := &attemptLanding{Worker: s, view: v, a: v.Attempt, m: v.Merge, desk: d, ref: RunBranchRef(v.Run)}
 	return l.mergeAndCommit(ctx)
 }

@@ -17,7 +17,7 @@ import (
 // MergeIntoTarget merges the landed work of a run into a target that moved, in the same way as
 // one change is merged onto another: a conflict goes to the merger, and the merged tree is
 // judged against the target's. The target itself is not changed.
-func MergeIntoTarget(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func MergeIntoTarget(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	m, tip := v.Merge, v.Tip
 	git := s.Trees.PrivateRepo()
 	base, err := git.MergeBase(ctx, m.Base, tip)

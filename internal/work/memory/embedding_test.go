@@ -51,17 +51,17 @@ func TestMeaning(t *testing.T) {
 	defer half.Close()
 	file := filepath.Join(t.TempDir(), "vectors.json")
 	var said []error
-	book := func(url string, limit time.Duration) *memory.EpisodeRetriever {
+	book := func(url string, limit time.Duration) *memory.MemoryEntryRetriever {
 		said = nil
-		return &memory.EpisodeRetriever{
-			EpisodeStore: p.EpisodeStore, Tokens: 1000, Now: time.Now,
+		return &memory.MemoryEntryRetriever{
+			MemoryEntryStore: p.MemoryEntryStore, Tokens: 1000, Now: time.Now,
 			Means: &memory.EmbeddingIndex{
 				Endpoint: textembedding.EmbeddingEndpoint{URL: url, Model: "m", Time: limit}, File: file,
 				Say: func(err error) { said = append(said, err) },
 			},
 		}
 	}
-	recall := func(b *memory.EpisodeRetriever) string {
+	recall := func(b *memory.MemoryEntryRetriever) string {
 		about := memoryentry.MemoryTaskQuery{Text: "Change the parser_tables."}
 		all, err := b.FindRelevantEntries(t.Context(), p.repo, p.last, about, func(memoryentry.MemoryEntry) int64 { return 1 })
 		if err != nil {

@@ -22,7 +22,7 @@ import (
 // place is a repository with two commits, of which the second fixes a.go and
 // reg.go, and changes hidden.go.
 type place struct {
-	memory.EpisodeStore
+	memory.MemoryEntryStore
 
 	repo        git.Repo
 	first, last string
@@ -45,7 +45,7 @@ func newPlace(t *testing.T) place {
 		t.Fatal(err)
 	}
 	mask := func(data []byte) []byte { return []byte(strings.ReplaceAll(string(data), "KEY", "[masked]")) }
-	return place{memory.EpisodeStore{Repo: dir, State: t.TempDir(), Mask: mask}, repo, first, last}
+	return place{memory.MemoryEntryStore{Repo: dir, State: t.TempDir(), Mask: mask}, repo, first, last}
 }
 
 // run is a run whose gate test failed twice with a finding in a file, and whose
@@ -323,7 +323,7 @@ func TestRecall(t *testing.T) {
 	write("proposed", memoryentry.MemoryEntry{State: memoryentry.Proposed, Text: "About a.", Files: about("a.go", "")})
 	write("forgotten", memoryentry.MemoryEntry{State: memoryentry.Forgotten, Text: "About a.", Files: about("a.go", "")})
 	gittest.WriteFiles(t, p.Repo, map[string]string{memoryentry.Dir + "/broken.md": "kind: gotcha\n"})
-	b := &memory.EpisodeRetriever{EpisodeStore: p.EpisodeStore, Tokens: 1000, Now: func() time.Time { return time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC) }}
+	b := &memory.MemoryEntryRetriever{MemoryEntryStore: p.MemoryEntryStore, Tokens: 1000, Now: func() time.Time { return time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC) }}
 	recall := func(commit string) []string {
 		all, err := b.FindRelevantEntries(t.Context(), p.repo, commit, memoryentry.MemoryTaskQuery{Files: []string{"a.go"}}, func(memoryentry.MemoryEntry) int64 { return 1 })
 		if err != nil {

@@ -30,7 +30,7 @@ type ProposalSourceRun struct {
 //
 // A lesson about a file that is hidden from agents is not stored, as its text may quote it. A
 // lesson that cannot be made a proposal is skipped, and the error contains the reason.
-func (s EpisodeStore) ProposeFromRun(ctx context.Context, r ProposalSourceRun) (fresh int, err error) {
+func (s MemoryEntryStore) ProposeFromRun(ctx context.Context, r ProposalSourceRun) (fresh int, err error) {
 	seeds := memoryentry.ProposeEntries(r.State)
 	if len(seeds) == 0 {
 		return 0, nil
@@ -62,7 +62,7 @@ func (s EpisodeStore) ProposeFromRun(ctx context.Context, r ProposalSourceRun) (
 }
 
 // entriesFromSeed returns the episodes for a seed.
-func (s EpisodeStore) entriesFromSeed(ctx context.Context, r ProposalSourceRun, seed memoryentry.EntryProposal) ([]memoryentry.MemoryEntry, error) {
+func (s MemoryEntryStore) entriesFromSeed(ctx context.Context, r ProposalSourceRun, seed memoryentry.EntryProposal) ([]memoryentry.MemoryEntry, error) {
 	made := []memoryentry.MemoryEntry{seed.MemoryEntry}
 	switch {
 	case seed.Handin != "":
@@ -95,7 +95,7 @@ func (s EpisodeStore) entriesFromSeed(ctx context.Context, r ProposalSourceRun, 
 
 // addEndingChange adds the change that ended a failure, as far as agents may see it. A missing commit
 // adds nothing.
-func (s EpisodeStore) addEndingChange(ctx context.Context, repo git.Repo, seed *memoryentry.EntryProposal) error {
+func (s MemoryEntryStore) addEndingChange(ctx context.Context, repo git.Repo, seed *memoryentry.EntryProposal) error {
 	changed, err := repo.ChangedFiles(ctx, seed.From, seed.To)
 	if err != nil {
 		return ctx.Err()
@@ -141,7 +141,7 @@ func pinFileBlobs(ctx context.Context, repo git.Repo, e *memoryentry.MemoryEntry
 
 // writeProposedEntry writes an episode as a proposal, unless an equal one exists. An episode that could not
 // be read back is not written.
-func (s EpisodeStore) writeProposedEntry(all []StoredMemoryEntry, e memoryentry.MemoryEntry) (k StoredMemoryEntry, fresh bool, err error) {
+func (s MemoryEntryStore) writeProposedEntry(all []StoredMemoryEntry, e memoryentry.MemoryEntry) (k StoredMemoryEntry, fresh bool, err error) {
 	e.Text = string(s.maskSecrets([]byte(e.Text)))
 	waiting := 0
 	for i := range all {

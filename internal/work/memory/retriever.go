@@ -29,10 +29,10 @@ func parseTreeListing(out string, into map[string]string) {
 	}
 }
 
-// EpisodeRetriever finds the relevant episodes for a task. The memory is read again for each session,
+// MemoryEntryRetriever finds the relevant episodes for a task. The memory is read again for each session,
 // so that a person's approval or removal takes effect at once.
-type EpisodeRetriever struct {
-	EpisodeStore
+type MemoryEntryRetriever struct {
+	MemoryEntryStore
 
 	Record RepositoryRunRecords // runs to learn from, and to count uses in
 	Tokens int64                // limit of the episodes for a session; 0: none are used or proposed
@@ -46,7 +46,7 @@ type EpisodeRetriever struct {
 
 // entryUses returns how often sessions of other runs received each episode. It is computed on first
 // use: in most repositories it is never needed.
-func (b *EpisodeRetriever) entryUses(ctx context.Context) (map[string]memoryentry.EntryUsage, error) {
+func (b *MemoryEntryRetriever) entryUses(ctx context.Context) (map[string]memoryentry.EntryUsage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.uses != nil {
@@ -62,7 +62,7 @@ func (b *EpisodeRetriever) entryUses(ctx context.Context) (map[string]memoryentr
 // FindRelevantEntries returns the relevant episodes for a task, the best first: those for its session, and
 // those that are omitted for lack of space. Episodes about other versions of files than those
 // of the commit are not used.
-func (b *EpisodeRetriever) FindRelevantEntries(
+func (b *MemoryEntryRetriever) FindRelevantEntries(
 	ctx context.Context, repo git.Repo, commit string, w memoryentry.MemoryTaskQuery, cost func(memoryentry.MemoryEntry) int64,
 ) ([]memoryentry.EntryDecision, error) {
 	if b == nil || b.Tokens <= 0 {

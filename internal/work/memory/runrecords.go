@@ -72,7 +72,7 @@ func (r RepositoryRunRecords) CountEntryUses(ctx context.Context) (map[string]me
 // LearnFromNewRuns writes the lessons of the newest runs as proposals. A run is processed once, and
 // again if it has more events or a lesson could not be stored: the next call completes
 // unfinished work.
-func (b *EpisodeRetriever) LearnFromNewRuns(ctx context.Context) (err error) {
+func (b *MemoryEntryRetriever) LearnFromNewRuns(ctx context.Context) (err error) {
 	if b.Record.Journal == nil || b.Tokens <= 0 {
 		return nil
 	}
@@ -132,14 +132,14 @@ func (b *EpisodeRetriever) LearnFromNewRuns(ctx context.Context) (err error) {
 // again.
 const marksFile = "memory-marks.json"
 
-func (s EpisodeStore) readTaskFailures() (all []memoryentry.LandedTaskFailure, ok bool) {
+func (s MemoryEntryStore) readTaskFailures() (all []memoryentry.LandedTaskFailure, ok bool) {
 	data, err := os.ReadFile(filepath.Join(s.State, marksFile))
 	return all, err == nil && json.Unmarshal(data, &all) == nil
 }
 
 // proposeCommonFailures stores the failures of tasks, and proposes lessons from failures that many of them
 // share. Failures in files that are hidden from agents do not count.
-func (s EpisodeStore) proposeCommonFailures(ctx context.Context, marks []memoryentry.LandedTaskFailure) error {
+func (s MemoryEntryStore) proposeCommonFailures(ctx context.Context, marks []memoryentry.LandedTaskFailure) error {
 	marks = slices.DeleteFunc(marks, func(m memoryentry.LandedTaskFailure) bool { return m.File != "" && s.hasHiddenFile(m.File) })
 	data, err := json.Marshal(marks)
 	if err == nil {
@@ -170,7 +170,7 @@ func (s EpisodeStore) proposeCommonFailures(ctx context.Context, marks []memorye
 // processed again, which changes nothing.
 const seenFile = "memory-seen.json"
 
-func (s EpisodeStore) readSeenRuns() map[nexus.RunID]int64 {
+func (s MemoryEntryStore) readSeenRuns() map[nexus.RunID]int64 {
 	var seen map[nexus.RunID]int64
 	data, err := os.ReadFile(filepath.Join(s.State, seenFile))
 	if err != nil || json.Unmarshal(data, &seen) != nil {
@@ -179,7 +179,7 @@ func (s EpisodeStore) readSeenRuns() map[nexus.RunID]int64 {
 	return seen
 }
 
-func (s EpisodeStore) writeSeenRuns(seen map[nexus.RunID]int64) error {
+func (s MemoryEntryStore) writeSeenRuns(seen map[nexus.RunID]int64) error {
 	data, err := json.Marshal(seen)
 	if err != nil {
 		return err

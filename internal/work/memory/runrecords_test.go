@@ -17,7 +17,7 @@ import (
 )
 
 // record returns the memory of a place with a journal, to which runs are added.
-func (p place) record(t *testing.T) *memory.EpisodeRetriever {
+func (p place) record(t *testing.T) *memory.MemoryEntryRetriever {
 	t.Helper()
 	now := func() time.Time { return time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC) }
 	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{Now: now})
@@ -26,11 +26,11 @@ func (p place) record(t *testing.T) *memory.EpisodeRetriever {
 	}
 	t.Cleanup(func() { _ = j.Close() })
 	blobs := func() (*journal.BlobStore, error) { return journal.OpenBlobStore(filepath.Join(p.State, "blobs")) }
-	return &memory.EpisodeRetriever{EpisodeStore: p.EpisodeStore, Record: memory.RepositoryRunRecords{Journal: j, Repo: p.repo, Blobs: blobs}, Tokens: 1000, Now: now}
+	return &memory.MemoryEntryRetriever{MemoryEntryStore: p.MemoryEntryStore, Record: memory.RepositoryRunRecords{Journal: j, Repo: p.repo, Blobs: blobs}, Tokens: 1000, Now: now}
 }
 
 // answered adds a run in which a person answered a question, and that landed.
-func answered(t *testing.T, b *memory.EpisodeRetriever, run nexus.RunID, commit, answer string) {
+func answered(t *testing.T, b *memory.MemoryEntryRetriever, run nexus.RunID, commit, answer string) {
 	t.Helper()
 	l, err := b.Record.Journal.Acquire(t.Context(), run, journal.CallingProcess(), time.Minute)
 	if err != nil {
@@ -49,7 +49,7 @@ func answered(t *testing.T, b *memory.EpisodeRetriever, run nexus.RunID, commit,
 }
 
 // catchUp catches up, and returns the first lines of what is kept then.
-func catchUp(t *testing.T, b *memory.EpisodeRetriever, fault string) (texts string) {
+func catchUp(t *testing.T, b *memory.MemoryEntryRetriever, fault string) (texts string) {
 	t.Helper()
 	if err := b.LearnFromNewRuns(t.Context()); (err != nil) != (fault != "") || err != nil && !strings.Contains(err.Error(), fault) {
 		t.Errorf("%v, want %q", err, fault)

@@ -25,12 +25,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// maxEpisodes limits how many files of a directory are read.
-const maxEpisodes = 10_000
+// maxEntries limits how many files of a directory are read.
+const maxEntries = 10_000
 
-// EpisodeStore gives access to the memory of a repository. The zero Store is empty and cannot be
+// MemoryEntryStore gives access to the memory of a repository. The zero Store is empty and cannot be
 // written.
-type EpisodeStore struct {
+type MemoryEntryStore struct {
 	Repo  string              // the user's checkout; empty: there is none
 	State string              // directory of the repository's state
 	Mask  func([]byte) []byte // masks keys in files that are written; may be nil
@@ -45,21 +45,21 @@ type StoredMemoryEntry struct {
 	Shared bool   // it is in the repository
 }
 
-// EpisodeProblem is a file that is no valid episode, with the reason.
-type EpisodeProblem struct {
+// InvalidMemoryEntry is a file that is no valid episode, with the reason.
+type InvalidMemoryEntry struct {
 	File string `json:"file"`
 	Why  string `json:"why"`
 	Hint string `json:"hint,omitzero"`
 }
 
-func (s EpisodeStore) entryDirectory() string { return filepath.Join(s.State, "memory") }
+func (s MemoryEntryStore) entryDirectory() string { return filepath.Join(s.State, "memory") }
 
 // LoadEntries reads all episodes, in the order of [memoryentry.SortEntries], and returns invalid files as
 // problems. An episode in the repository takes precedence over one of the same name in the
 // state directory, unless it was forgotten here.
-func (s EpisodeStore) LoadEntries() ([]StoredMemoryEntry, []EpisodeProblem, error) {
+func (s MemoryEntryStore) LoadEntries() ([]StoredMemoryEntry, []InvalidMemoryEntry, error) {
 	var all []StoredMemoryEntry
-	var problems []EpisodeProblem
+	var problems []InvalidMemoryEntry
 	if s.Repo != "" {
 		kept, wrong, err := readEntries(s.Repo, memoryentry.Dir, true)
 		if err != nil {
@@ -100,7 +100,7 @@ func orderEntries(all []StoredMemoryEntry) []StoredMemoryEntry {
 
 // readEntries reads the episodes of a directory below top, without following links. An invalid
 // directory is reported as a problem, and reading continues.
-func readEntries(top, dir string, shared bool) (all []StoredMemoryEntry, problems []EpisodeProblem, err error) {
+func readEntries(top, dir string, shared bool) (all []StoredMemoryEntry, problems []InvalidMemoryEntry, err error) {
 	root, err := os.OpenRoot(top)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -110,14 +110,14 @@ func readEntries(top, dir string, shared bool) (all []StoredMemoryEntry, problem
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
 	if err := filewrite.CheckNoLinks(root, dir+"/"); err != nil {
-		return nil, []EpisodeProblem{newEntryProblem(dir, err)}, nil
+		return nil, []InvalidMemoryEntry{newEntryProblem(dir, err)}, nil
 	}
 	entries, err := fs.ReadDir(root.FS(), dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, []EpisodeProblem{{dir, err.Error(), "It must be a readable directory."}}, nil
+		return nil, []InvalidMemoryEntry{{dir, err.Error(), "It must be a readable directory."}}, nil
 	}
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
@@ -128,9 +128,9 @@ func readEntries(top, dir string, shared bool) (all []StoredMemoryEntry, problem
 		if !strings.HasSuffix(name, ".md") || strings.EqualFold(entry.Name(), "README.md") || strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
-		if len(all) == maxEpisodes {
-			problems = append(problems, EpisodeProblem{
-				at, fmt.Sprintf("there are more than %d files; the rest are not read", maxEpisodes), "Run nexus memory gc.",
+		if len(all) == maxEntries {
+			problems = append(problems, InvalidMemoryEntry{
+				at, fmt.Sprintf("there are more than %d files; the rest are not read", maxEntries), "Run nexus memory gc.",
 			})
 			break
 		}
@@ -166,8 +166,8 @@ func readEntryFile(root *os.Root, name string) (data []byte, err error) {
 }
 
 // newEntryProblem returns a problem with a file, beginning with the position in it.
-func newEntryProblem(at string, err error) EpisodeProblem {
-	p := EpisodeProblem{File: at, Why: err.Error()}
+func newEntryProblem(at string, err error) InvalidMemoryEntry {
+	p := InvalidMemoryEntry{File: at, Why: err.Error()}
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		p.Hint = e.Hint
 	}
@@ -207,7 +207,7 @@ func FindEntry(all []StoredMemoryEntry, name string) (StoredMemoryEntry, error) 
 }
 
 // hasHiddenFile reports whether one of an episode's files is hidden from agents.
-func (s EpisodeStore) hasHiddenFile(paths ...string) bool {
+func (s MemoryEntryStore) hasHiddenFile(paths ...string) bool {
 	rules := files.HiddenPathRules{Show: s.Show}
 	for _, p := range paths {
 		if rules.NameReason(p) != "" {
@@ -227,7 +227,7 @@ func (s EpisodeStore) hasHiddenFile(paths ...string) bool {
 
 // withLockedEntries calls do with the current episodes while no other process changes the memory:
 // episodes that were read before may have been approved or forgotten meanwhile.
-func (s EpisodeStore) withLockedEntries(ctx context.Context, do func(all []StoredMemoryEntry) error) error {
+func (s MemoryEntryStore) withLockedEntries(ctx context.Context, do func(all []StoredMemoryEntry) error) error {
 	return filewrite.WithLock(ctx, filepath.Join(s.State, "memory.lock"), func(context.Context) error {
 		all, _, err := s.LoadEntries()
 		if err != nil {
@@ -252,7 +252,7 @@ func findIfUnchanged(all []StoredMemoryEntry, k StoredMemoryEntry) (StoredMemory
 // whether they had changed. An episode that is not merged is approved as it was learned, the
 // first time. A lasting one stays valid when its files change. An episode that differs from
 // the one that the caller read is not approved.
-func (s EpisodeStore) ApproveEntry(
+func (s MemoryEntryStore) ApproveEntry(
 	ctx context.Context, k StoredMemoryEntry, stand memoryentry.EntryFreshness, lasting bool, now func(path string) string,
 ) (moved StoredMemoryEntry, refreshed bool, err error) {
 	if s.Repo == "" {
@@ -276,7 +276,7 @@ func (s EpisodeStore) ApproveEntry(
 	return moved, refreshed, err
 }
 
-func (s EpisodeStore) approveLoadedEntry(k StoredMemoryEntry, stand memoryentry.EntryFreshness, lasting bool, now func(path string) string) (moved StoredMemoryEntry, refreshed bool, err error) {
+func (s MemoryEntryStore) approveLoadedEntry(k StoredMemoryEntry, stand memoryentry.EntryFreshness, lasting bool, now func(path string) string) (moved StoredMemoryEntry, refreshed bool, err error) {
 	is, file := k.CheckFreshness(now)
 	if stand != memoryentry.Unmerged || k.State == memoryentry.Approved {
 		stand = is
@@ -317,7 +317,7 @@ func (s EpisodeStore) approveLoadedEntry(k StoredMemoryEntry, stand memoryentry.
 
 // Forget marks an episode so that it is neither used nor proposed again here, even if its file
 // in the repository, which is removed, comes back.
-func (s EpisodeStore) Forget(ctx context.Context, k StoredMemoryEntry) error {
+func (s MemoryEntryStore) Forget(ctx context.Context, k StoredMemoryEntry) error {
 	return s.withLockedEntries(ctx, func(all []StoredMemoryEntry) error {
 		k, _ := findIfUnchanged(all, k)
 		e := k.MemoryEntry
@@ -331,7 +331,7 @@ func (s EpisodeStore) Forget(ctx context.Context, k StoredMemoryEntry) error {
 }
 
 // Remove deletes the file of an episode, unless it differs from the one that the caller read.
-func (s EpisodeStore) Remove(ctx context.Context, k StoredMemoryEntry) error {
+func (s MemoryEntryStore) Remove(ctx context.Context, k StoredMemoryEntry) error {
 	return s.withLockedEntries(ctx, func(all []StoredMemoryEntry) error {
 		switch _, same := findIfUnchanged(all, k); {
 		case !same:
@@ -344,7 +344,7 @@ func (s EpisodeStore) Remove(ctx context.Context, k StoredMemoryEntry) error {
 }
 
 // deleteEntryFile deletes the file of an episode in the state directory.
-func (s EpisodeStore) deleteEntryFile(id string) error {
+func (s MemoryEntryStore) deleteEntryFile(id string) error {
 	return removeFile(s.State, path.Join("memory", id+".md"))
 }
 
@@ -366,7 +366,7 @@ func removeFile(top, name string) error {
 }
 
 // entryText returns the file of an episode as it is.
-func (s EpisodeStore) entryText(k StoredMemoryEntry) ([]byte, error) {
+func (s MemoryEntryStore) entryText(k StoredMemoryEntry) ([]byte, error) {
 	top, name := s.State, path.Join("memory", k.ID+".md")
 	if k.Shared {
 		top, name = s.Repo, k.Path
@@ -380,7 +380,7 @@ func (s EpisodeStore) entryText(k StoredMemoryEntry) ([]byte, error) {
 }
 
 // maskSecrets returns a text with its keys masked.
-func (s EpisodeStore) maskSecrets(data []byte) []byte {
+func (s MemoryEntryStore) maskSecrets(data []byte) []byte {
 	if s.Mask == nil {
 		return data
 	}
@@ -388,7 +388,7 @@ func (s EpisodeStore) maskSecrets(data []byte) []byte {
 }
 
 // writeFile replaces a file atomically, with keys masked, and without following links.
-func (s EpisodeStore) writeFile(top, name string, data []byte, dirs, mode fs.FileMode) error {
+func (s MemoryEntryStore) writeFile(top, name string, data []byte, dirs, mode fs.FileMode) error {
 	data = s.maskSecrets(data)
 	err := os.MkdirAll(top, 0o700)
 	var root *os.Root

@@ -21,9 +21,9 @@ const maxTries = 3
 // splitOnce asks a planner to split tasks, which happens once.
 const splitOnce = "Split each task that is too large into smaller ones that can land one by one."
 
-// SendFunc sends a message to the planner, who answers with a submission that fits [SubmissionSchema],
+// PlannerSendFunc sends a message to the planner, who answers with a submission that fits [SubmissionSchema],
 // and returns the result. An empty message continues an interrupted session.
-type SendFunc func(ctx context.Context, message, why string) (agent.SessionStretchResult, error)
+type PlannerSendFunc func(ctx context.Context, message, why string) (agent.SessionStretchResult, error)
 
 // maxBack limits how often a plan is returned to the planner for unfit checks, independent of
 // its other problems.
@@ -44,7 +44,7 @@ type CriteriaTrialFunc func(ctx context.Context, p nexus.Plan) (accept.CommandTr
 // accepted, with their results. Missing contracts between two tasks are returned once, and so
 // are the gaps that the coverage check finds; after that the plan lists them. A resumed
 // session continues with its remaining tries.
-func Decompose(ctx context.Context, g prompt.PlanningRequest, begun bool, sendMessage SendFunc, try CriteriaTrialFunc, look CoverageCheckFunc) (nexus.Plan, error) {
+func Decompose(ctx context.Context, g prompt.PlanningRequest, begun bool, sendMessage PlannerSendFunc, try CriteriaTrialFunc, look CoverageCheckFunc) (nexus.Plan, error) {
 	if err := CheckGoal(g.Text); err != nil {
 		return nexus.Plan{}, err
 	}
@@ -93,7 +93,7 @@ func Decompose(ctx context.Context, g prompt.PlanningRequest, begun bool, sendMe
 // askUntilAccepted talks with the planner until read accepts a submission without an error. If
 // read returns an error and a message, the message is sent to the planner, who submits again;
 // begun continues an open conversation.
-func askUntilAccepted(ctx context.Context, brief string, begun bool, sendMessage SendFunc, read func(agent.SessionStretchResult) (again string, err error)) error {
+func askUntilAccepted(ctx context.Context, brief string, begun bool, sendMessage PlannerSendFunc, read func(agent.SessionStretchResult) (again string, err error)) error {
 	next, why := brief, "brief"
 	if begun {
 		next, why = "", ""

@@ -17,7 +17,7 @@ import (
 // SplitStuckTask lets the planner turn a stuck task into smaller ones, which replace it. Problems with
 // them are returned to it in the same session, twice at most. Taken are the existing IDs of
 // tasks.
-func SplitStuckTask(ctx context.Context, q prompt.SplitRequest, taken []nexus.TaskID, begun bool, talk SendFunc) ([]nexus.Task, error) {
+func SplitStuckTask(ctx context.Context, q prompt.SplitRequest, taken []nexus.TaskID, begun bool, talk PlannerSendFunc) ([]nexus.Task, error) {
 	var parts []nexus.Task
 	err := askUntilAccepted(ctx, q.FirstMessage(), begun, talk, func(out agent.SessionStretchResult) (again string, err error) {
 		parts, err = ParseParts(out.Handin, q, taken)

@@ -25,7 +25,7 @@ func (c PlanCoverageRequest) FirstMessage() string {
 	var said, tasks strings.Builder
 	for _, s := range c.Statements {
 		fmt.Fprintf(&said, "- %s: %s", s.ID, SingleLine(s.Text))
-		if by := spec.ClaimingTasks(s.ID, c.Tasks); len(by) > 0 {
+		if by := spec.TasksForStatement(s.ID, c.Tasks); len(by) > 0 {
 			fmt.Fprintf(&said, " (the planner claims: %s)", nexus.JoinWords(by))
 		}
 		said.WriteString("\n")

@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ReaderOpinion is one reader's opinion, with the reader.
-type ReaderOpinion struct {
+// ReviewerOpinion is one reader's opinion, with the reader.
+type ReviewerOpinion struct {
 	Reader nexus.ChangeReviewer
 	Given  nexus.ReviewerVerdictGiven
 }
@@ -20,7 +20,7 @@ type ReaderOpinion struct {
 // MergeReviews merges the opinions of several readers into one review, the worst findings first and
 // duplicates once. It is a review only if all have read, unless the findings forbid landing
 // already: majors is the number of major findings that do.
-func MergeReviews(all []ReaderOpinion, majors int) nexus.ReviewerVerdictGiven {
+func MergeReviews(all []ReviewerOpinion, majors int) nexus.ReviewerVerdictGiven {
 	r := nexus.ReviewerVerdictGiven{Reviewed: len(all) > 0, Approved: len(all) > 0}
 	var said, missing []string
 	for _, o := range all {

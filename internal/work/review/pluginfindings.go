@@ -10,7 +10,7 @@ import (
 
 // OpinionOfPlugin returns a plugin's findings in a change as the opinion of a reader, verified
 // against the tree like those of models. It does not approve.
-func OpinionOfPlugin(name string, o plugin.ReviewerOutput, text FileVersionsFunc) ReaderOpinion {
+func OpinionOfPlugin(name string, o plugin.ReviewerOutput, text FileVersionsFunc) ReviewerOpinion {
 	given := nexus.ReviewerVerdictGiven{Reviewed: true, Summary: truncateFindingText(o.Summary)}
 	for _, f := range o.Findings {
 		checked, err := submittedReviewFinding(f).checkedFinding()
@@ -19,13 +19,13 @@ func OpinionOfPlugin(name string, o plugin.ReviewerOutput, text FileVersionsFunc
 		}
 		given.Findings = append(given.Findings, verifyFinding(checked, text))
 	}
-	return ReaderOpinion{Reader: nexus.ChangeReviewer{Plugin: name, Reviewed: true}, Given: given}
+	return ReviewerOpinion{Reader: nexus.ChangeReviewer{Plugin: name, Reviewed: true}, Given: given}
 }
 
 // AddPluginFindings adds plugins' findings to the review of a change by models. A blocking
 // finding revokes an approval, and none approves: models decide whether there was a review,
 // and whether it approves.
-func AddPluginFindings(r nexus.ReviewerVerdictGiven, all []ReaderOpinion) nexus.ReviewerVerdictGiven {
+func AddPluginFindings(r nexus.ReviewerVerdictGiven, all []ReviewerOpinion) nexus.ReviewerVerdictGiven {
 	for _, o := range all {
 		who := "plugin " + o.Reader.Plugin
 		found := len(r.Findings)

@@ -17,7 +17,7 @@ func TestPluginsObject(t *testing.T) {
 		return []string{"one", "two"}, nil, file == "a.txt"
 	}
 	object := func(r nexus.ReviewerVerdictGiven, findings ...plugin.ReviewFinding) nexus.ReviewerVerdictGiven {
-		return review.AddPluginFindings(r, []review.ReaderOpinion{review.OpinionOfPlugin("p", plugin.ReviewerOutput{Summary: "s", Findings: findings}, text)})
+		return review.AddPluginFindings(r, []review.ReviewerOpinion{review.OpinionOfPlugin("p", plugin.ReviewerOutput{Summary: "s", Findings: findings}, text)})
 	}
 	approved := nexus.ReviewerVerdictGiven{Reviewed: true, Approved: true, Summary: "Good.", Readers: []nexus.ChangeReviewer{{Session: "x", Reviewed: true, Approved: true}}}
 	here := plugin.ReviewFinding{File: "a.txt", Line: 1, Quote: "two", Severity: nexus.Major, Message: "bad"}
@@ -48,7 +48,7 @@ func TestPluginsObject(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	again := review.AddPluginFindings(nexus.ReviewerVerdictGiven{Reviewed: true, Findings: got.Findings[:1]}, []review.ReaderOpinion{review.OpinionOfPlugin("p", plugin.ReviewerOutput{Findings: []plugin.ReviewFinding{here}}, text)})
+	again := review.AddPluginFindings(nexus.ReviewerVerdictGiven{Reviewed: true, Findings: got.Findings[:1]}, []review.ReviewerOpinion{review.OpinionOfPlugin("p", plugin.ReviewerOutput{Findings: []plugin.ReviewFinding{here}}, text)})
 	if len(again.Findings) != 1 {
 		t.Errorf("what both found is told twice: %+v", again.Findings)
 	}

@@ -134,11 +134,11 @@ func TestHold(t *testing.T) {
 	seats := review.AssignReviewers(people, "diff")
 	var both sync.WaitGroup
 	both.Add(2)
-	got, err := review.RunReviewers(t.Context(), seats, 1, func(_ context.Context, s review.DiffReviewer) (review.ReaderOpinion, error) {
+	got, err := review.RunReviewers(t.Context(), seats, 1, func(_ context.Context, s review.DiffReviewer) (review.ReviewerOpinion, error) {
 		both.Done()
 		both.Wait() // both read at once
 		f := nexus.Finding{Severity: nexus.Major, Message: "bad " + s.Name}
-		return review.ReaderOpinion{Reader: nexus.ChangeReviewer{Session: s.SessionID("T1.1", 1)}, Given: nexus.ReviewerVerdictGiven{Reviewed: true, Summary: s.Name, Findings: []nexus.Finding{f}}}, nil
+		return review.ReviewerOpinion{Reader: nexus.ChangeReviewer{Session: s.SessionID("T1.1", 1)}, Given: nexus.ReviewerVerdictGiven{Reviewed: true, Summary: s.Name, Findings: []nexus.Finding{f}}}, nil
 	})
 	want := nexus.ReviewerVerdictGiven{
 		Reviewed: true, Summary: "security: security\ntests: tests",
@@ -154,12 +154,12 @@ func TestHold(t *testing.T) {
 		t.Error(err, d)
 	}
 	broken := errors.New("broken")
-	if _, err := review.RunReviewers(t.Context(), seats, 1, func(ctx context.Context, s review.DiffReviewer) (review.ReaderOpinion, error) {
+	if _, err := review.RunReviewers(t.Context(), seats, 1, func(ctx context.Context, s review.DiffReviewer) (review.ReviewerOpinion, error) {
 		if s.Name == "tests" {
-			return review.ReaderOpinion{}, broken
+			return review.ReviewerOpinion{}, broken
 		}
 		<-ctx.Done()
-		return review.ReaderOpinion{}, ctx.Err()
+		return review.ReviewerOpinion{}, ctx.Err()
 	}); !errors.Is(err, broken) {
 		t.Error(err)
 	}

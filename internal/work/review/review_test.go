@@ -167,8 +167,8 @@ func TestNewNitsComeTwice(t *testing.T) {
 	}
 }
 
-func opinion(persona string, given nexus.ReviewerVerdictGiven) review.ReaderOpinion {
-	return review.ReaderOpinion{Reader: nexus.ChangeReviewer{Session: nexus.SessionID("T1.1/" + persona), Persona: persona}, Given: given}
+func opinion(persona string, given nexus.ReviewerVerdictGiven) review.ReviewerOpinion {
+	return review.ReviewerOpinion{Reader: nexus.ChangeReviewer{Session: nexus.SessionID("T1.1/" + persona), Persona: persona}, Given: given}
 }
 
 func TestMerge(t *testing.T) {
@@ -188,21 +188,21 @@ func TestMerge(t *testing.T) {
 	}
 	none := nexus.ReviewerVerdictGiven{Summary: "the review could not be read"}
 	for name, c := range map[string]struct {
-		all                []review.ReaderOpinion
+		all                []review.ReviewerOpinion
 		reviewed, approved bool
 		summary            string
 		found              []string
 	}{
 		"nobody":                       {nil, false, false, "", nil},
-		"one":                          {[]review.ReaderOpinion{opinion("", no(race, nit))}, true, false, "bad", []string{"10 major  ", "10 minor  "}},
-		"all like it":                  {[]review.ReaderOpinion{opinion("tests", yes()), opinion("security", yes(nit))}, true, true, "tests: fine\nsecurity: fine", []string{"10 minor security "}},
-		"one does not":                 {[]review.ReaderOpinion{opinion("tests", yes(nit)), opinion("security", no(race))}, true, false, "tests: fine\nsecurity: bad", []string{"10 major security ", "10 minor tests "}},
-		"both find it":                 {[]review.ReaderOpinion{opinion("tests", yes(minor)), opinion("security", no(race))}, true, false, "tests: fine\nsecurity: bad", []string{"10 major tests,security lock it"}},
-		"one finds it twice":           {[]review.ReaderOpinion{opinion("tests", no(race, minor))}, true, false, "tests: bad", []string{"10 major tests ", "11 minor tests lock it"}},
-		"two places":                   {[]review.ReaderOpinion{opinion("tests", no(race)), opinion("security", no(elsewhere))}, true, false, "tests: bad\nsecurity: bad", []string{"10 major tests ", "40 major security "}},
-		"one stands nowhere":           {[]review.ReaderOpinion{opinion("tests", yes(lost)), opinion("security", no(minor))}, true, false, "tests: fine\nsecurity: bad", []string{"11 minor tests,security lock it"}},
-		"one did not read":             {[]review.ReaderOpinion{opinion("tests", yes(nit)), opinion("security", none)}, false, false, "security: the review could not be read\ntests: fine", []string{"10 minor tests "}},
-		"one did not read, one blocks": {[]review.ReaderOpinion{opinion("tests", no(race)), opinion("security", none)}, true, false, "security: the review could not be read\ntests: bad", []string{"10 major tests "}},
+		"one":                          {[]review.ReviewerOpinion{opinion("", no(race, nit))}, true, false, "bad", []string{"10 major  ", "10 minor  "}},
+		"all like it":                  {[]review.ReviewerOpinion{opinion("tests", yes()), opinion("security", yes(nit))}, true, true, "tests: fine\nsecurity: fine", []string{"10 minor security "}},
+		"one does not":                 {[]review.ReviewerOpinion{opinion("tests", yes(nit)), opinion("security", no(race))}, true, false, "tests: fine\nsecurity: bad", []string{"10 major security ", "10 minor tests "}},
+		"both find it":                 {[]review.ReviewerOpinion{opinion("tests", yes(minor)), opinion("security", no(race))}, true, false, "tests: fine\nsecurity: bad", []string{"10 major tests,security lock it"}},
+		"one finds it twice":           {[]review.ReviewerOpinion{opinion("tests", no(race, minor))}, true, false, "tests: bad", []string{"10 major tests ", "11 minor tests lock it"}},
+		"two places":                   {[]review.ReviewerOpinion{opinion("tests", no(race)), opinion("security", no(elsewhere))}, true, false, "tests: bad\nsecurity: bad", []string{"10 major tests ", "40 major security "}},
+		"one stands nowhere":           {[]review.ReviewerOpinion{opinion("tests", yes(lost)), opinion("security", no(minor))}, true, false, "tests: fine\nsecurity: bad", []string{"11 minor tests,security lock it"}},
+		"one did not read":             {[]review.ReviewerOpinion{opinion("tests", yes(nit)), opinion("security", none)}, false, false, "security: the review could not be read\ntests: fine", []string{"10 minor tests "}},
+		"one did not read, one blocks": {[]review.ReviewerOpinion{opinion("tests", no(race)), opinion("security", none)}, true, false, "security: the review could not be read\ntests: bad", []string{"10 major tests "}},
 	} {
 		got := review.MergeReviews(c.all, 1)
 		var found []string

@@ -22,7 +22,7 @@ const (
 	// MaxParts limits the parts of a change that is reviewed at all.
 	MaxParts = 40
 
-	parallelReaders = 4 // readers in parallel
+	parallelReviewers = 4 // readers in parallel
 )
 
 // ReviewPersona is a reader with one focus. The zero Persona looks for everything.
@@ -125,10 +125,10 @@ func (s DiffReviewer) PartInstruction() string {
 
 // RunReviewers lets every reader read, some in parallel, and merges their opinions into one review.
 // An error means that a reader could not even start; it ends the others.
-func RunReviewers(ctx context.Context, seats []DiffReviewer, majors int, read func(context.Context, DiffReviewer) (ReaderOpinion, error)) (nexus.ReviewerVerdictGiven, error) {
-	all := make([]ReaderOpinion, len(seats))
+func RunReviewers(ctx context.Context, seats []DiffReviewer, majors int, read func(context.Context, DiffReviewer) (ReviewerOpinion, error)) (nexus.ReviewerVerdictGiven, error) {
+	all := make([]ReviewerOpinion, len(seats))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallelReaders)
+	g.SetLimit(parallelReviewers)
 	for i, s := range seats {
 		g.Go(func() (err error) {
 			all[i], err = read(ctx, s)

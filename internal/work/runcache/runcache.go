@@ -40,8 +40,8 @@ type cachedRunResult struct {
 	Run    runhistory.RunRecord `json:"run"`
 }
 
-// ReadReport is the result of reading the runs of a repository.
-type ReadReport struct {
+// RunsReadResult is the result of reading the runs of a repository.
+type RunsReadResult struct {
 	Runs   []runhistory.RunRecord // the oldest first
 	Folded int                    // number of runs that had to be read from the journal
 	Broken []nexus.RunID          // runs that cannot be replayed; nexus journal verify reports why
@@ -50,15 +50,15 @@ type ReadReport struct {
 // ReadPastRuns returns the results of the runs in an open journal. State is the repository's state
 // directory. A failure to write the cache is no error: the runs are read from the journal the
 // next time.
-func ReadPastRuns(ctx context.Context, j *journal.Journal, state string) (ReadReport, error) {
+func ReadPastRuns(ctx context.Context, j *journal.Journal, state string) (RunsReadResult, error) {
 	runs, err := j.Runs(ctx)
 	if err != nil {
-		return ReadReport{}, err
+		return RunsReadResult{}, err
 	}
 	name := filepath.Join(state, File)
 	old := loadRunCache(name)
 	now := runCacheFile{runhistory.Version, make(map[string]cachedRunResult, len(runs))}
-	var r ReadReport
+	var r RunsReadResult
 	for _, run := range runs {
 		was, ok := old.Runs[string(run.ID)]
 		if !ok || was.Hash != run.Hash || was.Events != run.Events {

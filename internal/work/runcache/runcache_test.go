@@ -79,7 +79,7 @@ func TestWhatIsFoldedIsKept(t *testing.T) {
 	last := len(facts) - 1
 	write(t, j, "r1", facts...)
 	write(t, j, "r2", facts[:last]...)
-	read := func(folded int) ReadReport {
+	read := func(folded int) RunsReadResult {
 		t.Helper()
 		r, err := ReadPastRuns(t.Context(), j, dir)
 		if err != nil || r.Folded != folded || len(r.Broken) > 0 {

@@ -58,8 +58,8 @@ func CombineUndoFuncs(a, b func(context.Context) ([]string, error)) func(context
 	}
 }
 
-// FilesAgainstRule returns the files that violate a rule.
-func FilesAgainstRule(files []string, rule func(name string) error) []string {
+// FilesViolatingRule returns the files that violate a rule.
+func FilesViolatingRule(files []string, rule func(name string) error) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(name string) bool { return rule == nil || rule(name) == nil })
 }
 

@@ -16,6 +16,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
+// Defaults for commands.
+const (
+	ShellTime  = shellTime
+	ShellShown = shellShown // bytes of a command's output that a model sees
+)
+
 const (
 	shellTime  = 5 * time.Minute  // as in the prompt; also without output
 	shellTimes = 10 * time.Minute // the longest limit that may be requested

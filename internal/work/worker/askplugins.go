@@ -28,7 +28,7 @@ type FactRecorder func(context.Context, ...nexus.Fact) error
 // AskPlugin asks a plugin, which may read the directories in trees, and records its answers
 // before they are used. It reports which questions have an answer.
 func (s *RunEnvironment) AskPlugin(
-	ctx context.Context, p plugin.DeclaredPlugin, k nexus.PluginKind, all []OwnedPluginQuestion, d AttemptRecorder, record FactRecorder, trees ...string,
+	ctx context.Context, p plugin.DeclaredPlugin, k nexus.PluginKind, all []OwnedPluginQuestion, d AttemptFactRecorder, record FactRecorder, trees ...string,
 ) ([]bool, error) {
 	spare, stop := d.Spare(ctx, false)
 	defer stop()
@@ -67,9 +67,9 @@ func (s *RunEnvironment) AskPlugin(
 // AskReviewPlugins asks the review plugins for problems of a change from base to commit, whose files
 // are in the tree. The question lacks only its tree.
 func (w *AttemptWorker) AskReviewPlugins(
-	ctx context.Context, tree *worktree.AttemptTree, base, commit string, q plugin.ReviewerInput, d AttemptRecorder, record FactRecorder,
-) ([]review.ReaderOpinion, error) {
-	var all []review.ReaderOpinion
+	ctx context.Context, tree *worktree.AttemptTree, base, commit string, q plugin.ReviewerInput, d AttemptFactRecorder, record FactRecorder,
+) ([]review.ReviewerOpinion, error) {
+	var all []review.ReviewerOpinion
 	for _, p := range w.Site.Plugins.PluginsOfKind(nexus.PluginReviewer) {
 		if q.Tree == "" {
 			changed, err := tree.ChangedFiles(ctx, base, commit)
@@ -110,7 +110,7 @@ func (s *AgentSessions) contextPlugins(t ConversationStretchRequest) []plugin.De
 }
 
 // askContextPlugins asks plugins for texts for the agent of a session that begins.
-func (s *AgentSessions) askContextPlugins(ctx context.Context, t ConversationStretchRequest, d AttemptRecorder) ([]prompt.PluginPromptText, error) {
+func (s *AgentSessions) askContextPlugins(ctx context.Context, t ConversationStretchRequest, d AttemptFactRecorder) ([]prompt.PluginPromptText, error) {
 	asked := s.contextPlugins(t)
 	if len(asked) == 0 {
 		return nil, nil

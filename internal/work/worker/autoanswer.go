@@ -227,7 +227,7 @@ const respite = 3 * time.Minute
 
 // askQuestion asks people, and the auto-answer if they do not answer. The first answer counts.
 // The attempt's clock is paused meanwhile.
-func (s *AgentSessions) askQuestion(ctx context.Context, t ConversationStretchRequest, d AttemptRecorder, q nexus.QuestionAsked) (string, error) {
+func (s *AgentSessions) askQuestion(ctx context.Context, t ConversationStretchRequest, d AttemptFactRecorder, q nexus.QuestionAsked) (string, error) {
 	if s.Alone && s.Deputy.answersTrigger(q.Trigger) {
 		q.Deadline = s.Site.Now().Add(s.Deputy.After + respite)
 	}
@@ -239,7 +239,7 @@ func (s *AgentSessions) askQuestion(ctx context.Context, t ConversationStretchRe
 }
 
 // externalQuestionFunc returns a function that asks people in the name of an external agent.
-func (s *AgentSessions) externalQuestionFunc(t ConversationStretchRequest, d AttemptRecorder, name string) func(context.Context, agentcli.AgentQuestion) (string, error) {
+func (s *AgentSessions) externalQuestionFunc(t ConversationStretchRequest, d AttemptFactRecorder, name string) func(context.Context, agentcli.AgentQuestion) (string, error) {
 	return func(ctx context.Context, asked agentcli.AgentQuestion) (string, error) {
 		q := nexus.QuestionAsked{
 			ID:      fmt.Sprintf("%s?%d", t.Session, s.Site.Now().UnixNano()),

@@ -31,7 +31,7 @@ func (j *TreeJudge) findSecrets(ctx context.Context, c TreeJudgeRequest) (e nexu
 }
 
 // recordCriticalFiles records which files a person should review. It has no other effect.
-func (j *TreeJudge) recordCriticalFiles(ctx context.Context, c TreeJudgeRequest, d AttemptRecorder) error {
+func (j *TreeJudge) recordCriticalFiles(ctx context.Context, c TreeJudgeRequest, d AttemptFactRecorder) error {
 	if c.Base == "" {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (c TreeJudgeRequest) boundsTask() *definitionofdone.TaskWording {
 
 // checkDefinitionOfDone checks a change that passed its gates against the definition of done,
 // and returns the deciding evidence. Mere warnings are recorded.
-func (j *TreeJudge) checkDefinitionOfDone(ctx context.Context, c TreeJudgeRequest, judged []nexus.GateEvidence, taken changemetrics.GateMeasurements, d AttemptRecorder) ([]nexus.GateEvidence, error) {
+func (j *TreeJudge) checkDefinitionOfDone(ctx context.Context, c TreeJudgeRequest, judged []nexus.GateEvidence, taken changemetrics.GateMeasurements, d AttemptFactRecorder) ([]nexus.GateEvidence, error) {
 	red := slices.ContainsFunc(judged, func(e nexus.GateEvidence) bool { return e.State != nexus.Pass && e.State != nexus.NotRun && !e.Hangs })
 	if red || c.Base == "" {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 // CheckRunBase runs the gates on the base of a run, before a model is paid. If one cannot judge
 // in the run's environment, for a reason that is not in the tree, a person is asked; unless
 // the person agrees to work without it, the run ends here.
-func (b *BaseCommitJudge) CheckRunBase(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, dir string, d AttemptRecorder) error {
+func (b *BaseCommitJudge) CheckRunBase(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, dir string, d AttemptFactRecorder) error {
 	var faults []gate.GateObstacle
 	err := RunInterruptible(ctx, d, false, func(ctx context.Context) (err error) {
 		faults, err = b.findBaseFaults(ctx, s, of, dir, d)
@@ -27,7 +27,7 @@ func (b *BaseCommitJudge) CheckRunBase(ctx context.Context, s *TreeJudge, of Jud
 
 // findBaseFaults judges a base with the gates of a tree, and returns those that cannot judge
 // there.
-func (b *BaseCommitJudge) findBaseFaults(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, dir string, d AttemptRecorder) ([]gate.GateObstacle, error) {
+func (b *BaseCommitJudge) findBaseFaults(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, dir string, d AttemptFactRecorder) ([]gate.GateObstacle, error) {
 	gates, err := s.Gates(dir)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (b *BaseCommitJudge) findBaseFaults(ctx context.Context, s *TreeJudge, of J
 // compareWithCheckout runs a gate that is red on the base in the user's checkout, once, if that has the
 // base. A green result means that the run's environment is at fault: the base's evidence is
 // marked accordingly from then on.
-func (b *BaseCommitJudge) compareWithCheckout(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, e nexus.GateEvidence, d AttemptRecorder) (nexus.GateEvidence, error) {
+func (b *BaseCommitJudge) compareWithCheckout(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, e nexus.GateEvidence, d AttemptFactRecorder) (nexus.GateEvidence, error) {
 	done, err := b.waitForTurn(ctx)
 	if err != nil {
 		return e, err
@@ -87,7 +87,7 @@ func (b *BaseCommitJudge) compareWithCheckout(ctx context.Context, s *TreeJudge,
 
 // confirmWithoutGates asks a person whether the run may start without the gates that cannot
 // judgeCall.
-func (j *TreeJudge) confirmWithoutGates(ctx context.Context, faults []gate.GateObstacle, d AttemptRecorder) error {
+func (j *TreeJudge) confirmWithoutGates(ctx context.Context, faults []gate.GateObstacle, d AttemptFactRecorder) error {
 	if len(faults) == 0 {
 		return nil
 	}

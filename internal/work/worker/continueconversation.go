@@ -65,7 +65,7 @@ type ConversationStretchRequest struct {
 
 // ContinueConversation runs a stretch of a conversation, new or begun by another process, and returns its
 // result, which has been recorded.
-func (s *AgentSessions) ContinueConversation(ctx context.Context, t ConversationStretchRequest, d AttemptRecorder) (agent.SessionStretchResult, error) {
+func (s *AgentSessions) ContinueConversation(ctx context.Context, t ConversationStretchRequest, d AttemptFactRecorder) (agent.SessionStretchResult, error) {
 	role, ok := s.Roles[cmp.Or(t.As, t.Role)]
 	if !ok {
 		return agent.SessionStretchResult{}, fmt.Errorf("there is no role %q", cmp.Or(t.As, t.Role))
@@ -139,7 +139,7 @@ func (s *AgentSessions) deltaListener(id nexus.SessionID) func(llm.AnswerDelta) 
 
 // runOwnLoop runs a stretch of a conversation in our own loop: it adds the system prompt and the
 // map, and calls the model.
-func (s *AgentSessions) runOwnLoop(ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, tier nexus.Tier, d AttemptRecorder) (o agent.SessionStretchResult, err error) {
+func (s *AgentSessions) runOwnLoop(ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, tier nexus.Tier, d AttemptFactRecorder) (o agent.SessionStretchResult, err error) {
 	model, err := s.pickModel(ctx, t, tier)
 	if err != nil {
 		return agent.SessionStretchResult{}, err
@@ -254,10 +254,10 @@ func (s *RunEnvironment) maskSecrets(text string) string {
 	return string(s.Mask([]byte(text)))
 }
 
-// sessionRecorder is an agent's recorder on top of the worker's desk.
+// sessionRecorder is the recorder of one session: it passes facts to the worker's recorder.
 type sessionRecorder struct {
 	talk ConversationStretchRequest
-	desk AttemptRecorder
+	desk AttemptFactRecorder
 	now  func() time.Time
 }
 
@@ -286,7 +286,7 @@ func (d sessionRecorder) Reserve(ctx context.Context, r nexus.BudgetReserved, do
 
 // toolEnvironment returns a session's access to its tree and the machine, and a function that
 // releases it. The sandbox alone limits writing; see [tool.CommandWriteGuard].
-func (s *AgentSessions) toolEnvironment(t ConversationStretchRequest, role agent.RoleDefinition, d AttemptRecorder, agree func(context.Context, string, string) error) (tool.AgentToolEnvironment, func(), error) {
+func (s *AgentSessions) toolEnvironment(t ConversationStretchRequest, role agent.RoleDefinition, d AttemptFactRecorder, agree func(context.Context, string, string) error) (tool.AgentToolEnvironment, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
 		return tool.AgentToolEnvironment{}, nil, err
@@ -356,7 +356,7 @@ func (s *AgentSessions) toolEnvironment(t ConversationStretchRequest, role agent
 
 // newToolSet returns the role's tools on the tree, and a function that closes them.
 func (s *AgentSessions) newToolSet(
-	ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, d AttemptRecorder, agree func(context.Context, string, string) error, u *tool.UndoneChangeCollector,
+	ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, d AttemptFactRecorder, agree func(context.Context, string, string) error, u *tool.UndoneChangeCollector,
 ) (*tool.ToolSet, func(), error) {
 	e, free, err := s.toolEnvironment(t, role, d, agree)
 	if err != nil {
@@ -367,7 +367,7 @@ func (s *AgentSessions) newToolSet(
 		e.Rule = tool.CombineWriteRules(tool.CombineWriteRules(own, tool.IgnoredFileWriteRule(e.Root, e.Hidden)), tool.ProtectedFileReason)
 		keeper := tool.CommandWriteGuard{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.PrivateRepo(), Rule: e.Rule, Undone: func(files []string) {
 			if !e.Breaks {
-				u.Add(tool.FilesAgainstRule(files, own))
+				u.Add(tool.FilesViolatingRule(files, own))
 			}
 		}, Now: s.Site.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
 		if own == nil && t.kept != nil && t.kept.IsEmpty() {

@@ -126,7 +126,7 @@ func TestReaders(t *testing.T) {
 	var said []string
 	known := nexus.ReviewModelChosen{Role: nexus.Reviewer, Model: "a/m", Author: "a/known", Why: "so"}
 	s := &AgentSessions{
-		Readers: &RecordedReaderPairs{},
+		Readers: &RecordedReviewerPairs{},
 		Pick:    func(nexus.Role, nexus.Tier, string) (PricedModel, error) { return PricedModel{Name: "a/own"}, nil },
 		PickReader: func(_ nexus.Role, _, _ nexus.Tier, author, failed string) (PricedModel, string, error) {
 			if author == "a/none" {

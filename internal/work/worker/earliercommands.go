@@ -21,7 +21,7 @@ type EarlierPassedCommand struct {
 // RunEarlierCommands runs old commands on the tree of a commit, one after the other as long as
 // the time lasts, and records the results. A red one is run twice. Known results for that tree
 // are reused.
-func (b *BaseCommitJudge) RunEarlierCommands(ctx context.Context, s *TreeJudge, commit string, old []EarlierPassedCommand, within time.Duration, d AttemptRecorder) ([]nexus.GateEvidence, error) {
+func (b *BaseCommitJudge) RunEarlierCommands(ctx context.Context, s *TreeJudge, commit string, old []EarlierPassedCommand, within time.Duration, d AttemptFactRecorder) ([]nexus.GateEvidence, error) {
 	done, err := b.waitForTurn(ctx)
 	if err != nil {
 		return nil, err

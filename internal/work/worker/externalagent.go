@@ -98,7 +98,7 @@ func (s *AgentSessions) newConversationGuide(t ConversationStretchRequest, role 
 }
 
 // runExternal runs a stretch of a conversation with an external agent.
-func (s *AgentSessions) runExternal(ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, tier nexus.Tier, h ExternalAgent, others []string, d AttemptRecorder,
+func (s *AgentSessions) runExternal(ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, tier nexus.Tier, h ExternalAgent, others []string, d AttemptFactRecorder,
 ) (agent.SessionStretchResult, error) {
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
@@ -351,7 +351,7 @@ func (s *AgentSessions) undoForbiddenTreeChanges(t ConversationStretchRequest, e
 	keeper := tool.CommandWriteGuard{
 		Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.PrivateRepo(), Now: s.Site.Now, Base: func() string { return base },
 		Rule:   tool.CombineWriteRules(tool.CombineWriteRules(own, tool.IgnoredFileWriteRule(e.Root, e.Hidden)), tool.CombineWriteRules(tool.ProtectedFileReason, steeringFileRule(p))),
-		Undone: func(files []string) { u.Add(tool.FilesAgainstRule(files, own)) },
+		Undone: func(files []string) { u.Add(tool.FilesViolatingRule(files, own)) },
 	}
 	modules, putBack := s.Judge.Kit.SubmoduleGuardOf(t.Tree.Dir), tool.FindHiddenPathRestore(e)
 	return func(ctx context.Context) error {

@@ -304,7 +304,7 @@ func TestAnotherMakersReader(t *testing.T) {
 	if want := (nexus.ReviewModelChosen{Role: nexus.Reviewer, Model: "toy/default", Author: "m/coder", Why: "it does all of the reviewer"}); len(routed) != 1 || routed[0] != want {
 		t.Errorf("%+v", routed)
 	}
-	m.Sessions.Readers, m.talk.Session, m.talk.Readers = &worker.RecordedReaderPairs{}, "T1.1/reviewer.2", routed
+	m.Sessions.Readers, m.talk.Session, m.talk.Readers = &worker.RecordedReviewerPairs{}, "T1.1/reviewer.2", routed
 	m.converse(t)
 	if len(found[nexus.ReviewModelChosen](m)) != 1 {
 		t.Errorf("it is said again who reads whose work: %+v", found[nexus.ReviewModelChosen](m))

@@ -51,7 +51,7 @@ func (c TreeJudgeRequest) gateStartedFact() nexus.GateStarted {
 }
 
 // RecordGateStart records which gates begin, for progress displays.
-func RecordGateStart(ctx context.Context, d AttemptRecorder, f nexus.GateStarted) func(gate.QualityGate) error {
+func RecordGateStart(ctx context.Context, d AttemptFactRecorder, f nexus.GateStarted) func(gate.QualityGate) error {
 	return func(g gate.QualityGate) error {
 		f.Gate = g.Name
 		return d.Record(ctx, f)
@@ -62,7 +62,7 @@ func RecordGateStart(ctx context.Context, d AttemptRecorder, f nexus.GateStarted
 // was red on the base for the same reasons is not red. Each result is recorded at once.
 //
 // It ends when the run releases its workers: gates can be run again for free.
-func (j *TreeJudge) RunGates(ctx context.Context, c TreeJudgeRequest, d AttemptRecorder) ([]nexus.GateEvidence, error) {
+func (j *TreeJudge) RunGates(ctx context.Context, c TreeJudgeRequest, d AttemptFactRecorder) ([]nexus.GateEvidence, error) {
 	var evidence []nexus.GateEvidence
 	err := RunInterruptible(ctx, d, c.Paid, func(ctx context.Context) error {
 		r, gates, done, err := j.prepareGates(ctx, c, d)
@@ -80,7 +80,7 @@ func (j *TreeJudge) RunGates(ctx context.Context, c TreeJudgeRequest, d AttemptR
 }
 
 // addMeasurements adds the meter's results for a tree that the gates judged.
-func (j *TreeJudge) addMeasurements(ctx context.Context, c TreeJudgeRequest, gates []gate.QualityGate, evidence []nexus.GateEvidence, base func(string) (nexus.GateEvidence, bool), d AttemptRecorder) ([]nexus.GateEvidence, error) {
+func (j *TreeJudge) addMeasurements(ctx context.Context, c TreeJudgeRequest, gates []gate.QualityGate, evidence []nexus.GateEvidence, base func(string) (nexus.GateEvidence, bool), d AttemptFactRecorder) ([]nexus.GateEvidence, error) {
 	evidence, taken := j.Meter.ExtractMeasurements(gates, evidence, base)
 	done, err := j.checkDefinitionOfDone(ctx, c, evidence, taken, d)
 	return append(evidence, done...), err
@@ -88,7 +88,7 @@ func (j *TreeJudge) addMeasurements(ctx context.Context, c TreeJudgeRequest, gat
 
 // prepareGates returns the runner of the gates on a tree, and the gates. Evidence is the reason if
 // the tree is red before any gate runs.
-func (j *TreeJudge) prepareGates(ctx context.Context, c TreeJudgeRequest, d AttemptRecorder) (r gate.GateRunner, gates []gate.QualityGate, evidence []nexus.GateEvidence, err error) {
+func (j *TreeJudge) prepareGates(ctx context.Context, c TreeJudgeRequest, d AttemptFactRecorder) (r gate.GateRunner, gates []gate.QualityGate, evidence []nexus.GateEvidence, err error) {
 	// ignored files do not land, so they must not help here
 	if err := c.Tree.ResetExactly(ctx, c.Hash); err != nil {
 		return r, nil, nil, err
@@ -190,7 +190,7 @@ func (j *TreeJudge) changedFiles(ctx context.Context, from, to string) (files []
 }
 
 // HasPendingTests reports whether tests of an accepted tree may not have run yet.
-func (j *TreeJudge) HasPendingTests(ctx context.Context, tree string, d AttemptRecorder) bool {
+func (j *TreeJudge) HasPendingTests(ctx context.Context, tree string, d AttemptFactRecorder) bool {
 	if j.Related == RelatedDeferred {
 		return true
 	}
@@ -200,13 +200,13 @@ func (j *TreeJudge) HasPendingTests(ctx context.Context, tree string, d AttemptR
 }
 
 // RecordHosts records the hosts that a gate requested.
-func RecordHosts(ctx context.Context, d AttemptRecorder, of nexus.AttemptID) func(string, []nexus.RequestedHost) error {
+func RecordHosts(ctx context.Context, d AttemptFactRecorder, of nexus.AttemptID) func(string, []nexus.RequestedHost) error {
 	return func(gate string, asked []nexus.RequestedHost) error {
 		return d.Record(ctx, nexus.NetworkRequestsRecorded{Attempt: of, Gate: gate, Hosts: asked})
 	}
 }
 
-func knownEvidence(ctx context.Context, d AttemptRecorder) func(tree, gate string) (nexus.GateEvidence, bool) {
+func knownEvidence(ctx context.Context, d AttemptFactRecorder) func(tree, gate string) (nexus.GateEvidence, bool) {
 	return func(tree, gate string) (nexus.GateEvidence, bool) { return d.Known(ctx, tree, gate) }
 }
 
@@ -290,7 +290,7 @@ func (b *BaseCommitJudge) createMaps() {
 
 // warmCaches compiles the packages for the gates of a base, once for each tree, and returns
 // the duration.
-func (b *BaseCommitJudge) warmCaches(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, hash string, d AttemptRecorder) (took time.Duration, err error) {
+func (b *BaseCommitJudge) warmCaches(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, hash string, d AttemptFactRecorder) (took time.Duration, err error) {
 	mark := filepath.Join(s.gateCaches().WarmBuildCache(), "warmed-"+hash)
 	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
 		return 0, nil
@@ -325,7 +325,7 @@ type JudgedBaseCommit struct {
 }
 
 // recordGateStart records that a gate begins to judge the base.
-func (of JudgedBaseCommit) recordGateStart(ctx context.Context, d AttemptRecorder) func(gate.QualityGate) error {
+func (of JudgedBaseCommit) recordGateStart(ctx context.Context, d AttemptFactRecorder) func(gate.QualityGate) error {
 	f := of.For
 	f.Base = true
 	return RecordGateStart(ctx, d, f)
@@ -334,7 +334,7 @@ func (of JudgedBaseCommit) recordGateStart(ctx context.Context, d AttemptRecorde
 // JudgeOnBase returns the gates of a tree with those of its base, and the result of each on the
 // base. A gate that the base has stays, even if the work deleted it. A red one does not stop
 // it. A gate for which apart returns a reason does not run; apart may be nil.
-func (b *BaseCommitJudge) JudgeOnBase(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, gates []gate.QualityGate, apart func(gate.QualityGate) string, d AttemptRecorder) ([]gate.QualityGate, map[string]nexus.GateEvidence, error) {
+func (b *BaseCommitJudge) JudgeOnBase(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, gates []gate.QualityGate, apart func(gate.QualityGate) string, d AttemptFactRecorder) ([]gate.QualityGate, map[string]nexus.GateEvidence, error) {
 	commit := of.Commit
 	done, err := b.waitForTurn(ctx)
 	if err != nil {
@@ -406,7 +406,7 @@ func mergeGates(base, now []gate.QualityGate) []gate.QualityGate {
 
 // gateEvidence returns a gate's result on a base: the known result, if that fits, or a new
 // one. The duration of the baseline check's compilation is added to the first gate that runs.
-func (b *BaseCommitJudge) gateEvidence(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, hash string, g gate.QualityGate, warm *time.Duration, d AttemptRecorder) (nexus.GateEvidence, error) {
+func (b *BaseCommitJudge) gateEvidence(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, hash string, g gate.QualityGate, warm *time.Duration, d AttemptFactRecorder) (nexus.GateEvidence, error) {
 	e, ok := d.Known(ctx, hash, g.Name)
 	if _, fault := gate.EnvironmentObstacleOf(e); ok && !fault {
 		plain, usable := gate.RawEvidence(e, s.Site.Blobs.Get)
@@ -498,7 +498,7 @@ func (b *BaseCommitJudge) ensureWorktree(ctx context.Context, s *TreeJudge, comm
 	return tree, nil
 }
 
-func (b *BaseCommitJudge) runBaseGate(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, hash string, g gate.QualityGate, d AttemptRecorder) (nexus.GateEvidence, error) {
+func (b *BaseCommitJudge) runBaseGate(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, hash string, g gate.QualityGate, d AttemptFactRecorder) (nexus.GateEvidence, error) {
 	tree, err := b.ensureWorktree(ctx, s, of.Commit, hash)
 	if err != nil {
 		return nexus.GateEvidence{}, err

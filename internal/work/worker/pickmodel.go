@@ -8,15 +8,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// RecordedReaderPairs remembers which models read which models' work, so that each pair is
-// recorded once. The zero RecordedReaderPairs is empty; it may be used by many goroutines.
-type RecordedReaderPairs struct {
+// RecordedReviewerPairs remembers which models read which models' work, so that each pair is
+// recorded once. The zero RecordedReviewerPairs is empty; it may be used by many goroutines.
+type RecordedReviewerPairs struct {
 	mu   sync.Mutex // guards said
 	said []nexus.ReviewModelChosen
 }
 
 // recordIfNew reports whether a pair is new, and remembers it.
-func (r *RecordedReaderPairs) recordIfNew(f nexus.ReviewModelChosen, said []nexus.ReviewModelChosen) bool {
+func (r *RecordedReviewerPairs) recordIfNew(f nexus.ReviewModelChosen, said []nexus.ReviewModelChosen) bool {
 	if r == nil {
 		return true
 	}

@@ -35,7 +35,7 @@ func (s *AgentSessions) recallDocuments(ctx context.Context, t ConversationStret
 // externalContext returns the context of an external agent when it begins, besides its task
 // and the rules, as text and in parts: from plugins, the memory and documents. It explores the
 // tree with its own tools.
-func (s *AgentSessions) externalContext(ctx context.Context, t ConversationStretchRequest, d AttemptRecorder) (text string, parts []prompt.SentPromptSection, memory []nexus.RelevantMemoryEntry, err error) {
+func (s *AgentSessions) externalContext(ctx context.Context, t ConversationStretchRequest, d AttemptFactRecorder) (text string, parts []prompt.SentPromptSection, memory []nexus.RelevantMemoryEntry, err error) {
 	var here prompt.FirstMessageContext
 	if here.Told, err = s.askContextPlugins(ctx, t, d); err != nil {
 		return "", nil, nil, err

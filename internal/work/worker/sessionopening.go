@@ -26,7 +26,7 @@ type conversationOpening struct {
 }
 
 // newSessionOpening returns the beginning of a new conversation.
-func (s *AgentSessions) newSessionOpening(ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, m PricedModel, d AttemptRecorder) (o conversationOpening, err error) {
+func (s *AgentSessions) newSessionOpening(ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, m PricedModel, d AttemptFactRecorder) (o conversationOpening, err error) {
 	e, err := s.describeEnvironment(ctx, t, role, t.Tree.Dir)
 	if err != nil {
 		return o, err

@@ -24,7 +24,7 @@ type sessionSubagents struct {
 	*agent.SubagentGroup
 	shop  *AgentSessions
 	talk  ConversationStretchRequest
-	desk  AttemptRecorder
+	desk  AttemptFactRecorder
 	base  *state.AttemptState // the attempt at the start of the session; never changed
 	known int                 // number of requested hosts at that time
 
@@ -35,7 +35,7 @@ type sessionSubagents struct {
 // newSubagents returns the manager of a session's subagents, nil if it may have none: its role
 // cannot, or its model costs no more than a subagent's. Subagents that were running when
 // another process had the session continue.
-func (s *AgentSessions) newSubagents(ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, tier nexus.Tier, d AttemptRecorder) *sessionSubagents {
+func (s *AgentSessions) newSubagents(ctx context.Context, t ConversationStretchRequest, role agent.RoleDefinition, tier nexus.Tier, d AttemptFactRecorder) *sessionSubagents {
 	if !s.maySendSubagents(role, tier) {
 		return nil
 	}

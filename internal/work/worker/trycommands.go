@@ -17,7 +17,7 @@ import (
 // may take, and at most each. None begins after the time for all. Told receives each result.
 // The commands are not approved yet: without a sandbox, only those run that the policy allows
 // a planner to run.
-func (b *BaseCommitJudge) TryCommands(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, gates []gate.QualityGate, each, all time.Duration, told func(nexus.GateEvidence) error, d AttemptRecorder) error {
+func (b *BaseCommitJudge) TryCommands(ctx context.Context, s *TreeJudge, of JudgedBaseCommit, gates []gate.QualityGate, each, all time.Duration, told func(nexus.GateEvidence) error, d AttemptFactRecorder) error {
 	done, err := b.waitForTurn(ctx)
 	if err != nil {
 		return err

@@ -33,8 +33,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
-// AttemptRecorder records a worker's facts and handles its requests for permission.
-type AttemptRecorder interface {
+// AttemptFactRecorder records a worker's facts and handles its requests for permission.
+type AttemptFactRecorder interface {
 	// Record appends facts, all or none, and returns when they are durable.
 	Record(ctx context.Context, facts ...nexus.Fact) error
 	// Reserve requests permission for one call of a model and reserves its maximum cost. It waits
@@ -51,9 +51,9 @@ type AttemptRecorder interface {
 	Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc)
 }
 
-// RunInterruptible runs do with the limit of [AttemptRecorder.Spare]. If do fails after that limit ended
+// RunInterruptible runs do with the limit of [AttemptFactRecorder.Spare]. If do fails after that limit ended
 // it, the error is the reason of the end.
-func RunInterruptible(ctx context.Context, d AttemptRecorder, paid bool, do func(context.Context) error) error {
+func RunInterruptible(ctx context.Context, d AttemptFactRecorder, paid bool, do func(context.Context) error) error {
 	spare, stop := d.Spare(ctx, paid)
 	defer stop()
 	if err := do(spare); err == nil || spare.Err() == nil {
@@ -166,7 +166,7 @@ type AgentSessions struct {
 	External func(role nexus.Role, tier nexus.Tier, pin string) (agents []*ExternalAgent, models []string)
 	// recorded limits of their accounts; nil: each report is recorded
 	Windows  *AccountLimitReports
-	Readers  *RecordedReaderPairs   // recorded reader assignments; nil: each is recorded
+	Readers  *RecordedReviewerPairs // recorded reader assignments; nil: each is recorded
 	Personas []review.ReviewPersona // readers of a change; none: one for everything
 	// when an agent that does not see a change writes checks of it: auto, always, off; empty is
 	// off
@@ -176,7 +176,7 @@ type AgentSessions struct {
 	Rules   *rules.RuleSet
 	Pace    *GateForecast                        // durations of gates and gates that cannot run; nil: unknown
 	Maps    *codemap.RepositoryMapper            // of the repository, for the roles that receive one; nil: none
-	Memory  *memory.EpisodeRetriever             // memory of the repository; nil: none
+	Memory  *memory.MemoryEntryRetriever         // memory of the repository; nil: none
 	Docs    codedoc.DocStore                     // documents about the code
 	Foreign *mcptools.RunMCPServers              // MCP servers whose tools agents may use; nil: none
 	Code    *codenavigation.AgentLanguageServers // language servers for agents; nil: none

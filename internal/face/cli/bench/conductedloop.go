@@ -113,7 +113,7 @@ func (w *sessionWorld) Now() time.Time { return w.app.Now() }
 func (w *sessionWorld) TimerAt(t time.Time) <-chan time.Time { return afterTime(w.Now(), t) }
 
 // ExecuteIntent implements [runLoop.IntentExecutor].
-func (w *sessionWorld) ExecuteIntent(ctx context.Context, intent nexus.Fact, _ state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func (w *sessionWorld) ExecuteIntent(ctx context.Context, intent nexus.Fact, _ state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	f, ok := intent.(nexus.AttemptStarted)
 	if !ok || int(w.ended.Load()) == w.sessions {
 		return nil, run.ErrInterrupted

@@ -81,8 +81,8 @@ func ReviewChange(ctx context.Context, a *console.Console, c config.Config, o Re
 		return r, err
 	}
 	defer sitting.Close(ctx)
-	given, err := review.RunReviewers(ctx, seats, c.Limits.MajorsBlock, func(ctx context.Context, seat review.DiffReviewer) (review.ReaderOpinion, error) {
-		return s.runReader(ctx, a, sitting, seat)
+	given, err := review.RunReviewers(ctx, seats, c.Limits.MajorsBlock, func(ctx context.Context, seat review.DiffReviewer) (review.ReviewerOpinion, error) {
+		return s.runReviewer(ctx, a, sitting, seat)
 	})
 	r.Spent = sitting.SpentMoney()
 	if err != nil {
@@ -100,14 +100,14 @@ func ReviewChange(ctx context.Context, a *console.Console, c config.Config, o Re
 	return r, nil
 }
 
-// runReader lets one reviewer review, and another model in its place if the answer is unreadable.
+// runReviewer lets one reviewer review, and another model in its place if the answer is unreadable.
 // Without budget there is no review, which is an error.
-func (s *reviewSubject) runReader(ctx context.Context, a *console.Console, sitting *app.AdhocSessionRunner, seat review.DiffReviewer) (review.ReaderOpinion, error) {
-	var o review.ReaderOpinion
+func (s *reviewSubject) runReviewer(ctx context.Context, a *console.Console, sitting *app.AdhocSessionRunner, seat review.DiffReviewer) (review.ReviewerOpinion, error) {
+	var o review.ReviewerOpinion
 	failed := ""
 	for n := range reviewTries {
 		id := seat.SessionID("review.1", n+1)
-		said, err := sitting.Ask(ctx, app.AdhocSessionRequest{Session: id, Dir: s.dir, Text: s.readerBrief(id, seat), Handin: review.HandinSchema(), Failed: failed})
+		said, err := sitting.Ask(ctx, app.AdhocSessionRequest{Session: id, Dir: s.dir, Text: s.reviewerBrief(id, seat), Handin: review.HandinSchema(), Failed: failed})
 		o.Reader = nexus.ChangeReviewer{Session: id, Model: said.Model}
 		switch {
 		case err != nil && (ctx.Err() != nil || !canTryAnotherModel(err)):
@@ -139,8 +139,8 @@ func canTryAnotherModel(err error) bool {
 	return errors.Is(err, &nexus.Error{Code: nexus.CodeProvider}) || errors.Is(err, &nexus.Error{Code: nexus.CodeLimit})
 }
 
-// readerBrief returns the prompt of a reviewer.
-func (s *reviewSubject) readerBrief(id nexus.SessionID, seat review.DiffReviewer) string {
+// reviewerBrief returns the prompt of a reviewer.
+func (s *reviewSubject) reviewerBrief(id nexus.SessionID, seat review.DiffReviewer) string {
 	task := nexus.Task{ID: "review", Title: "Review " + s.title}
 	if len(s.words) > 0 {
 		task.Brief = "What the commits say about themselves, which may be wrong:\n"

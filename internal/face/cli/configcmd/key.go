@@ -95,7 +95,7 @@ func listKeys(_ context.Context, o *KeyListOptions) error {
 	if err != nil {
 		return err
 	}
-	keys, err := o.Console.KeyStore().List(provider.KeyVariables(settings))
+	keys, err := o.Console.KeyStore().List(provider.ProviderKeyVariables(settings))
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // checkKeys checks the settings of providers, and asks each for its models, which costs nothing.
 func checkKeys(ctx context.Context, a *console.Console, c config.Config) []Check {
 	var all []Check
-	keys, err := a.KeyStore().List(provider.KeyVariables(c))
+	keys, err := a.KeyStore().List(provider.ProviderKeyVariables(c))
 	if err != nil {
 		all = append(all, checkOf("key", "", err))
 	}

@@ -16,7 +16,7 @@ func (l *inspection) checkMemory(ctx context.Context) {
 	if l.Run || !l.includesAny("memory") {
 		return
 	}
-	kept, problems, err := memory.EpisodeStore{Repo: l.place.Repo.Work, State: l.place.State}.LoadEntries()
+	kept, problems, err := memory.MemoryEntryStore{Repo: l.place.Repo.Work, State: l.place.State}.LoadEntries()
 	if err != nil {
 		l.add(Check{Name: "memory", State: Notice, Detail: err.Error(), Hint: "Make its files readable."})
 		return
@@ -33,7 +33,7 @@ func (l *inspection) checkMemory(ctx context.Context) {
 		notice(p.Err.Error(), "nexus docs list says more. nexus docs refresh "+p.Name+" --force writes it again.")
 	}
 	if err == nil {
-		err = l.checkOutdatedEpisodes(ctx, kept, notice)
+		err = l.checkOutdatedMemoryEntries(ctx, kept, notice)
 	}
 	if err != nil {
 		notice(err.Error(), "Check the repository with git fsck.")
@@ -44,8 +44,8 @@ func (l *inspection) checkMemory(ctx context.Context) {
 	l.add(all...)
 }
 
-// checkOutdatedEpisodes reports approved entries about deleted files.
-func (l *inspection) checkOutdatedEpisodes(ctx context.Context, kept []memory.StoredMemoryEntry, notice func(detail, hint string)) error {
+// checkOutdatedMemoryEntries reports approved entries about deleted files.
+func (l *inspection) checkOutdatedMemoryEntries(ctx context.Context, kept []memory.StoredMemoryEntry, notice func(detail, hint string)) error {
 	head, _, err := l.place.Repo.Head(ctx)
 	if err != nil || len(kept) == 0 {
 		return nil //nolint:nilerr // the check of the branch says so

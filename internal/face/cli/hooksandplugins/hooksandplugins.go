@@ -13,11 +13,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// Loader returns the declarations in a repository's configuration, and their runner.
-type Loader[T any] = func(ctx context.Context, dir, state string, run nexus.RunID) ([]T, *usercmd.UserCommandRunner, error)
+// DeclarationLoader returns the declarations in a repository's configuration, and their runner.
+type DeclarationLoader[T any] = func(ctx context.Context, dir, state string, run nexus.RunID) ([]T, *usercmd.UserCommandRunner, error)
 
-// Use opens the repository and passes its hooks or plugins to do.
-func Use[T any](ctx context.Context, a *console.Console, load Loader[T], do func([]T, *usercmd.UserCommandRunner) error) error {
+// WithDeclarations opens the repository and passes its hooks or plugins to do.
+func WithDeclarations[T any](ctx context.Context, a *console.Console, load DeclarationLoader[T], do func([]T, *usercmd.UserCommandRunner) error) error {
 	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return err

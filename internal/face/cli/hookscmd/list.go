@@ -47,7 +47,7 @@ type listedHook struct {
 // listHooks prints the declared hooks.
 func listHooks(ctx context.Context, o *ListOptions) error {
 	a := o.Console
-	return hooksandplugins.Use(ctx, a, a.HooksOfRepository, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
+	return hooksandplugins.WithDeclarations(ctx, a, a.HooksOfRepository, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
 		list := make([]listedHook, len(all))
 		for i, h := range all {
 			state, err := h.ReadTrustState(r)

@@ -59,7 +59,7 @@ type testedHook struct {
 // testHooks runs the named hook, or the hooks of a point.
 func testHooks(ctx context.Context, o *TestOptions) error {
 	a := o.Console
-	return hooksandplugins.Use(ctx, a, a.HooksOfRepository, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
+	return hooksandplugins.WithDeclarations(ctx, a, a.HooksOfRepository, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
 		point := nexus.HookPoint(o.Name)
 		chosen := hookcmd.HooksAtPoint(all, point)
 		if i := slices.IndexFunc(all, func(h hookcmd.DeclaredHook) bool { return h.Name == o.Name }); i >= 0 {

@@ -26,7 +26,7 @@ type memoryChange struct {
 // approveEntries lets agents see the entries.
 func approveEntries(ctx context.Context, o *ApproveOptions) error {
 	var done []memoryChange
-	err := changeEpisodes(ctx, o.Console, o.Entries, func(s *repoMemory, k memory.StoredMemoryEntry) error {
+	err := changeEntries(ctx, o.Console, o.Entries, func(s *repoMemory, k memory.StoredMemoryEntry) error {
 		to, renewed, err := s.book.ApproveEntry(ctx, k, s.newRow(k).Standing, o.Lasting, s.now)
 		if err == nil {
 			done = append(done, memoryChange{ID: k.ID, State: string(memoryentry.Approved), Path: to.Path, Renewed: renewed})
@@ -52,7 +52,7 @@ func approveEntries(ctx context.Context, o *ApproveOptions) error {
 func forgetEntries(ctx context.Context, o *ForgetOptions) error {
 	var done []memoryChange
 	shared := false
-	err := changeEpisodes(ctx, o.Console, o.Entries, func(s *repoMemory, k memory.StoredMemoryEntry) error {
+	err := changeEntries(ctx, o.Console, o.Entries, func(s *repoMemory, k memory.StoredMemoryEntry) error {
 		shared = shared || k.Shared
 		done = append(done, memoryChange{ID: k.ID, State: string(memoryentry.Forgotten)})
 		return s.book.Forget(ctx, k)
@@ -72,9 +72,9 @@ func forgetEntries(ctx context.Context, o *ForgetOptions) error {
 	})
 }
 
-// changeEpisodes applies a function to the named entries, all of which must exist. It is refused inside a
+// changeEntries applies a function to the named entries, all of which must exist. It is refused inside a
 // sandbox, because approved entries go into agents' prompts.
-func changeEpisodes(ctx context.Context, a *console.Console, names []string, do func(*repoMemory, memory.StoredMemoryEntry) error) error {
+func changeEntries(ctx context.Context, a *console.Console, names []string, do func(*repoMemory, memory.StoredMemoryEntry) error) error {
 	if err := refuseInSandbox(a); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func changeEpisodes(ctx context.Context, a *console.Console, names []string, do 
 	defer s.place.Close()
 	var all []memory.StoredMemoryEntry
 	for _, name := range names {
-		k, err := s.findEpisode(name)
+		k, err := s.findEntry(name)
 		if err != nil {
 			return err
 		}
@@ -111,8 +111,8 @@ func refuseInSandbox(a *console.Console) error {
 	}
 }
 
-// removedEpisode is an entry that gc removes, with the reason.
-type removedEpisode struct {
+// removedEntry is an entry that gc removes, with the reason.
+type removedEntry struct {
 	ID   string `json:"id"`
 	Path string `json:"path"`
 	Why  string `json:"why"`
@@ -145,16 +145,16 @@ const (
 
 // removeUseless removes entries that are no longer useful. A lesson that is learned again is proposed
 // again, unless it was forgotten.
-func (s *repoMemory) removeUseless(ctx context.Context, now time.Time, dry bool) ([]removedEpisode, error) {
+func (s *repoMemory) removeUseless(ctx context.Context, now time.Time, dry bool) ([]removedEntry, error) {
 	keep := memoryentry.RetentionPeriods{Proposals: proposalAge, Unused: unusedAge}
-	gone := []removedEpisode{}
+	gone := []removedEntry{}
 	for _, k := range s.kept {
 		r := s.newRow(k)
 		why := memoryentry.ExpiryReason(memoryentry.EntryCandidate{MemoryEntry: k.MemoryEntry, Hits: r.Told, Used: r.Last}, r.Standing, r.Changed, keep, now)
 		if why == "" {
 			continue
 		}
-		gone = append(gone, removedEpisode{k.ID, k.Path, why})
+		gone = append(gone, removedEntry{k.ID, k.Path, why})
 		if dry {
 			continue
 		}
@@ -165,7 +165,7 @@ func (s *repoMemory) removeUseless(ctx context.Context, now time.Time, dry bool)
 	return gone, nil
 }
 
-func drawRemoved(s view.OutputStyle, gone []removedEpisode, dry bool) string {
+func drawRemoved(s view.OutputStyle, gone []removedEntry, dry bool) string {
 	if len(gone) == 0 {
 		return "nothing to remove\n"
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/memory"
 )
 
-// episodeRow is a memory entry with its state.
-type episodeRow struct {
+// memoryEntryRow is a memory entry with its state.
+type memoryEntryRow struct {
 	memoryentry.MemoryEntry
 
 	Standing memoryentry.EntryFreshness `json:"standing"`         // of its files, compared with the checked-out commit
@@ -31,9 +31,9 @@ type episodeRow struct {
 type repoMemory struct {
 	place    *app.Repository
 	settings config.Config
-	book     *memory.EpisodeRetriever
+	book     *memory.MemoryEntryRetriever
 	kept     []memory.StoredMemoryEntry
-	problems []memory.EpisodeProblem
+	problems []memory.InvalidMemoryEntry
 	uses     map[string]memoryentry.EntryUsage
 	now      func(path string) string
 	merged   func(commit string) bool // reports whether the checked-out commit contains it
@@ -55,14 +55,14 @@ func openMemory(ctx context.Context, a *console.Console) (*repoMemory, error) {
 	if err := book.LearnFromNewRuns(ctx); err != nil {
 		a.Say("the proposals of runs are not up to date: %s", err)
 	}
-	if err := s.readEpisodes(ctx); err != nil {
+	if err := s.readEntries(ctx); err != nil {
 		p.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *repoMemory) readEpisodes(ctx context.Context) (err error) {
+func (s *repoMemory) readEntries(ctx context.Context) (err error) {
 	if s.kept, s.problems, err = s.book.LoadEntries(); err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func (s *repoMemory) readEpisodes(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *repoMemory) newRow(k memory.StoredMemoryEntry) episodeRow {
-	r := episodeRow{MemoryEntry: k.MemoryEntry, Path: k.Path, Shared: k.Shared, Told: s.uses[k.ID].Hits, Last: s.uses[k.ID].Last}
+func (s *repoMemory) newRow(k memory.StoredMemoryEntry) memoryEntryRow {
+	r := memoryEntryRow{MemoryEntry: k.MemoryEntry, Path: k.Path, Shared: k.Shared, Told: s.uses[k.ID].Hits, Last: s.uses[k.ID].Last}
 	r.Standing, r.Changed = k.CheckFreshness(s.now)
 	here := func(o memoryentry.EntryOrigin) bool { return o.Commit == "" || s.merged(o.Commit) }
 	if r.Standing != memoryentry.Fresh && len(k.From) > 0 && !slices.ContainsFunc(k.From, here) {
@@ -97,8 +97,8 @@ func (s *repoMemory) newRow(k memory.StoredMemoryEntry) episodeRow {
 	return r
 }
 
-// findEpisode returns the entry with that name.
-func (s *repoMemory) findEpisode(name string) (memory.StoredMemoryEntry, error) {
+// findEntry returns the entry with that name.
+func (s *repoMemory) findEntry(name string) (memory.StoredMemoryEntry, error) {
 	return memory.FindEntry(s.kept, name)
 }
 
@@ -110,20 +110,20 @@ func (o *Options) matches(k memory.StoredMemoryEntry) bool {
 	return state && file && (o.Kind == "" || k.Kind == o.Kind)
 }
 
-// episodeList is the JSON output of the entries.
-type episodeList struct {
-	Episodes []episodeRow            `json:"episodes"`
-	Problems []memory.EpisodeProblem `json:"problems"` // files that are not valid entries
+// memoryEntryList is the JSON output of the entries.
+type memoryEntryList struct {
+	Episodes []memoryEntryRow            `json:"episodes"`
+	Problems []memory.InvalidMemoryEntry `json:"problems"` // files that are not valid entries
 }
 
 // listEntries lists the entries that the options select.
-func listEntries(ctx context.Context, o *Options) (*episodeList, error) {
+func listEntries(ctx context.Context, o *Options) (*memoryEntryList, error) {
 	s, err := openMemory(ctx, o.Console)
 	if err != nil {
 		return nil, err
 	}
 	defer s.place.Close()
-	l := &episodeList{Episodes: []episodeRow{}, Problems: append([]memory.EpisodeProblem{}, s.problems...)}
+	l := &memoryEntryList{Episodes: []memoryEntryRow{}, Problems: append([]memory.InvalidMemoryEntry{}, s.problems...)}
 	for _, k := range s.kept {
 		if o.matches(k) {
 			l.Episodes = append(l.Episodes, s.newRow(k))
@@ -132,7 +132,7 @@ func listEntries(ctx context.Context, o *Options) (*episodeList, error) {
 	return l, nil
 }
 
-func drawEpisodes(s view.OutputStyle, l episodeList) string {
+func drawEntries(s view.OutputStyle, l memoryEntryList) string {
 	var b strings.Builder
 	if len(l.Episodes) == 0 {
 		b.WriteString("there are no episodes here\n")
@@ -153,7 +153,7 @@ func drawEpisodes(s view.OutputStyle, l episodeList) string {
 }
 
 // drawState draws the state of an entry: entries that are not fresh are given to no agent.
-func drawState(s view.OutputStyle, r episodeRow) string {
+func drawState(s view.OutputStyle, r memoryEntryRow) string {
 	switch {
 	case r.State == memoryentry.Forgotten:
 		return s.Dim(string(r.State))
@@ -166,7 +166,7 @@ func drawState(s view.OutputStyle, r episodeRow) string {
 }
 
 // filesText names the first file of an entry, and the number of others.
-func filesText(r episodeRow) string {
+func filesText(r memoryEntryRow) string {
 	if len(r.Files) == 0 {
 		return "-"
 	}
@@ -184,7 +184,7 @@ func showEntry(ctx context.Context, o *ShowOptions) error {
 		return err
 	}
 	defer s.place.Close()
-	k, err := s.findEpisode(o.Entry)
+	k, err := s.findEntry(o.Entry)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func showEntry(ctx context.Context, o *ShowOptions) error {
 	return o.Console.Answer(r, func(st view.OutputStyle) string { return drawDetail(st, r) })
 }
 
-func drawDetail(s view.OutputStyle, r episodeRow) string {
+func drawDetail(s view.OutputStyle, r memoryEntryRow) string {
 	var b strings.Builder
 	line := func(name, text string) {
 		if text != "" {

@@ -128,7 +128,7 @@ func (o *Options) check(lessons bool) error {
 
 // list lists entries and lessons, as far as they are wanted.
 func list(ctx context.Context, o *Options) (err error) {
-	var entries *episodeList
+	var entries *memoryEntryList
 	var learned *lessonList
 	if !o.NoEntries {
 		if entries, err = listEntries(ctx, o); err != nil {
@@ -141,13 +141,13 @@ func list(ctx context.Context, o *Options) (err error) {
 		}
 	}
 	answer := struct {
-		*episodeList
+		*memoryEntryList
 		*lessonList
 	}{entries, learned}
 	if err := o.Console.Answer(answer, func(s view.OutputStyle) string {
 		var parts []string
 		if entries != nil {
-			parts = append(parts, drawEpisodes(s, *entries))
+			parts = append(parts, drawEntries(s, *entries))
 		}
 		if learned != nil {
 			parts = append(parts, drawLessons(s, *learned))

@@ -96,8 +96,8 @@ func NewLog(c *console.Console, run func(context.Context, *LogOptions) error) *c
 // usualLog is the default number of printed log lines.
 const usualLog = 20
 
-// listedWay is a channel in the JSON output of notify list.
-type listedWay struct {
+// listedChannel is a channel in the JSON output of notify list.
+type listedChannel struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
 	When    string `json:"when"`
@@ -112,12 +112,12 @@ type listedRule struct {
 	Ways     []string `json:"ways,omitempty"`
 }
 
-// wayList is the JSON output of notify list.
-type wayList struct {
-	Ways    []listedWay  `json:"ways"`
-	Rules   []listedRule `json:"rules"`
-	Quiet   string       `json:"quiet,omitzero"`
-	Through string       `json:"through"`
+// channelList is the JSON output of notify list.
+type channelList struct {
+	Ways    []listedChannel `json:"ways"`
+	Rules   []listedRule    `json:"rules"`
+	Quiet   string          `json:"quiet,omitzero"`
+	Through string          `json:"through"`
 }
 
 func listWays(_ context.Context, o *ListOptions) error {
@@ -130,10 +130,10 @@ func listWays(_ context.Context, o *ListOptions) error {
 	if _, err := noticesetup.NoticeRules(c); err != nil {
 		return err
 	}
-	l := wayList{Ways: []listedWay{terminalWay(a, c)}, Rules: []listedRule{}, Quiet: c.Quiet, Through: c.Through}
+	l := channelList{Ways: []listedChannel{terminalWay(a, c)}, Rules: []listedRule{}, Quiet: c.Quiet, Through: c.Through}
 	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
 		w, err := noticesetup.NewDestination(&a.App, c, name)
-		row := listedWay{Name: name, Type: c.Channels[name].Type, When: w.Timing.String()}
+		row := listedChannel{Name: name, Type: c.Channels[name].Type, When: w.Timing.String()}
 		if err != nil {
 			row.When, row.Problem = "never", err.Error()
 		}
@@ -147,8 +147,8 @@ func listWays(_ context.Context, o *ListOptions) error {
 }
 
 // terminalWay describes the terminal of a run.
-func terminalWay(a *console.Console, c config.NotificationSettings) listedWay {
-	l := listedWay{Name: notify.TerminalName, Type: c.Terminal, When: "at once, about the run in that terminal"}
+func terminalWay(a *console.Console, c config.NotificationSettings) listedChannel {
+	l := listedChannel{Name: notify.TerminalName, Type: c.Terminal, When: "at once, about the run in that terminal"}
 	switch c.Terminal {
 	case "off":
 		l.When = "never: notify.terminal is off"
@@ -158,7 +158,7 @@ func terminalWay(a *console.Console, c config.NotificationSettings) listedWay {
 	return l
 }
 
-func drawList(s view.OutputStyle, l wayList) string {
+func drawList(s view.OutputStyle, l channelList) string {
 	var rows [][]string
 	for _, w := range l.Ways {
 		when := view.EscapeForTerminal(w.When)
@@ -196,8 +196,8 @@ func drawList(s view.OutputStyle, l wayList) string {
 	return b.String()
 }
 
-// testedWay is a channel in the JSON output of notify test.
-type testedWay struct {
+// testedChannel is a channel in the JSON output of notify test.
+type testedChannel struct {
 	Way       string  `json:"way"`
 	Delivered bool    `json:"delivered"`
 	Why       string  `json:"why,omitzero"` // why it failed
@@ -229,7 +229,7 @@ func testWays(ctx context.Context, o *TestOptions) error {
 		names = []string{o.Way}
 	}
 	d, _ := noticesetup.NewNotifier(&a.App, p, c, a.Say) // each channel's problem is reported below
-	results := []testedWay{}
+	results := []testedChannel{}
 	for _, name := range names {
 		s := to
 		if name != notify.TerminalName {
@@ -241,7 +241,7 @@ func testWays(ctx context.Context, o *TestOptions) error {
 			s = w.Sender
 		}
 		began := a.Now()
-		t := testedWay{Way: name, Delivered: true}
+		t := testedChannel{Way: name, Delivered: true}
 		if err := s.Send(ctx, testMessage(d, began)); err != nil {
 			t = failedTest(a, name, err)
 		}
@@ -251,15 +251,15 @@ func testWays(ctx context.Context, o *TestOptions) error {
 	if err := a.Answer(results, func(s view.OutputStyle) string { return drawTested(s, results) }); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(results, func(t testedWay) bool { return !t.Delivered }) {
+	if slices.ContainsFunc(results, func(t testedChannel) bool { return !t.Delivered }) {
 		return console.ExitError(console.CodeFailed)
 	}
 	return nil
 }
 
-func failedTest(a *console.Console, name string, err error) testedWay {
+func failedTest(a *console.Console, name string, err error) testedChannel {
 	f := a.Failure(err)
-	return testedWay{Way: name, Why: a.Mask.MaskText(f.Message), Hint: f.Hint}
+	return testedChannel{Way: name, Why: a.Mask.MaskText(f.Message), Hint: f.Hint}
 }
 
 // testMessage returns a test message.
@@ -272,7 +272,7 @@ func testMessage(d notify.Notifier, at time.Time) delivery.NoticeMessage {
 	return delivery.NoticeMessage{ID: n.ID, Place: d.Place, Link: d.Link, Test: true, Notices: []notice.Notice{n}}
 }
 
-func drawTested(s view.OutputStyle, all []testedWay) string {
+func drawTested(s view.OutputStyle, all []testedChannel) string {
 	if len(all) == 0 {
 		return "no notifications are set up; docs/answer-and-share.md says how to add a way\n"
 	}

@@ -48,7 +48,7 @@ type listedPlugin struct {
 // listPlugins prints the declared plugins.
 func listPlugins(ctx context.Context, o *ListOptions) error {
 	a := o.Console
-	return hooksandplugins.Use(ctx, a, a.PluginsOfRepository, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
+	return hooksandplugins.WithDeclarations(ctx, a, a.PluginsOfRepository, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
 		list := make([]listedPlugin, len(all))
 		for i, p := range all {
 			state, err := p.ReadTrustState(r)

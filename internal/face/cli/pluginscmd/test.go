@@ -49,7 +49,7 @@ type testedPlugin struct {
 // testPlugin checks that a plugin follows the protocol.
 func testPlugin(ctx context.Context, o *TestOptions) error {
 	a, name := o.Console, o.Name
-	return hooksandplugins.Use(ctx, a, a.PluginsOfRepository, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
+	return hooksandplugins.WithDeclarations(ctx, a, a.PluginsOfRepository, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
 		i := slices.IndexFunc(all, func(p plugin.DeclaredPlugin) bool { return p.Name == name })
 		if i < 0 {
 			return app.NotFoundError("plugin", name, "nexus plugins list shows them.")

@@ -21,13 +21,13 @@ import (
 type rulesAnswer struct {
 	Paths   []string                       `json:"paths"`
 	Tokens  int64                          `json:"tokens"` // in agents' prompts, estimated
-	Rules   []heldRule                     `json:"rules"`
+	Rules   []appliedRule                  `json:"rules"`
 	Invoked []namedRule                    `json:"invoked"`
 	Refused []rules.SkippedInstructionFile `json:"refused"`
 }
 
-// heldRule is a file whose rules apply.
-type heldRule struct {
+// appliedRule is a file whose rules apply.
+type appliedRule struct {
 	File   string           `json:"file"`
 	Own    bool             `json:"own,omitempty"` // it is the user's
 	Why    rules.RuleReason `json:"why"`
@@ -115,10 +115,10 @@ func repoRelativePaths(top, dir string, args []string) ([]string, error) {
 }
 
 func newRulesAnswer(set *rules.RuleSet, paths []string, task string) rulesAnswer {
-	v := rulesAnswer{Paths: paths, Rules: []heldRule{}, Invoked: []namedRule{}, Refused: []rules.SkippedInstructionFile{}}
+	v := rulesAnswer{Paths: paths, Rules: []appliedRule{}, Invoked: []namedRule{}, Refused: []rules.SkippedInstructionFile{}}
 	for _, a := range []rules.ApplicableRules{set.AlwaysApplicable(), set.ApplicableTo(paths, task)} {
 		for _, r := range a.Rules {
-			one := heldRule{File: r.File, Own: r.Own, Why: r.Why, By: r.By}
+			one := appliedRule{File: r.File, Own: r.Own, Why: r.Why, By: r.By}
 			told, whole := r.EstimateTokens()
 			if one.Tokens = told; whole > told {
 				one.Of = whole

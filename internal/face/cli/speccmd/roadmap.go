@@ -226,9 +226,9 @@ func (r *repoRoadmap) readTag(ctx context.Context, m spec.Milestone) (t git.Tag,
 	return t, slices.Contains(lines, trailer+m.Name+" "+m.Fingerprint()), nil
 }
 
-// progressOf computes the progress of a milestone. Its checks run, on a clean checkout of the branch's
+// milestoneProgress computes the progress of a milestone. Its checks run, on a clean checkout of the branch's
 // tip, only if it is asked for.
-func (r *repoRoadmap) progressOf(ctx context.Context, m spec.Milestone, runChecks bool) (traceability.MilestoneProgress, error) {
+func (r *repoRoadmap) milestoneProgress(ctx context.Context, m spec.Milestone, runChecks bool) (traceability.MilestoneProgress, error) {
 	number := 1 + slices.IndexFunc(r.Milestones, func(o spec.Milestone) bool { return o.Name == m.Name })
 	t, its, err := r.readTag(ctx, m)
 	if err != nil {
@@ -300,7 +300,7 @@ func showRoadmap(ctx context.Context, o *Options) error {
 	}
 	l := roadmapList{File: spec.RoadmapFile, Branch: r.facts.Branch, Commit: r.facts.Commit, Milestones: []traceability.MilestoneProgress{}}
 	for _, m := range r.Milestones {
-		p, err := r.progressOf(ctx, m, false)
+		p, err := r.milestoneProgress(ctx, m, false)
 		if err != nil {
 			return err
 		}
@@ -321,7 +321,7 @@ func (r *repoRoadmap) showMilestone(ctx context.Context, o *Options) error {
 			Hint: "Write \"Tag: v0.1.0\" below its title in " + spec.RoadmapFile + ".",
 		}
 	}
-	p, err := r.progressOf(ctx, m, true)
+	p, err := r.milestoneProgress(ctx, m, true)
 	if err != nil {
 		return err
 	}
@@ -369,7 +369,7 @@ func MissingGoal(ctx context.Context, a *console.Console, name string) (string, 
 	if err != nil {
 		return "", err
 	}
-	p, err := r.progressOf(ctx, m, true)
+	p, err := r.milestoneProgress(ctx, m, true)
 	if err != nil {
 		return "", err
 	}

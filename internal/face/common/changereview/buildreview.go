@@ -39,7 +39,7 @@ func (v ReviewBuilder) BuildReview(ctx context.Context, s *state.State, t *state
 	r.Open = r.Why == ""
 	a := attemptWithShownChange(s, t)
 	if a != nil {
-		r.Attempt, r.Round, r.Wanted = a.ID, len(a.Rounds), s.ReviewReason(a)
+		r.Attempt, r.Round, r.Wanted = a.ID, len(a.Rounds), s.PersonReviewReason(a)
 		if a.Commit != "" {
 			r.Approved = s.LandingApprover(t, a)
 		}

@@ -115,7 +115,7 @@ func (b *FactAudit) RecordEvent(e nexus.Event) {
 		b.checkPublished(f)
 	case nexus.RequestSettled:
 		b.checkSettled(f)
-	case nexus.FaultSearchStarted, nexus.CriterionFaultsFound, nexus.FixTasksPlanned, nexus.TaskSplitStarted, nexus.TaskSplitCompleted, nexus.TaskSplitFailed:
+	case nexus.CriterionDiagnosisStarted, nexus.CriterionFaultsFound, nexus.FixTasksPlanned, nexus.TaskSplitStarted, nexus.TaskSplitCompleted, nexus.TaskSplitFailed:
 		b.recordFix(f)
 	case nexus.AdditionPlanningStarted, nexus.AdditionTasksProposed, nexus.AdditionPlanningFailed, nexus.TasksAdded:
 		b.checkAddition(f)

@@ -23,7 +23,7 @@ type criterionFixAudit struct {
 func (b *FactAudit) recordFix(f nexus.Fact) {
 	m := &b.mends
 	switch f := f.(type) {
-	case nexus.FaultSearchStarted:
+	case nexus.CriterionDiagnosisStarted:
 		b.checkFaultSearch(f)
 	case nexus.CriterionFaultsFound:
 		if f.Attempt != m.last || len(f.Faults) != len(m.sought) {
@@ -45,7 +45,7 @@ func (b *FactAudit) recordFix(f nexus.Fact) {
 
 // checkFaultSearch checks that only existing faults are searched for, in a limited number of rounds, and
 // never again for a fault that is the same after its fix.
-func (b *FactAudit) checkFaultSearch(f nexus.FaultSearchStarted) {
+func (b *FactAudit) checkFaultSearch(f nexus.CriterionDiagnosisStarted) {
 	m := &b.mends
 	if f.Attempt == m.last {
 		return

@@ -89,11 +89,11 @@ func (x *SimulatedWorker) actualCost(o plannedModelCall, now time.Time) nexus.Mo
 	return m
 }
 
-// DrawCrowd returns a scenario in which money matters: 32 workers that all want to spend at
+// RandomConcurrentRuns returns a scenario in which money matters: 32 workers that all want to spend at
 // once, tight caps of every kind, and a process that dies now and then with all of their calls
 // under way.
-func DrawCrowd(r *rand.Rand, t *SimulatedCallPrices, day nexus.Money) RunScenario {
-	s := DrawScenario(r)
+func RandomConcurrentRuns(r *rand.Rand, t *SimulatedCallPrices, day nexus.Money) RunScenario {
+	s := RandomScenario(r)
 	s.Tariff, s.overshoot, s.loose = t, r.IntN(4) > 0, []int{1, 5, 10}[r.IntN(3)]
 	s.Tasks, s.Given, s.Routing = nil, true, nexus.StartTierRules{}
 	for i := range 36 + r.IntN(12) {

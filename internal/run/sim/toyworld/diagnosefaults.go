@@ -27,7 +27,7 @@ func (w *SimulatedWorld) IsCriterionMet(rev string, task nexus.TaskID) bool {
 }
 
 // diagnoseFaults finds out why criteria are not met: by inspection, or by asking.
-func (x *SimulatedWorker) diagnoseFaults(ctx context.Context, f nexus.FaultSearchStarted) ([]nexus.Fact, error) {
+func (x *SimulatedWorker) diagnoseFaults(ctx context.Context, f nexus.CriterionDiagnosisStarted) ([]nexus.Fact, error) {
 	if err := x.waitFor(ctx, time.Minute); err != nil {
 		return nil, err
 	}

@@ -55,8 +55,8 @@ type RunScenario struct {
 	Rewinds   int  // times that a person takes the run back to an earlier point while it is not running
 }
 
-// DrawScenario returns a seed's scenario.
-func DrawScenario(r *rand.Rand) RunScenario {
+// RandomScenario returns a seed's scenario.
+func RandomScenario(r *rand.Rand) RunScenario {
 	sometimes := func(p, most float64) Probability {
 		if r.Float64() > p {
 			return 0
@@ -64,7 +64,7 @@ func DrawScenario(r *rand.Rand) RunScenario {
 		return Probability(r.Float64() * most)
 	}
 	s := RunScenario{
-		Limits: drawLimits(r), Tasks: drawTasks(r), Given: r.IntN(3) > 0, stubborn: map[nexus.TaskID]bool{},
+		Limits: randomLimits(r), Tasks: randomTasks(r), Given: r.IntN(3) > 0, stubborn: map[nexus.TaskID]bool{},
 		Crash: sometimes(0.6, 0.06), Storage: sometimes(0.1, 0.02), broken: sometimes(0.4, 0.1),
 		provider: sometimes(0.4, 0.3), auth: sometimes(0.1, 0.02), overshoot: r.IntN(4) == 0,
 		bad: 0.1 + sometimes(0.7, 0.5), same: sometimes(0.3, 0.4), stray: sometimes(0.6, 1),
@@ -74,7 +74,7 @@ func DrawScenario(r *rand.Rand) RunScenario {
 	}
 	s.loose = 1
 	s.quota, s.spare = sometimes(0.3, 0.2), r.IntN(2) == 0
-	s.Routing = drawRouting(r)
+	s.Routing = randomRouting(r)
 	if s.Crash > 0 || s.Storage > 0 {
 		s.Crashes = 1 + r.IntN(8)
 	}
@@ -90,15 +90,15 @@ func DrawScenario(r *rand.Rand) RunScenario {
 			s.stubborn[t.ID] = true
 		}
 	}
-	drawCriteria(&s)
+	randomCriteria(&s)
 	return s
 }
 
-// drawCriteria gives some tasks a criterion with a check of its own, and draws how often it is
+// randomCriteria gives some tasks a criterion with a check of its own, and draws how often it is
 // fixed, the parts that a stuck task may be split into, the thresholds at which the
 // continuation of tasks is decided again, how often windows are reported, and whether the plan
 // requires consent. It does not use the scenario's dice.
-func drawCriteria(s *RunScenario) {
+func randomCriteria(s *RunScenario) {
 	minutes := uint64(0)
 	for _, t := range s.Tasks {
 		minutes = minutes*31 + uint64(t.Minutes) //nolint:gosec // minutes are not below 0
@@ -114,8 +114,8 @@ func drawCriteria(s *RunScenario) {
 		s.windows = Probability(r.Float64() * 0.3)
 	}
 	s.Limits.Refusals, s.Consent.Wanted = r.IntN(4), r.IntN(2) == 0
-	drawCheckpoints(s)
-	drawSoftNeedsAndPriorities(r, s.Tasks)
+	randomCheckpoints(s)
+	randomSoftNeedsAndPriorities(r, s.Tasks)
 	for i := range s.Tasks {
 		if r.IntN(3) == 0 {
 			s.Tasks[i].Criteria = []nexus.Criterion{{Text: "it holds", Check: "./" + string(s.Tasks[i].ID)}}
@@ -123,9 +123,9 @@ func drawCriteria(s *RunScenario) {
 	}
 }
 
-// drawCheckpoints draws the checkpoints that the run makes, and the number of rewinds. It has dice
+// randomCheckpoints draws the checkpoints that the run makes, and the number of rewinds. It has dice
 // of its own.
-func drawCheckpoints(s *RunScenario) {
+func randomCheckpoints(s *RunScenario) {
 	r := rand.New(rand.NewPCG(uint64(len(s.Tasks)), uint64(s.Limits.RunMoney))) //nolint:gosec // a seed must give the same dice
 	if r.IntN(2) == 0 {
 		s.Limits.Points = nexus.CheckpointPolicy{On: nexus.CheckpointReasons(), Keep: r.IntN(4)}
@@ -138,8 +138,8 @@ func drawCheckpoints(s *RunScenario) {
 	}
 }
 
-// drawSoftNeedsAndPriorities turns some needs into soft ones, and gives some tasks a priority.
-func drawSoftNeedsAndPriorities(r *rand.Rand, tasks []nexus.Task) {
+// randomSoftNeedsAndPriorities turns some needs into soft ones, and gives some tasks a priority.
+func randomSoftNeedsAndPriorities(r *rand.Rand, tasks []nexus.Task) {
 	soft, rated := r.IntN(3) == 0, r.IntN(3) == 0
 	for i := range tasks {
 		t := &tasks[i]
@@ -153,8 +153,8 @@ func drawSoftNeedsAndPriorities(r *rand.Rand, tasks []nexus.Task) {
 	}
 }
 
-// drawTasks makes a plan of tasks that need earlier ones and share files.
-func drawTasks(r *rand.Rand) []nexus.Task {
+// randomTasks makes a plan of tasks that need earlier ones and share files.
+func randomTasks(r *rand.Rand) []nexus.Task {
 	tasks := make([]nexus.Task, 1+r.IntN(7))
 	for i := range tasks {
 		t := nexus.Task{ID: nexus.TaskID(fmt.Sprintf("T%d", i+1)), Title: "a task", Minutes: 1 + r.IntN(30)}
@@ -188,7 +188,7 @@ func drawTasks(r *rand.Rand) []nexus.Task {
 // Worst is the reservation of every call.
 const Worst = 100 * nexus.Dollar / 1000
 
-func drawLimits(r *rand.Rand) nexus.Limits {
+func randomLimits(r *rand.Rand) nexus.Limits {
 	// maybe omits a cap from many seeds.
 	maybe := func(n int) bool { return r.IntN(n) == 0 }
 	l := nexus.Limits{
@@ -224,8 +224,8 @@ func drawLimits(r *rand.Rand) nexus.Limits {
 	return l
 }
 
-// drawRouting returns the way in which tiers are chosen: none in half of the runs.
-func drawRouting(r *rand.Rand) nexus.StartTierRules {
+// randomRouting returns the way in which tiers are chosen: none in half of the runs.
+func randomRouting(r *rand.Rand) nexus.StartTierRules {
 	var o nexus.StartTierRules
 	if r.IntN(2) == 0 {
 		return o

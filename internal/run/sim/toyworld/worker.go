@@ -16,7 +16,7 @@ import (
 // continues, and continues from the record.
 type SimulatedWorker struct {
 	*SimulatedWorld
-	Desk worker.AttemptRecorder
+	Desk worker.AttemptFactRecorder
 	Nap  func(context.Context, time.Duration) error
 	Now  func() time.Time
 	View state.WorkerView
@@ -40,7 +40,7 @@ func (x *SimulatedWorker) ExecuteIntent(ctx context.Context, intent nexus.Fact) 
 		return x.rateTasks(ctx, f)
 	case nexus.FinalGatesStarted:
 		return x.judgeFinalTree(ctx)
-	case nexus.FaultSearchStarted:
+	case nexus.CriterionDiagnosisStarted:
 		x.a = x.View.Attempt
 		return x.diagnoseFaults(ctx, f)
 	case nexus.TaskSplitStarted:

@@ -62,14 +62,14 @@ func caretColumn(next []string) int {
 // differ only in their frame.
 func ReadMaven(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	all := in.AllLines()
-	found := slices.Concat(JavaFindings(in, all), checkstyleText(in, all), spotlessFindings(in, all), classFindings(in, all))
+	found := slices.Concat(JavaFindings(in, all), parseCheckstyleText(in, all), spotlessFindings(in, all), classFindings(in, all))
 	if _, ok := parserbase.MachineFaultFinding(all); !ok && in.Exit != 0 && len(found) == 0 {
 		found = append(MavenGoalErrors(in, all), GradleProblemFindings(in, all)...)
 	}
 	return in.CheckerReport(found, hasMatchingLine(all, `BUILD SUCCESS(?:FUL)?`) || len(all) == 0)
 }
 
-func checkstyleText(in parserbase.ToolOutput, all []string) []nexus.Finding {
+func parseCheckstyleText(in parserbase.ToolOutput, all []string) []nexus.Finding {
 	row := regexp.MustCompile(`^\[(ERROR|WARN|WARNING|INFO)\] (\S.*?):(\d+)(?::(\d+))?: (.*?)\s+\[([\w.]+)\]$`)
 	var found []nexus.Finding
 	for _, l := range all {
@@ -83,7 +83,7 @@ func checkstyleText(in parserbase.ToolOutput, all []string) []nexus.Finding {
 // ReadCheckstyleText reads the output of checkstyle without -f xml.
 func ReadCheckstyleText(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	all := in.AllLines()
-	return in.CheckerReport(checkstyleText(in, all), hasMatchingLine(all, `^Audit done\.`))
+	return in.CheckerReport(parseCheckstyleText(in, all), hasMatchingLine(all, `^Audit done\.`))
 }
 
 // ReadMSBuild reads dotnet build and msbuild.

@@ -20,7 +20,7 @@ func ReadRuff(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	var all []ruffFinding
 	ok, broken := in.DecodeDocument(&all)
 	if !ok {
-		return jsonReport(in, ruffText(in), broken)
+		return jsonReport(in, parseRuffText(in), broken)
 	}
 	var found []nexus.Finding
 	for _, r := range all {
@@ -36,7 +36,7 @@ func ReadRuff(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	return in.CheckerReport(found, true)
 }
 
-func ruffText(in parserbase.ToolOutput) []nexus.Finding {
+func parseRuffText(in parserbase.ToolOutput) []nexus.Finding {
 	all := in.AllLines()
 	d := lintTextFormat{places: []string{`%f:%l:%c: %m`}, code: `^([A-Z]+\d+|invalid-syntax|SyntaxError):?\s+(?:\[\*\]\s+)?`, usual: nexus.Major}
 	found := append(d.findings(in, all), arrowFindings(in, all, `^([A-Z]+\d+|invalid-syntax|unformatted)(?: \[\*\])?:? (.*)$`)...)
@@ -80,7 +80,7 @@ func ReadPyright(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	var p pyrightReport
 	ok, broken := in.DecodeDocument(&p)
 	if !ok {
-		return pyrightText(in, broken)
+		return parsePyrightText(in, broken)
 	}
 	var found []nexus.Finding
 	for _, d := range p.GeneralDiagnostics {
@@ -92,7 +92,7 @@ func ReadPyright(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	return in.CheckerReport(found, true)
 }
 
-func pyrightText(in parserbase.ToolOutput, broken bool) parserbase.ParsedToolOutput {
+func parsePyrightText(in parserbase.ToolOutput, broken bool) parserbase.ParsedToolOutput {
 	d := lintTextFormat{places: []string{`%f:%l:%c - %m`}, code: `\s+\((report\w+)\)$`}
 	var joined []string
 	for _, l := range in.AllLines() { // a finding continues in lines that are indented further

@@ -105,7 +105,7 @@ func ReadBiome(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	var b biomeReport
 	ok, broken := in.DecodeDocument(&b)
 	if !ok {
-		return jsonReport(in, biomeText(in), broken)
+		return jsonReport(in, parseBiomeText(in), broken)
 	}
 	var found []nexus.Finding
 	for _, d := range b.Diagnostics {
@@ -122,7 +122,7 @@ func ReadBiome(in parserbase.ToolOutput) parserbase.ParsedToolOutput {
 	return in.CheckerReport(found, true)
 }
 
-func biomeText(in parserbase.ToolOutput) []nexus.Finding {
+func parseBiomeText(in parserbase.ToolOutput) []nexus.Finding {
 	head := regexp.MustCompile(`^(\S.*?)(?::(\d+):(\d+))? ((?:lint|assist|parse|suppressions|syntax|configuration)\S*|format|organizeImports)(?: .*)?\x{2501}{3,}$`)
 	said := regexp.MustCompile(`^  ([\x{00d7}!i\x{2139}]) (.*)$`)
 	var found []nexus.Finding

@@ -20,7 +20,7 @@ type member struct{ name, text string }
 // with makes a file of members, which says that commits are among them.
 func with(t *testing.T, bundle bool, all ...member) []byte {
 	t.Helper()
-	data := archive(t, "", func(m *runarchive.RunPackManifest) { m.Bundle = bundle })
+	data := archive(t, "", func(m *runarchive.RunArchiveManifest) { m.Bundle = bundle })
 	var b bytes.Buffer
 	w, r := tar.NewWriter(&b), tar.NewReader(bytes.NewReader(data))
 	put := func(h *tar.Header, text io.Reader) {

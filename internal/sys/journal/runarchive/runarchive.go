@@ -28,8 +28,8 @@ import (
 // Format is the version of the file that this program writes, and the newest that it can read.
 const Format = 1
 
-// RunPackManifest describes the content of a file.
-type RunPackManifest struct {
+// RunArchiveManifest describes the content of a file.
+type RunArchiveManifest struct {
 	Format int               `json:"format"`
 	Run    nexus.RunID       `json:"run"`
 	Base   string            `json:"base"` // commit from which the run started; the repository must have it
@@ -39,8 +39,8 @@ type RunPackManifest struct {
 	Bundle bool              `json:"bundle"`
 }
 
-// packedEvent is a line of events.jsonl.
-type packedEvent struct {
+// archivedEvent is a line of events.jsonl.
+type archivedEvent struct {
 	Seq  int64           `json:"seq"`
 	At   time.Time       `json:"at"`
 	Kind string          `json:"kind"`
@@ -66,14 +66,14 @@ func invalidFileError(why string, args ...any) error {
 	}
 }
 
-// RunPackWriter writes a file. Call its methods in order.
-type RunPackWriter struct{ tar *tar.Writer }
+// RunArchiveWriter writes a file. Call its methods in order.
+type RunArchiveWriter struct{ tar *tar.Writer }
 
 // NewRunPackWriter writes the manifest and the events. It sets the manifest's fields about the events.
-func NewRunPackWriter(w io.Writer, m RunPackManifest, events []journal.ImportableEvent) (*RunPackWriter, error) {
+func NewRunPackWriter(w io.Writer, m RunArchiveManifest, events []journal.ImportableEvent) (*RunArchiveWriter, error) {
 	var lines bytes.Buffer
 	for _, e := range events {
-		line, err := json.Marshal(packedEvent{e.Seq, e.At, e.Kind, e.Data})
+		line, err := json.Marshal(archivedEvent{e.Seq, e.At, e.Kind, e.Data})
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func NewRunPackWriter(w io.Writer, m RunPackManifest, events []journal.Importabl
 	if err != nil {
 		return nil, err
 	}
-	p := &RunPackWriter{tar.NewWriter(w)}
+	p := &RunArchiveWriter{tar.NewWriter(w)}
 	if err := p.writeMember(manifestName, int64(len(data)), bytes.NewReader(data)); err != nil {
 		return nil, err
 	}
@@ -93,19 +93,19 @@ func NewRunPackWriter(w io.Writer, m RunPackManifest, events []journal.Importabl
 }
 
 // WriteBlob writes a blob.
-func (p *RunPackWriter) WriteBlob(hash string, data []byte) error {
+func (p *RunArchiveWriter) WriteBlob(hash string, data []byte) error {
 	return p.writeMember(blobPrefix+hash, int64(len(data)), bytes.NewReader(data))
 }
 
 // WriteBundle writes the commits.
-func (p *RunPackWriter) WriteBundle(size int64, r io.Reader) error {
+func (p *RunArchiveWriter) WriteBundle(size int64, r io.Reader) error {
 	return p.writeMember(bundleName, size, r)
 }
 
 // Close ends the archive.
-func (p *RunPackWriter) Close() error { return p.tar.Close() }
+func (p *RunArchiveWriter) Close() error { return p.tar.Close() }
 
-func (p *RunPackWriter) writeMember(name string, size int64, r io.Reader) error {
+func (p *RunArchiveWriter) writeMember(name string, size int64, r io.Reader) error {
 	if err := p.tar.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o600, Size: size}); err != nil {
 		return err
 	}
@@ -113,9 +113,9 @@ func (p *RunPackWriter) writeMember(name string, size int64, r io.Reader) error 
 	return err
 }
 
-// RunPackReader reads a file. Call its methods in order.
-type RunPackReader struct {
-	Manifest RunPackManifest
+// RunArchiveReader reads a file. Call its methods in order.
+type RunArchiveReader struct {
+	Manifest RunArchiveManifest
 	Events   []journal.ImportableEvent
 
 	tar  *tar.Reader
@@ -129,8 +129,8 @@ var (
 )
 
 // OpenPack reads and checks the manifest and the events.
-func OpenPack(r io.Reader) (*RunPackReader, error) {
-	p := &RunPackReader{tar: tar.NewReader(r)}
+func OpenPack(r io.Reader) (*RunArchiveReader, error) {
+	p := &RunArchiveReader{tar: tar.NewReader(r)}
 	if err := p.nextMember(); err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func OpenPack(r io.Reader) (*RunPackReader, error) {
 }
 
 // parseJSON reads a manifest and refuses values that no export writes.
-func (m *RunPackManifest) parseJSON(data []byte) error {
+func (m *RunArchiveManifest) parseJSON(data []byte) error {
 	if err := json.Unmarshal(data, m); err != nil {
 		return invalidFileError("its manifest is not JSON")
 	}
@@ -187,7 +187,7 @@ func parseEvents(lines []byte) ([]journal.ImportableEvent, error) {
 	s := bufio.NewScanner(bytes.NewReader(lines))
 	s.Buffer(nil, max(len(lines), 1)+1)
 	for s.Scan() {
-		var e packedEvent
+		var e archivedEvent
 		if err := json.Unmarshal(s.Bytes(), &e); err != nil {
 			return nil, invalidFileError("event %d is not JSON", len(all)+1)
 		}
@@ -200,7 +200,7 @@ func parseEvents(lines []byte) ([]journal.ImportableEvent, error) {
 }
 
 // ReadBlobs calls take for each blob, after checking its hash.
-func (p *RunPackReader) ReadBlobs(take func(hash string, data []byte) error) error {
+func (p *RunArchiveReader) ReadBlobs(take func(hash string, data []byte) error) error {
 	for p.next != nil && strings.HasPrefix(p.next.Name, blobPrefix) {
 		hash := strings.TrimPrefix(p.next.Name, blobPrefix)
 		if !hashPattern.MatchString(hash) {
@@ -221,7 +221,7 @@ func (p *RunPackReader) ReadBlobs(take func(hash string, data []byte) error) err
 }
 
 // ReadBundle calls take with the commits, if there are any, and checks that nothing follows.
-func (p *RunPackReader) ReadBundle(take func(io.Reader) error) error {
+func (p *RunArchiveReader) ReadBundle(take func(io.Reader) error) error {
 	if p.Manifest.Bundle {
 		if p.next == nil || p.next.Name != bundleName {
 			return invalidFileError("its commits are missing")
@@ -259,7 +259,7 @@ func (c *countingReader) Read(b []byte) (int, error) {
 }
 
 // readMember reads the member that must be next, and advances.
-func (p *RunPackReader) readMember(name string, most int64) ([]byte, error) {
+func (p *RunArchiveReader) readMember(name string, most int64) ([]byte, error) {
 	switch {
 	case p.next == nil || p.next.Name != name:
 		return nil, invalidFileError("%s is missing", name)
@@ -274,7 +274,7 @@ func (p *RunPackReader) readMember(name string, most int64) ([]byte, error) {
 }
 
 // nextMember reads the next member's header, which must be that of a regular file.
-func (p *RunPackReader) nextMember() error {
+func (p *RunArchiveReader) nextMember() error {
 	h, err := p.tar.Next()
 	switch {
 	case errors.Is(err, io.EOF):

@@ -26,7 +26,7 @@ func written(tb testing.TB) []byte {
 		{Seq: 3, At: time.Unix(5, 0).UTC(), Kind: "run.ended", Data: []byte(`{"status":"done"}`)},
 		{Seq: 9, At: time.Unix(6, 0).UTC(), Kind: "run.paused", Data: []byte(`{"why":"x"}`)},
 	}
-	w, err := runarchive.NewRunPackWriter(&b, runarchive.RunPackManifest{Run: "261121-104125-k3f", Base: commit, Refs: map[string]string{"refs/nexus/261121-104125-k3f/train": commit}, Bundle: true}, events)
+	w, err := runarchive.NewRunPackWriter(&b, runarchive.RunArchiveManifest{Run: "261121-104125-k3f", Base: commit, Refs: map[string]string{"refs/nexus/261121-104125-k3f/train": commit}, Bundle: true}, events)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func written(tb testing.TB) []byte {
 }
 
 // read reads a file to its end.
-func read(data []byte) (p *runarchive.RunPackReader, blobs []string, bundle string, err error) {
+func read(data []byte) (p *runarchive.RunArchiveReader, blobs []string, bundle string, err error) {
 	if p, err = runarchive.OpenPack(bytes.NewReader(data)); err != nil {
 		return p, nil, "", err
 	}

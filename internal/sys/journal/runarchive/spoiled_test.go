@@ -15,10 +15,10 @@ import (
 )
 
 // archive makes a file with a manifest and lines of events, whose digest is right.
-func archive(t *testing.T, events string, spoil func(*runarchive.RunPackManifest)) []byte {
+func archive(t *testing.T, events string, spoil func(*runarchive.RunArchiveManifest)) []byte {
 	t.Helper()
 	sum := sha256.Sum256([]byte(events))
-	m := runarchive.RunPackManifest{
+	m := runarchive.RunArchiveManifest{
 		Format: runarchive.Format, Run: "261121-104125-k3f", Base: strings.Repeat("a", 40), Events: strings.Count(events, "\n"),
 		Digest: hex.EncodeToString(sum[:]), Refs: map[string]string{"refs/nexus/261121-104125-k3f/train": strings.Repeat("b", 40)},
 	}
@@ -50,24 +50,24 @@ func archive(t *testing.T, events string, spoil func(*runarchive.RunPackManifest
 // of that run alone, and its events are in order; one of a newer program is told apart.
 func TestSpoiled(t *testing.T) {
 	const first, second = `{"seq":3,"at":"2026-11-21T10:41:25Z","kind":"run.paused","data":{}}` + "\n", `{"seq":9,"at":"2026-11-21T10:41:26Z","kind":"run.ended","data":{}}` + "\n"
-	nothing := func(*runarchive.RunPackManifest) {}
-	refs := func(ref, commit string) func(*runarchive.RunPackManifest) {
-		return func(m *runarchive.RunPackManifest) { m.Refs = map[string]string{ref: commit} }
+	nothing := func(*runarchive.RunArchiveManifest) {}
+	refs := func(ref, commit string) func(*runarchive.RunArchiveManifest) {
+		return func(m *runarchive.RunArchiveManifest) { m.Refs = map[string]string{ref: commit} }
 	}
 	commit := strings.Repeat("b", 40)
 	for name, one := range map[string]struct {
 		events string
-		spoil  func(*runarchive.RunPackManifest)
+		spoil  func(*runarchive.RunArchiveManifest)
 		code   nexus.ErrorCode
 		want   string
 	}{
 		"whole":                      {first + second, nothing, "", ""},
 		"whole, from number one":     {strings.Replace(first, ":3,", ":1,", 1) + second, nothing, "", ""},
-		"a format of later":          {first, func(m *runarchive.RunPackManifest) { m.Format = runarchive.Format + 1 }, nexus.CodeJournalNewer, "reads up to 1"},
-		"no format":                  {first, func(m *runarchive.RunPackManifest) { m.Format = 0 }, nexus.CodeInvalidInput, "names no format"},
-		"a format below all":         {first, func(m *runarchive.RunPackManifest) { m.Format = -1 }, nexus.CodeInvalidInput, "names no format"},
-		"a run that leads elsewhere": {first, func(m *runarchive.RunPackManifest) { m.Run = "../x" }, nexus.CodeInvalidInput, "no proper name"},
-		"a base that is an option":   {first, func(m *runarchive.RunPackManifest) { m.Base = "--all" }, nexus.CodeInvalidInput, "base is no commit"},
+		"a format of later":          {first, func(m *runarchive.RunArchiveManifest) { m.Format = runarchive.Format + 1 }, nexus.CodeJournalNewer, "reads up to 1"},
+		"no format":                  {first, func(m *runarchive.RunArchiveManifest) { m.Format = 0 }, nexus.CodeInvalidInput, "names no format"},
+		"a format below all":         {first, func(m *runarchive.RunArchiveManifest) { m.Format = -1 }, nexus.CodeInvalidInput, "names no format"},
+		"a run that leads elsewhere": {first, func(m *runarchive.RunArchiveManifest) { m.Run = "../x" }, nexus.CodeInvalidInput, "no proper name"},
+		"a base that is an option":   {first, func(m *runarchive.RunArchiveManifest) { m.Base = "--all" }, nexus.CodeInvalidInput, "base is no commit"},
 		"a branch of the project":    {first, refs("refs/heads/main", commit), nexus.CodeInvalidInput, "not the run's own"},
 		"a ref of another run":       {first, refs("refs/nexus/261121-104125-k3g/train", commit), nexus.CodeInvalidInput, "not the run's own"},
 		"a ref without a name":       {first, refs("refs/nexus/261121-104125-k3f/", commit), nexus.CodeInvalidInput, "not the run's own"},
@@ -76,8 +76,8 @@ func TestSpoiled(t *testing.T) {
 		"an event before another":    {second + first, nothing, nexus.CodeInvalidInput, "event 2 is out of order"},
 		"an event before the first":  {strings.Replace(first, ":3,", ":0,", 1), nothing, nexus.CodeInvalidInput, "event 1 is out of order"},
 		"an event that is cut":       {first + second[:20] + "\n", nothing, nexus.CodeInvalidInput, "event 2 is not JSON"},
-		"an event less":              {first, func(m *runarchive.RunPackManifest) { m.Events = 2 }, nexus.CodeInvalidInput, ""},
-		"other events":               {first, func(m *runarchive.RunPackManifest) { m.Digest = strings.Repeat("0", 64) }, nexus.CodeInvalidInput, ""},
+		"an event less":              {first, func(m *runarchive.RunArchiveManifest) { m.Events = 2 }, nexus.CodeInvalidInput, ""},
+		"other events":               {first, func(m *runarchive.RunArchiveManifest) { m.Digest = strings.Repeat("0", 64) }, nexus.CodeInvalidInput, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := runarchive.OpenPack(bytes.NewReader(archive(t, one.events, one.spoil)))

@@ -4,7 +4,7 @@
 //
 //	DIR/0001/request.md    for people: first the new part, then the whole request
 //	DIR/0001/request.json  for programs, written last: see [Request]
-//	DIR/0001/answer.json   the expected answer: see [BridgeAnswer]
+//	DIR/0001/answer.json   the expected answer: see [DirectoryAnswer]
 //	DIR/0001/answer.md     the expected answer, if it is only text
 //	DIR/0001/error.txt     the error in the answer, until it is fixed
 //	DIR/0001/cancelled     the answer is no longer expected
@@ -111,7 +111,7 @@ func (p DirectoryProvider) claimRequestDir() (string, error) {
 
 // awaitAnswer waits for a complete and valid answer in dir. It writes the error of an invalid one to
 // dir.
-func awaitAnswer(ctx context.Context, dir string) (BridgeAnswer, error) {
+func awaitAnswer(ctx context.Context, dir string) (DirectoryAnswer, error) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	var before, told answerFileState
@@ -119,7 +119,7 @@ func awaitAnswer(ctx context.Context, dir string) (BridgeAnswer, error) {
 		select {
 		case <-ctx.Done():
 			cause := context.Cause(ctx)
-			return BridgeAnswer{}, errors.Join(cause, os.WriteFile(filepath.Join(dir, "cancelled"), []byte(cause.Error()+"\n"), 0o600))
+			return DirectoryAnswer{}, errors.Join(cause, os.WriteFile(filepath.Join(dir, "cancelled"), []byte(cause.Error()+"\n"), 0o600))
 		case <-tick.C:
 		}
 		file, now := findAnswer(dir)
@@ -134,12 +134,12 @@ func awaitAnswer(ctx context.Context, dir string) (BridgeAnswer, error) {
 		wrong := filepath.Join(dir, "error.txt")
 		if err == nil {
 			if err := os.Remove(wrong); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return BridgeAnswer{}, err
+				return DirectoryAnswer{}, err
 			}
 			return a, nil
 		}
 		if err := os.WriteFile(wrong, []byte(filepath.Base(file)+": "+err.Error()+"\n"), 0o600); err != nil {
-			return BridgeAnswer{}, err
+			return DirectoryAnswer{}, err
 		}
 		told = now
 	}
@@ -162,22 +162,22 @@ func findAnswer(dir string) (file string, s answerFileState) {
 	return "", answerFileState{}
 }
 
-func readAnswer(file string) (BridgeAnswer, error) {
+func readAnswer(file string) (DirectoryAnswer, error) {
 	info, err := os.Stat(file)
 	if err != nil {
-		return BridgeAnswer{}, err
+		return DirectoryAnswer{}, err
 	}
 	if info.Size() > maxAnswerSize {
-		return BridgeAnswer{}, fmt.Errorf("it has %d bytes, the maximum is %d", info.Size(), maxAnswerSize)
+		return DirectoryAnswer{}, fmt.Errorf("it has %d bytes, the maximum is %d", info.Size(), maxAnswerSize)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return BridgeAnswer{}, err
+		return DirectoryAnswer{}, err
 	}
 	if filepath.Ext(file) == ".md" {
-		data, err = json.Marshal(BridgeAnswer{Text: string(data)})
+		data, err = json.Marshal(DirectoryAnswer{Text: string(data)})
 		if err != nil {
-			return BridgeAnswer{}, err
+			return DirectoryAnswer{}, err
 		}
 	}
 	return ParseAnswer(data)

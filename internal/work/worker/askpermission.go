@@ -15,7 +15,7 @@ import (
 // approvalFunc returns a function that asks a person about a command, nil if the run's level
 // of approval asks nobody. If nobody answers, the session is halted before the call: it has no
 // result then, and is repeated when the task continues.
-func (s *AgentSessions) approvalFunc(ctx context.Context, t ConversationStretchRequest, d AttemptRecorder, halt context.CancelCauseFunc) func(context.Context, string, string) error {
+func (s *AgentSessions) approvalFunc(ctx context.Context, t ConversationStretchRequest, d AttemptFactRecorder, halt context.CancelCauseFunc) func(context.Context, string, string) error {
 	if !t.Limits.Approval.NeedsApproval(nexus.ApproveDestructive) {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (s *AgentSessions) approvalFunc(ctx context.Context, t ConversationStretchR
 
 // AskPermission asks a person for permission, and returns the answer. If nobody is available, it
 // returns an error for which [NeedsPersonApproval] is true.
-func (s *AgentSessions) AskPermission(ctx context.Context, a nexus.AttemptID, text string, d AttemptRecorder) (string, error) {
+func (s *AgentSessions) AskPermission(ctx context.Context, a nexus.AttemptID, text string, d AttemptFactRecorder) (string, error) {
 	q := nexus.QuestionAsked{
 		ID:      fmt.Sprintf("%s-%s", cmp.Or(a, "result"), strconv.FormatInt(s.Site.Now().UnixMicro()%(36*36*36*36*36), 36)),
 		Attempt: a, Text: text, Fallback: nexus.Unapproved, Deadline: s.questionDeadline(), Trigger: humaninput.SecurityTrigger,

@@ -30,47 +30,47 @@ func newRequest(r llm.Request) Request {
 	}
 }
 
-// BridgeAnswer is the content of answer.json.
-type BridgeAnswer struct {
-	Text  string         `json:"text,omitzero"`
-	Calls []BridgeCall   `json:"calls,omitempty"`
-	Stop  llm.StopReason `json:"stop,omitzero"` // refuse or length; otherwise the calls decide
+// DirectoryAnswer is the content of answer.json.
+type DirectoryAnswer struct {
+	Text  string              `json:"text,omitzero"`
+	Calls []DirectoryToolCall `json:"calls,omitempty"`
+	Stop  llm.StopReason      `json:"stop,omitzero"` // refuse or length; otherwise the calls decide
 }
 
-// BridgeCall is a tool call.
-type BridgeCall struct {
+// DirectoryToolCall is a tool call.
+type DirectoryToolCall struct {
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input"` // an object; missing: {}
 }
 
 // ParseAnswer parses an answer. Unknown fields are errors.
-func ParseAnswer(data []byte) (BridgeAnswer, error) {
+func ParseAnswer(data []byte) (DirectoryAnswer, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	var a BridgeAnswer
+	var a DirectoryAnswer
 	if err := d.Decode(&a); err != nil {
-		return BridgeAnswer{}, fmt.Errorf(`write {"text": "...", "calls": [{"tool": "NAME", "input": {...}}]}: %w`, err)
+		return DirectoryAnswer{}, fmt.Errorf(`write {"text": "...", "calls": [{"tool": "NAME", "input": {...}}]}: %w`, err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return BridgeAnswer{}, errors.New("there is text after the answer; write one JSON object")
+		return DirectoryAnswer{}, errors.New("there is text after the answer; write one JSON object")
 	}
 	switch a.Stop {
 	case "", llm.StopRefuse, llm.StopLength:
 	default:
-		return BridgeAnswer{}, fmt.Errorf("stop is %q; write refuse or length, or leave it out", a.Stop)
+		return DirectoryAnswer{}, fmt.Errorf("stop is %q; write refuse or length, or leave it out", a.Stop)
 	}
 	if strings.TrimSpace(a.Text) == "" && len(a.Calls) == 0 && a.Stop == "" {
-		return BridgeAnswer{}, errors.New("it is empty; write text, calls, or both")
+		return DirectoryAnswer{}, errors.New("it is empty; write text, calls, or both")
 	}
 	for i := range a.Calls {
 		if err := a.Calls[i].check(); err != nil {
-			return BridgeAnswer{}, fmt.Errorf("call %d: %w", i+1, err)
+			return DirectoryAnswer{}, fmt.Errorf("call %d: %w", i+1, err)
 		}
 	}
 	return a, nil
 }
 
-func (c *BridgeCall) check() error {
+func (c *DirectoryToolCall) check() error {
 	if c.Tool == "" {
 		return errors.New("it names no tool")
 	}
@@ -85,7 +85,7 @@ func (c *BridgeCall) check() error {
 
 // toResponse converts the answer to a provider's response. The argument id makes the IDs of calls
 // unique in a conversation.
-func (a BridgeAnswer) toResponse(id string) llm.Response {
+func (a DirectoryAnswer) toResponse(id string) llm.Response {
 	r := llm.Response{Message: llm.Message{From: llm.Assistant}, Stop: a.Stop, Model: ModelName, ID: id}
 	if a.Text != "" {
 		r.Message.Parts = append(r.Message.Parts, llm.MessagePart{Text: a.Text})
@@ -103,7 +103,7 @@ func (a BridgeAnswer) toResponse(id string) llm.Response {
 	return r
 }
 
-func (a BridgeAnswer) byteSize() int {
+func (a DirectoryAnswer) byteSize() int {
 	n := len(a.Text)
 	for _, c := range a.Calls {
 		n += len(c.Tool) + len(c.Input)

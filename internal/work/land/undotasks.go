@@ -17,7 +17,7 @@ import (
 type taskRevert struct {
 	Worker *worker.AttemptWorker
 	view   state.WorkerView
-	desk   worker.AttemptRecorder
+	desk   worker.AttemptFactRecorder
 	f      nexus.UndoStarted
 	gone   []state.CompletedLanding // landings to revert, the last first
 }
@@ -25,7 +25,7 @@ type taskRevert struct {
 // UndoTasks reverts the landed work of tasks by one commit on the run's branch, if the gates pass
 // the tree without it, or returns why that is impossible. After a crash it first checks
 // whether the commit exists already.
-func UndoTasks(ctx context.Context, s *worker.AttemptWorker, f nexus.UndoStarted, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+func UndoTasks(ctx context.Context, s *worker.AttemptWorker, f nexus.UndoStarted, v state.WorkerView, d worker.AttemptFactRecorder) ([]nexus.Fact, error) {
 	u := &taskRevert{Worker: s, view: v, desk: d, f: f}
 	for _, id := range f.Tasks {
 		for _, l := range v.Commits {

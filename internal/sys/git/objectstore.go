@@ -127,23 +127,23 @@ func (o *ObjectStore) readBlob(ctx context.Context, expression string, limit int
 	return string(data), cut, err
 }
 
-// objectHead is the reader's first line about an object.
-type objectHead struct {
+// objectHeader is the reader's first line about an object.
+type objectHeader struct {
 	id, kind string
 	size     int
 }
 
 // readObjectFromReader sends a command about an object, "info" or "contents", to the reader. It returns at most
 // limit bytes of the content, and whether there are more. After an error the reader is replaced.
-func (o *ObjectStore) readObjectFromReader(ctx context.Context, command, name string, limit int) (head objectHead, data []byte, cut bool, err error) {
+func (o *ObjectStore) readObjectFromReader(ctx context.Context, command, name string, limit int) (head objectHeader, data []byte, cut bool, err error) {
 	if o.cmd == nil {
 		if err := o.startReaderProcess(ctx); err != nil {
-			return objectHead{}, nil, false, err
+			return objectHeader{}, nil, false, err
 		}
 	}
 	head, data, cut, err = o.exchange(command, name, limit)
 	if errors.Is(err, errMissing) {
-		return objectHead{}, nil, false, fmt.Errorf("object %s: %w", name, err)
+		return objectHeader{}, nil, false, fmt.Errorf("object %s: %w", name, err)
 	}
 	if err != nil {
 		err = errors.Join(fmt.Errorf("git cat-file: %s: %w", name, err), o.stopReaderProcess())
@@ -151,7 +151,7 @@ func (o *ObjectStore) readObjectFromReader(ctx context.Context, command, name st
 	return head, data, cut, err
 }
 
-func (o *ObjectStore) exchange(command, name string, limit int) (head objectHead, data []byte, cut bool, err error) {
+func (o *ObjectStore) exchange(command, name string, limit int) (head objectHeader, data []byte, cut bool, err error) {
 	if _, err := io.WriteString(o.in, command+" "+name+"\n"); err != nil {
 		return head, nil, false, err
 	}
@@ -167,7 +167,7 @@ func (o *ObjectStore) exchange(command, name string, limit int) (head objectHead
 	if len(f) != 3 || !IsObjectID(f[0]) || IsObjectID(name) && f[0] != name {
 		return head, nil, false, errors.New(line)
 	}
-	head = objectHead{id: f[0], kind: f[1]}
+	head = objectHeader{id: f[0], kind: f[1]}
 	if head.size, err = strconv.Atoi(f[2]); err != nil || head.size < 0 {
 		return head, nil, false, errors.New(line)
 	}

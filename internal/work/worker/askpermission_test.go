@@ -14,7 +14,7 @@ import (
 
 // crowd answers what people are asked, after a while, and keeps the question.
 type crowd struct {
-	AttemptRecorder
+	AttemptFactRecorder
 	answer string
 	err    error
 	asked  nexus.QuestionAsked
