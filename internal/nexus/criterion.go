@@ -46,7 +46,7 @@ func (k CriterionKind) CanBePlanned() bool {
 	return k == "" || k == StaysCriterion || k == TestsCriterion || k == GateCriterion
 }
 
-// EvidenceReason is the reason why a gate's result is evidence for a criterion. The zero Bearing is
+// EvidenceReason is the reason why a gate's result is evidence for a criterion. The zero value is
 // none: a gate that passes only because nothing got worse shows nothing.
 type EvidenceReason string
 

@@ -525,7 +525,7 @@ type ChangeReviewer struct {
 }
 
 // ToolCallDecision is the decision whether a tool call may be made: the rule, the reason and the
-// author of the decision. The zero Judgement is of a call that was not judged.
+// author of the decision. The zero value is of a call that was not judged.
 type ToolCallDecision struct {
 	Decision string `json:"decision"` // allow, ask or deny
 	Rule     string `json:"rule"`

@@ -39,7 +39,7 @@ func HookPoints() []HookPoint {
 // other hooks run after their event.
 func (p HookPoint) CanRefuse() bool { return p == HookRunStart || p == HookRunLand }
 
-// HookCommandState is how a hook's command ended. The zero HookCommandState is none of these.
+// HookCommandState is how a hook's command ended. The zero value is none of these.
 type HookCommandState string
 
 // Values of HookCommandState.

@@ -71,7 +71,7 @@ const (
 	Strong   Tier = "strong"
 )
 
-// NextTier returns the tier above t, or false at the top. The zero Tier counts as [Fast].
+// NextTier returns the tier above t, or false at the top. The zero value counts as [Fast].
 func (t Tier) NextTier() (Tier, bool) {
 	switch cmp.Or(t, Fast) {
 	case Fast:

@@ -19,7 +19,7 @@ func PluginKinds() []PluginKind {
 	return []PluginKind{PluginRouter, PluginReviewer, PluginContext, PluginReporter, PluginDiscovery}
 }
 
-// PluginAnswerState is how a plugin answered. The zero PluginAnswerState is none of these.
+// PluginAnswerState is how a plugin answered. The zero value is none of these.
 type PluginAnswerState string
 
 // Values of PluginAnswerState.

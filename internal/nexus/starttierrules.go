@@ -19,7 +19,7 @@ func (c Complexity) IsKnown() bool {
 	return c == Simple || c == Medium || c == Complex || c == Expert
 }
 
-// StartTierRules is how a run chooses the starting tier of a task. The zero Routing uses the tier
+// StartTierRules is how a run chooses the starting tier of a task. The zero value uses the tier
 // that the plan names, or else the cheapest one.
 type StartTierRules struct {
 	Order []string            `json:"order,omitempty"` // order in which the strategies are consulted

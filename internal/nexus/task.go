@@ -92,7 +92,7 @@ func Priorities() []Priority {
 func (p Priority) IsKnown() bool { return slices.Contains(Priorities(), p) }
 
 // NumericScore returns the priority as a number, from 1000 for critical down to 200 for trivial
-// (spec/predecessors.md 1B.2). The zero Priority counts as medium.
+// (spec/predecessors.md 1B.2). The zero value counts as medium.
 func (p Priority) NumericScore() int {
 	switch p {
 	case PriorityCritical:

@@ -59,7 +59,7 @@ const (
 // AttemptFailureCategory is the reason of an attempt's failure, if it decides the next step.
 type AttemptFailureCategory string
 
-// The zero Category is none of them.
+// The zero value is none of them.
 const (
 	IsolationViolation AttemptFailureCategory = "isolation-violation" // a role changed files that it may not change
 	SessionFailure     AttemptFailureCategory = "session-failure"     // a session crashed, or reached its time limit

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// OutputStyle describes the abilities of the output. The zero Style is plain text without colour or
+// OutputStyle describes the abilities of the output. The zero value is plain text without colour or
 // wrapping.
 type OutputStyle struct {
 	Color  bool

@@ -25,7 +25,7 @@ import (
 // CriterionState is the state of a criterion.
 type CriterionState string
 
-// The zero State is [Unknown].
+// The zero value is [Unknown].
 const (
 	Met     CriterionState = "met"
 	Unmet   CriterionState = "unmet"

@@ -40,7 +40,7 @@ func CheckoutResultCommand(run nexus.RunID, t CriteriaTable) string {
 	return fmt.Sprintf("git worktree add ../try-%s %.12s", run, t.Commit)
 }
 
-// SignOffDecision is a person's decision about a criterion. The zero SignOffDecision is no decision.
+// SignOffDecision is a person's decision about a criterion. The zero value is no decision.
 type SignOffDecision string
 
 // Values of SignOffDecision.

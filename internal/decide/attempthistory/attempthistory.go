@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// AttemptsSummary describes earlier attempts. The zero Summary is empty.
+// AttemptsSummary describes earlier attempts. The zero value is empty.
 type AttemptsSummary struct {
 	Attempts     []EarlierAttempt // newest first
 	Last         LastAttemptFailure
@@ -51,7 +51,7 @@ type AuthorTextRefs struct {
 }
 
 // LastAttemptFailure is the last failure, unless the new attempt receives it as a finding to fix in
-// its starting tree. The zero LastAttemptFailure is none.
+// its starting tree. The zero value is none.
 type LastAttemptFailure struct {
 	Attempt  nexus.AttemptID
 	Round    int
@@ -162,7 +162,7 @@ func lastFailure(v state.WorkerView) LastAttemptFailure {
 }
 
 // roundFailure returns the failure that ended a round's work: its source, and the findings or a
-// summary. The zero LastAttemptFailure is none.
+// summary. The zero value is none.
 func roundFailure(r *state.AttemptRound) LastAttemptFailure {
 	if n := len(r.Reviews); n > 0 && r.Reviews[n-1].SendsBack {
 		return LastAttemptFailure{From: repair.ReviewCause, Why: r.Reviews[n-1].Summary, Findings: r.Reviews[n-1].Findings}

@@ -70,7 +70,7 @@ type InterviewAssumption struct {
 	Question string `json:"question,omitzero"` // key of the question; empty: the interviewer's own assumption
 }
 
-// InterviewState is the state of an interview. The zero Interview has not begun.
+// InterviewState is the state of an interview. The zero value has not begun.
 type InterviewState struct {
 	Attempt      nexus.AttemptID
 	Goal         string

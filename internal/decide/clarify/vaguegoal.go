@@ -12,7 +12,7 @@ import (
 // InterviewMode is the rule when a goal leads to an interview before a run.
 type InterviewMode string
 
-// The zero When is [WhenVague].
+// The zero value is [WhenVague].
 const (
 	WhenVague  InterviewMode = "vague"
 	WhenNever  InterviewMode = "never"

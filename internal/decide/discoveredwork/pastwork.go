@@ -25,7 +25,7 @@ type failedPastWork struct {
 	at  time.Time
 }
 
-// PastWorkRecord records the results of earlier work on findings. The zero PastWorkRecord is empty.
+// PastWorkRecord records the results of earlier work on findings. The zero value is empty.
 type PastWorkRecord struct {
 	Findings   map[string]PastWorkResult // by ID
 	Strategies map[string]PastWorkResult // by name

@@ -37,7 +37,7 @@ type judgedGateRun struct {
 	red  map[string]bool // tests that failed, whether the failure counted or not
 }
 
-// TestResultHistory is the record of tests over several runs. The zero History is empty.
+// TestResultHistory is the record of tests over several runs. The zero value is empty.
 type TestResultHistory struct {
 	seen   map[[2]string]*FlakyTest
 	judged []judgedGateRun

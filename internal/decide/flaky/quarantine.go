@@ -40,7 +40,7 @@ type QuarantineEntry struct {
 	Issue  string        `json:"issue,omitzero"` // where its fix is tracked
 }
 
-// QuarantineList is a record, in the order of its file. The zero Quarantine is empty.
+// QuarantineList is a record, in the order of its file. The zero value is empty.
 type QuarantineList []QuarantineEntry
 
 // QuarantineDay is a day, at midnight UTC.

@@ -36,7 +36,7 @@ const (
 // DefaultAction is the action if nobody answers.
 type DefaultAction string
 
-// The zero Default is none of these.
+// The zero value is none of these.
 const (
 	FallContinue DefaultAction = "continue" // the work continues with the fallback of the asking agent
 	FallSkip     DefaultAction = "skip"     // the task stays parked, and the others continue

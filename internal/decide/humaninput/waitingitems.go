@@ -106,7 +106,7 @@ func (i WaitingItem) AnswerHint() string {
 	}
 }
 
-// RepositoryInbox folds the events of a repository. The zero Inbox is empty. It belongs to the
+// RepositoryInbox folds the events of a repository. The zero value is empty. It belongs to the
 // goroutine that folds the events.
 type RepositoryInbox struct {
 	// reads a run's events again; nil: its events stay in memory; see

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// LoopEndCondition is the condition at which a loop ends. The zero End is never.
+// LoopEndCondition is the condition at which a loop ends. The zero value is never.
 type LoopEndCondition struct {
 	At       time.Time
 	Landings int

@@ -105,7 +105,7 @@ type LoopWorkTotals struct {
 	Failed   int `json:"failed"`
 }
 
-// ImproveLoop is the state of a loop. The zero Loop has not begun; earlier loops of the same
+// ImproveLoop is the state of a loop. The zero value has not begun; earlier loops of the same
 // repository are folded into it first.
 type ImproveLoop struct {
 	Run    nexus.RunID

@@ -39,7 +39,7 @@ func allowDecision(rule, reason string) Decision {
 	return Decision{Decision: Allow, Rule: rule, Reason: reason}
 }
 
-// IsAllowed reports whether the action is allowed without a question. The zero Decision is not.
+// IsAllowed reports whether the action is allowed without a question. The zero value is not.
 func (d Decision) IsAllowed() bool { return d.Decision == Allow }
 
 // severity returns the rank of an answer. An unknown answer has the highest rank.

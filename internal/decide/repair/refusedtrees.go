@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// TreeObjection is an objection to a tree. The zero Refusal is none.
+// TreeObjection is an objection to a tree. The zero value is none.
 type TreeObjection struct {
 	By  string // a gate, verify, review or train
 	Why string

@@ -43,7 +43,7 @@ const (
 	End       RepairMove = "end"
 )
 
-// RepairStep is the next step of an attempt. The zero Step is none.
+// RepairStep is the next step of an attempt. The zero value is none.
 type RepairStep struct {
 	Move     RepairMove
 	Role     nexus.Role // role that writes

@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// PastRunStatistics are the results of earlier runs. The zero Stats is empty.
+// PastRunStatistics are the results of earlier runs. The zero value is empty.
 type PastRunStatistics struct {
 	landed []landedTask               // in the order in which they were added
 	rests  []time.Duration            // time from the last landing to the end of each run

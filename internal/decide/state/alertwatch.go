@@ -29,7 +29,7 @@ type RaisedAlert struct {
 // out, tasks with many rounds. It returns the alerts that are due, so the same events at the
 // same times lead to the same alerts, after a crash as well.
 //
-// The zero Alerts is ready to use. It belongs to the goroutine that applies the run's events.
+// The zero value is ready to use. It belongs to the goroutine that applies the run's events.
 type RunAlertWatch struct {
 	Raised []RaisedAlert // in order
 

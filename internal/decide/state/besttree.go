@@ -33,7 +33,7 @@ func (r GateProgress) String() string {
 	return "no gate judged it"
 }
 
-// RoundResultTree is the result of a round. The zero Tree is no tree.
+// RoundResultTree is the result of a round. The zero value is no tree.
 type RoundResultTree struct {
 	Attempt nexus.AttemptID
 	Round   int

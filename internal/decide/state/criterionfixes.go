@@ -7,7 +7,7 @@ import (
 )
 
 // CriterionFixHistory records the search for the faults behind criteria that the landed tree does not meet:
-// the searches, their results, and the tasks that fix them. The zero Fixes is empty.
+// the searches, their results, and the tasks that fix them. The zero value is empty.
 //
 // A fault is searched for once: the same failure after a task that was meant to fix it means
 // no progress.

@@ -6,7 +6,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// SpecWritingResult is the result of a run that writes a spec. The zero Spec is empty.
+// SpecWritingResult is the result of a run that writes a spec. The zero value is empty.
 type SpecWritingResult struct {
 	Written *nexus.SpecWritten
 	Failed  *nexus.SpecWritingFailed

@@ -3,7 +3,7 @@ package state
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
 // StartHookCheck is whether hooks let the process that conducts the run work on it. Each process asks
-// again. The zero Start means that there are no hooks.
+// again. The zero value means that there are no hooks.
 type StartHookCheck struct {
 	Stage StartHookStage
 	Why   string // why not

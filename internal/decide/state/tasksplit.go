@@ -19,7 +19,7 @@ type TaskSplitState struct {
 func (e *TaskSplitState) IsOpen() bool { return len(e.Parts) == 0 && e.Refused == "" }
 
 // TaskSplitHistory records the tasks that were to be split when nothing else helped, and the results.
-// The zero Splits is empty.
+// The zero value is empty.
 //
 // A task is split at most once, unless a person retries it.
 type TaskSplitHistory struct {

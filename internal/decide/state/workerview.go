@@ -47,7 +47,7 @@ type WorkerView struct {
 }
 
 // StartingTree is the tree of an earlier attempt from which another one starts, with its open
-// findings. The zero StartingTree is none.
+// findings. The zero value is none.
 type StartingTree struct {
 	RoundResultTree
 	Open  []nexus.Finding

@@ -262,7 +262,7 @@ func (m *LocalExecutor) publishHoldReason(ctx context.Context, v state.WorkerVie
 	}
 	answer, err := m.Worker.Sessions.AskPermission(ctx, "", text+"?", d)
 	switch {
-	case worker.NeedsPersonApproval(err):
+	case worker.IsApprovalNeededError(err):
 		return "a person must agree: nexus status shows the question, nexus approve agrees", nil
 	case err != nil:
 		return "", err

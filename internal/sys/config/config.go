@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Config is the complete configuration. The zero Config is not usable; start with [DefaultConfig] or
+// Config is the complete configuration. The zero value is not usable; start with [DefaultConfig] or
 // [LoadSources].
 type Config struct {
 	Limits      nexus.Limits
@@ -145,7 +145,7 @@ type MemorySettings struct {
 	Embed   EmbeddingSettings
 }
 
-// EmbeddingSettings configures the source of text vectors. The zero Embed has none.
+// EmbeddingSettings configures the source of text vectors. The zero value has none.
 type EmbeddingSettings struct {
 	URL   string
 	Model string

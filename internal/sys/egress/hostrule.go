@@ -133,7 +133,7 @@ func (r HostRule) matchesTarget(t HostTarget) bool {
 // a port means the others, too: programs use them interchangeably.
 func isLoopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
-// HostAccessList defines the reachable hosts: those allowed and not denied. The zero List allows nothing.
+// HostAccessList defines the reachable hosts: those allowed and not denied. The zero value allows nothing.
 type HostAccessList struct {
 	Allow []HostRule
 	Deny  []HostRule

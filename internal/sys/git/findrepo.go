@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// CommitIdentity is the author of a commit. The zero Identity is Nexus itself.
+// CommitIdentity is the author of a commit. The zero value is Nexus itself.
 type CommitIdentity struct{ Name, Email string }
 
 // gitEnviron returns the variables that set the identity as author and committer.

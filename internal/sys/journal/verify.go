@@ -25,7 +25,7 @@ const (
 	FileBroken      DamageKind = "broken"     // SQLite cannot read the file
 )
 
-// VerifyReport is the result of checking a journal. The zero Report is not sound.
+// VerifyReport is the result of checking a journal. The zero value is not sound.
 type VerifyReport struct {
 	Sound  bool
 	Events int64      // number of good events from the first

@@ -74,7 +74,7 @@ type RouterInput struct {
 	Strategies []nexus.WritingStrategy `json:"strategies"`   // allowed proposals
 }
 
-// RouterOutput is a router's proposal. The zero RouterOutput is none.
+// RouterOutput is a router's proposal. The zero value is none.
 type RouterOutput struct {
 	Complexity nexus.Complexity      `json:"complexity"`
 	Tier       nexus.Tier            `json:"tier"`
@@ -171,7 +171,7 @@ type ContextInput struct {
 	Bytes int        `json:"bytes"` // limit of the text
 }
 
-// ContextOutput is a text for a prompt. The zero ContextOutput is none.
+// ContextOutput is a text for a prompt. The zero value is none.
 type ContextOutput struct {
 	Title string `json:"title"`
 	Text  string `json:"text"`

@@ -34,7 +34,7 @@ const DefaultTimeout = 10 * time.Second
 
 var errTime = errors.New("the endpoint took too long")
 
-// EmbeddingEndpoint is a source of vectors. The zero Endpoint is none.
+// EmbeddingEndpoint is a source of vectors. The zero value is none.
 type EmbeddingEndpoint struct {
 	URL   string        // of /v1, /v1/embeddings or /api/embed
 	Model string        // as the endpoint calls it

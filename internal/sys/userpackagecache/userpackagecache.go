@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// CacheOwner is the user whose caches are mounted. The zero User has none.
+// CacheOwner is the user whose caches are mounted. The zero value has none.
 type CacheOwner struct {
 	Home string              // absolute
 	Env  func(string) string // the user's environment

@@ -60,7 +60,7 @@ type FailureCount struct {
 // span is the time over which cost is measured.
 const span = time.Hour
 
-// HealthCounters collects the data for the report. The zero Counters is empty; it belongs to the
+// HealthCounters collects the data for the report. The zero value is empty; it belongs to the
 // goroutine that applies the run's events.
 type HealthCounters struct {
 	providers, gates map[string]*FailureCount

@@ -71,7 +71,7 @@ func IsAtLeast(s, least humaninput.QuestionSeverity) bool {
 	return slices.Index(SeverityLevels(), s) >= slices.Index(SeverityLevels(), least)
 }
 
-// NoticeCollector converts the events of runs to notices. The zero Collector is empty. It belongs
+// NoticeCollector converts the events of runs to notices. The zero value is empty. It belongs
 // to the goroutine that folds the events.
 type NoticeCollector struct {
 	Past func(nexus.RunID) iter.Seq2[nexus.Event, error] // reads a run from its beginning

@@ -31,7 +31,7 @@ type RunProjection struct {
 	about RunFactsOutsideJournal
 }
 
-// RunFactsOutsideJournal holds the facts about a run that are not in its events. The zero RunFactsOutsideJournal means
+// RunFactsOutsideJournal holds the facts about a run that are not in its events. The zero value means
 // the latest run of its repository, with nothing else known.
 type RunFactsOutsideJournal struct {
 	Held    *nexus.RunProcess        // its conductor; nil: none, if known

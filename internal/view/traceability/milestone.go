@@ -161,7 +161,7 @@ func (k MilestoneFacts) goalPart(m spec.Milestone, n int, text string) Milestone
 		}
 		t := TraceGoal(text, p.State, p.Criteria)
 		if !p.Lands {
-			t.MarkVerifiedElsewhere(k.Branch)
+			t.MarkVerifiedOnOtherBranch(k.Branch)
 		}
 		one.Run, one.Why = p.State.Run, t.Why
 		for _, r := range t.Rows {

@@ -71,8 +71,8 @@ func BestStatementProgress(w StatementKey, branch string, past []PastRun) (best 
 // Elsewhere starts the gap of a statement that a run landed, but not on the branch.
 const Elsewhere = "it landed, but not on "
 
-// MarkVerifiedElsewhere turns results that a run verified on its own branch into gaps.
-func (t *GoalTrace) MarkVerifiedElsewhere(branch string) {
+// MarkVerifiedOnOtherBranch turns results that a run verified on its own branch into gaps.
+func (t *GoalTrace) MarkVerifiedOnOtherBranch(branch string) {
 	for i := range t.Rows {
 		if t.Rows[i].markUnmerged(branch) {
 			t.Gaps++
@@ -138,7 +138,7 @@ func TraceSpec(goal, branch string, past []PastRun) GoalTrace {
 	}
 	t := TraceGoal(goal, newest.State, newest.Criteria)
 	if newest.State != nil && branch != "" && !newest.Lands {
-		t.MarkVerifiedElsewhere(branch)
+		t.MarkVerifiedOnOtherBranch(branch)
 	}
 	if t.Why == "" && t.Gaps > 0 {
 		t.fillGaps(goal, branch, past)

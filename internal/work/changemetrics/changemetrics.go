@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// ChangeMeasurer measures changes. The zero Meter has no limits.
+// ChangeMeasurer measures changes. The zero value has no limits.
 type ChangeMeasurer struct {
 	Rules  nexus.DefinitionOfDone
 	Places stack.PackageSearchPaths          // directories of packages, except those of a tree

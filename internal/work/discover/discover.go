@@ -48,7 +48,7 @@ type DiscoveryStrategy struct {
 }
 
 // StrategyCacheInputs describes the inputs of a strategy, so that it does not run again while they are
-// the same. The zero StrategyCacheInputs has no comparable inputs: the strategy always runs.
+// the same. The zero value has no comparable inputs: the strategy always runs.
 type StrategyCacheInputs struct {
 	Files func(file string) bool // nil: no file of the tree
 	Runs  bool                   // the records of runs

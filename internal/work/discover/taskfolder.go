@@ -19,7 +19,7 @@ import (
 )
 
 // TaskFolder is a directory where people put tasks as files: pending contains open tasks,
-// completed the finished ones, and logs the times. The zero Folder is none.
+// completed the finished ones, and logs the times. The zero value is none.
 type TaskFolder struct {
 	Repo string // the user's checkout; empty: there is none
 	Dir  string // below it, such as tasks; empty: none

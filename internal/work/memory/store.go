@@ -28,7 +28,7 @@ import (
 // maxEntries limits how many files of a directory are read.
 const maxEntries = 10_000
 
-// MemoryEntryStore gives access to the memory of a repository. The zero Store is empty and cannot be
+// MemoryEntryStore gives access to the memory of a repository. The zero value is empty and cannot be
 // written.
 type MemoryEntryStore struct {
 	Repo  string              // the user's checkout; empty: there is none

@@ -27,7 +27,7 @@ func AssignPackages(tasks []nexus.Task, r *monorepo.PackageGraph) error {
 		}
 		p, err := r.FindPackage(t.Package)
 		if err != nil {
-			c.addInvalidTaskProblem(TaskFieldRef{Name: "package"}, "%s: %v", shortTaskID(*t), err)
+			c.addInvalidTaskProblem(WrittenTaskField{Name: "package"}, "%s: %v", shortTaskID(*t), err)
 			continue
 		}
 		t.Package = p.Dir

@@ -32,14 +32,14 @@ const (
 
 // PlanProblem is one problem with a plan.
 type PlanProblem struct {
-	Code  nexus.ErrorCode // CodeInvalidPlan, CodeOversize or CodeCycle
-	Text  string          // names the task
-	Task  int             // its number, from 1; 0: the plan as a whole
-	Field TaskFieldRef    // its field; the zero value: the task as a whole
+	Code  nexus.ErrorCode  // CodeInvalidPlan, CodeOversize or CodeCycle
+	Text  string           // names the task
+	Task  int              // its number, from 1; 0: the plan as a whole
+	Field WrittenTaskField // its field; the zero value: the task as a whole
 }
 
-// TaskFieldRef names a part of a task that a person wrote.
-type TaskFieldRef struct {
+// WrittenTaskField names a part of a task that a person wrote.
+type WrittenTaskField struct {
 	Name string // name as in a plan file
 	At   int    // index among several, from 1; 0: all of them
 }
@@ -77,16 +77,16 @@ func FindProblems(p nexus.Plan, most nexus.TaskSizeLimits) []PlanProblem {
 	c := planChecker{most: prompt.TaskSizeWithDefaults(most)}
 	switch {
 	case len(p.Tasks) == 0:
-		c.addInvalidTaskProblem(TaskFieldRef{}, "it has no tasks")
+		c.addInvalidTaskProblem(WrittenTaskField{}, "it has no tasks")
 	case len(p.Tasks) > MaxTasks:
-		c.addInvalidTaskProblem(TaskFieldRef{}, "it has %d tasks, the maximum is %d", len(p.Tasks), MaxTasks)
+		c.addInvalidTaskProblem(WrittenTaskField{}, "it has %d tasks, the maximum is %d", len(p.Tasks), MaxTasks)
 		return c.problems
 	}
 	if len(p.Goal) > maxGoal {
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "goal"}, "its goal has %d bytes, the maximum is %d", len(p.Goal), maxGoal)
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "goal"}, "its goal has %d bytes, the maximum is %d", len(p.Goal), maxGoal)
 	}
 	if hasInvisibleCharacter(p.Goal) {
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "goal"}, "its goal has an invisible character")
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "goal"}, "its goal has an invisible character")
 	}
 	c.checkTaskIDs(p.Tasks)
 	c.checkGoalCoverage(p)
@@ -99,7 +99,7 @@ func FindProblems(p nexus.Plan, most nexus.TaskSizeLimits) []PlanProblem {
 	if len(c.problems) == 0 || !slices.ContainsFunc(c.problems, func(f PlanProblem) bool { return f.Code == nexus.CodeInvalidPlan }) {
 		if _, err := taskgraph.NewTaskGraph(p.Tasks); err != nil {
 			at := firstTaskInCycle(p.Tasks, err)
-			c.problems = append(c.problems, PlanProblem{Code: nexus.CodeCycle, Text: err.Error(), Task: at, Field: TaskFieldRef{Name: "needs"}})
+			c.problems = append(c.problems, PlanProblem{Code: nexus.CodeCycle, Text: err.Error(), Task: at, Field: WrittenTaskField{Name: "needs"}})
 		}
 	}
 	return c.problems
@@ -117,11 +117,11 @@ type planChecker struct {
 	problems []PlanProblem
 }
 
-func (c *planChecker) addInvalidTaskProblem(f TaskFieldRef, format string, args ...any) {
+func (c *planChecker) addInvalidTaskProblem(f WrittenTaskField, format string, args ...any) {
 	c.problems = append(c.problems, PlanProblem{nexus.CodeInvalidPlan, fmt.Sprintf(format, args...), c.task, f})
 }
 
-func (c *planChecker) addOversizeProblem(f TaskFieldRef, format string, args ...any) {
+func (c *planChecker) addOversizeProblem(f WrittenTaskField, format string, args ...any) {
 	c.problems = append(c.problems, PlanProblem{nexus.CodeOversize, fmt.Sprintf(format, args...), c.task, f})
 }
 
@@ -135,13 +135,13 @@ func (c *planChecker) checkTaskIDs(tasks []nexus.Task) {
 		lower := strings.ToLower(string(t.ID))
 		switch twin, twice := folded[lower]; {
 		case !fit.MatchString(string(t.ID)):
-			c.addInvalidTaskProblem(TaskFieldRef{Name: "id"}, "the id %s is not a letter followed by at most 31 letters, digits, - or _", quoteShort(string(t.ID)))
+			c.addInvalidTaskProblem(WrittenTaskField{Name: "id"}, "the id %s is not a letter followed by at most 31 letters, digits, - or _", quoteShort(string(t.ID)))
 		case lower == "plan" || lower == "train" || lower == "result":
-			c.addInvalidTaskProblem(TaskFieldRef{Name: "id"}, "the id %q is reserved; choose another", t.ID)
+			c.addInvalidTaskProblem(WrittenTaskField{Name: "id"}, "the id %q is reserved; choose another", t.ID)
 		case twice && twin == t.ID:
-			c.addInvalidTaskProblem(TaskFieldRef{Name: "id"}, "the id %q is used twice", t.ID)
+			c.addInvalidTaskProblem(WrittenTaskField{Name: "id"}, "the id %q is used twice", t.ID)
 		case twice:
-			c.addInvalidTaskProblem(TaskFieldRef{Name: "id"}, "the ids %q and %q differ only in case", twin, t.ID)
+			c.addInvalidTaskProblem(WrittenTaskField{Name: "id"}, "the ids %q and %q differ only in case", twin, t.ID)
 		}
 		known[t.ID], folded[lower] = true, t.ID
 	}
@@ -163,27 +163,27 @@ func (c *planChecker) checkNeeds(t nexus.Task, known map[nexus.TaskID]bool, in m
 			all := in[groupKey(string(n))]
 			switch {
 			case n == t.ID:
-				c.addInvalidTaskProblem(TaskFieldRef{f.name, k + 1}, "%s %s itself", t.ID, f.name)
+				c.addInvalidTaskProblem(WrittenTaskField{f.name, k + 1}, "%s %s itself", t.ID, f.name)
 			case !known[n] && slices.Contains(all, t.ID):
-				c.addInvalidTaskProblem(TaskFieldRef{f.name, k + 1}, "%s %s the group %s, which it is in", shortTaskID(t), f.name, quoteShort(string(n)))
+				c.addInvalidTaskProblem(WrittenTaskField{f.name, k + 1}, "%s %s the group %s, which it is in", shortTaskID(t), f.name, quoteShort(string(n)))
 			case !known[n] && len(all) > 0:
-				c.addInvalidTaskProblem(TaskFieldRef{f.name, k + 1}, "%s %s the group %s: the plan would have more than %d needs; split it into several plans",
+				c.addInvalidTaskProblem(WrittenTaskField{f.name, k + 1}, "%s %s the group %s: the plan would have more than %d needs; split it into several plans",
 					shortTaskID(t), f.name, quoteShort(string(n)), MaxNeeds)
 			case !known[n]:
-				c.addInvalidTaskProblem(TaskFieldRef{f.name, k + 1}, "%s %s %s, which is not in the plan", shortTaskID(t), f.name, quoteShort(string(n)))
+				c.addInvalidTaskProblem(WrittenTaskField{f.name, k + 1}, "%s %s %s, which is not in the plan", shortTaskID(t), f.name, quoteShort(string(n)))
 			}
 		}
 	}
 	after := t.Prerequisites()
 	if t.Group != "" && len(nexus.EnclosingGroups(t.Group)) > maxGroups {
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "group"}, "%s: its group is nested in more than %d others", shortTaskID(t), maxGroups-1)
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "group"}, "%s: its group is nested in more than %d others", shortTaskID(t), maxGroups-1)
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.Ties)) {
 		switch tie := t.Ties[id]; {
 		case !slices.Contains(after, id):
-			c.addInvalidTaskProblem(TaskFieldRef{Name: "ties"}, "%s has a tie to %s, which it neither needs nor wants", shortTaskID(t), quoteShort(string(id)))
+			c.addInvalidTaskProblem(WrittenTaskField{Name: "ties"}, "%s has a tie to %s, which it neither needs nor wants", shortTaskID(t), quoteShort(string(id)))
 		case !slices.Contains(nexus.AllDependencyReasons(), tie):
-			c.addInvalidTaskProblem(TaskFieldRef{Name: "ties"}, "%s: the tie %s is not one of %s", shortTaskID(t), quoteShort(string(tie)), nexus.JoinWords(nexus.AllDependencyReasons()))
+			c.addInvalidTaskProblem(WrittenTaskField{Name: "ties"}, "%s: the tie %s is not one of %s", shortTaskID(t), quoteShort(string(tie)), nexus.JoinWords(nexus.AllDependencyReasons()))
 		}
 	}
 }
@@ -200,7 +200,7 @@ func (c *planChecker) checkGoalCoverage(p nexus.Plan) {
 		}
 		for k, id := range t.Covers {
 			if !slices.Contains(said, id) {
-				c.addInvalidTaskProblem(TaskFieldRef{"covers", k + 1}, "%s covers %s, which the goal does not have; it has %s", shortTaskID(t), quoteShort(id), firstIDs(said))
+				c.addInvalidTaskProblem(WrittenTaskField{"covers", k + 1}, "%s covers %s, which the goal does not have; it has %s", shortTaskID(t), quoteShort(id), firstIDs(said))
 			}
 		}
 	}
@@ -224,50 +224,50 @@ func firstIDs(ids []string) string {
 func (c *planChecker) checkTaskFields(t nexus.Task) {
 	switch {
 	case t.Title == "":
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "title"}, "%s has no title", shortTaskID(t))
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "title"}, "%s has no title", shortTaskID(t))
 	case utf8.RuneCountInString(t.Title) > maxTitle:
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "title"}, "%s: its title has more than %d characters", shortTaskID(t), maxTitle)
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "title"}, "%s: its title has more than %d characters", shortTaskID(t), maxTitle)
 	case strings.ContainsFunc(t.Title, isForbiddenInName):
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "title"}, "%s: its title has an invisible character", shortTaskID(t))
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "title"}, "%s: its title has an invisible character", shortTaskID(t))
 	}
 	for _, f := range []struct{ name, text string }{
 		{"brief", t.Brief}, {"group", t.Group}, {"package", t.Package}, {"reason", t.Reason}, {"model", t.Model}, {"tags", strings.Join(t.Tags, "\n")}, {"keep", strings.Join(t.Keep, "\n")},
 	} {
 		if hasInvisibleCharacter(f.text) {
-			c.addInvalidTaskProblem(TaskFieldRef{Name: f.name}, "%s: the text of %s has an invisible character", shortTaskID(t), f.name)
+			c.addInvalidTaskProblem(WrittenTaskField{Name: f.name}, "%s: the text of %s has an invisible character", shortTaskID(t), f.name)
 		}
 	}
 	for i, f := range t.Files {
 		if why := invalidPathReason(f); why != "" {
-			c.addInvalidTaskProblem(TaskFieldRef{"files", i + 1}, "%s: the file %s %s", shortTaskID(t), quoteShort(f), why)
+			c.addInvalidTaskProblem(WrittenTaskField{"files", i + 1}, "%s: the file %s %s", shortTaskID(t), quoteShort(f), why)
 		}
 	}
 	if !slices.Contains([]nexus.TaskKind{"", nexus.CodeTask, nexus.TestTask, nexus.DocsTask}, t.Kind) {
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "kind"}, "%s: kind %s is not one of code, test, docs", shortTaskID(t), quoteShort(string(t.Kind)))
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "kind"}, "%s: kind %s is not one of code, test, docs", shortTaskID(t), quoteShort(string(t.Kind)))
 	}
 	if t.Priority != "" && !t.Priority.IsKnown() {
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "priority"}, "%s: priority %s is not one of %s", shortTaskID(t), quoteShort(string(t.Priority)), nexus.JoinWords(nexus.Priorities()))
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "priority"}, "%s: priority %s is not one of %s", shortTaskID(t), quoteShort(string(t.Priority)), nexus.JoinWords(nexus.Priorities()))
 	}
 	if t.Complexity != "" && !t.Complexity.IsKnown() {
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "complexity"}, "%s: complexity %s is not one of simple, medium, complex, expert", shortTaskID(t), quoteShort(string(t.Complexity)))
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "complexity"}, "%s: complexity %s is not one of simple, medium, complex, expert", shortTaskID(t), quoteShort(string(t.Complexity)))
 	}
 	if t.Tier != "" && !t.Tier.IsKnown() {
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "tier"}, "%s: tier %s is not one of fast, balanced, strong", shortTaskID(t), quoteShort(string(t.Tier)))
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "tier"}, "%s: tier %s is not one of fast, balanced, strong", shortTaskID(t), quoteShort(string(t.Tier)))
 	}
 	if provider, model, ok := strings.Cut(t.Model, "/"); t.Model != "" && (!ok || provider == "" || model == "") {
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "model"}, "%s: model %s is not provider/model", shortTaskID(t), quoteShort(t.Model))
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "model"}, "%s: model %s is not provider/model", shortTaskID(t), quoteShort(t.Model))
 	}
 	switch {
 	case t.Strategy != "" && !t.Strategy.IsKnown():
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "strategy"}, "%s: strategy %s is not one of %s", shortTaskID(t), quoteShort(string(t.Strategy)), nexus.JoinWords(nexus.Strategies()))
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "strategy"}, "%s: strategy %s is not one of %s", shortTaskID(t), quoteShort(string(t.Strategy)), nexus.JoinWords(nexus.Strategies()))
 	case t.Strategy == nexus.NoTest && t.Reason == "":
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "strategy"}, "%s: strategy no-test needs a reason", shortTaskID(t))
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "strategy"}, "%s: strategy no-test needs a reason", shortTaskID(t))
 	}
 	if t.Minutes < 0 {
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "minutes"}, "%s: minutes must be 0 or more", shortTaskID(t))
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "minutes"}, "%s: minutes must be 0 or more", shortTaskID(t))
 	}
 	if t.Depth < 0 || t.Depth > maxDepth {
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "depth"}, "%s: depth must be from 0 to %d", shortTaskID(t), maxDepth)
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "depth"}, "%s: depth must be from 0 to %d", shortTaskID(t), maxDepth)
 	}
 	c.checkCriteria(t)
 }
@@ -277,24 +277,24 @@ func (c *planChecker) checkCriteria(t nexus.Task) {
 	for i, k := range t.Criteria {
 		checkable = checkable || k.Check != "" || k.Was != ""
 		if hasInvisibleCharacter(k.Text) || hasInvisibleCharacter(k.Was) {
-			c.addInvalidTaskProblem(TaskFieldRef{"criteria", i + 1}, "%s: criterion %d has an invisible character", shortTaskID(t), i+1)
+			c.addInvalidTaskProblem(WrittenTaskField{"criteria", i + 1}, "%s: criterion %d has an invisible character", shortTaskID(t), i+1)
 		}
 		if len(k.Check) > maxCheck || strings.ContainsFunc(k.Check, isForbiddenInName) {
-			c.addInvalidTaskProblem(TaskFieldRef{"criteria", i + 1}, "%s: the check of criterion %d is not one line of at most %d characters", shortTaskID(t), i+1, maxCheck)
+			c.addInvalidTaskProblem(WrittenTaskField{"criteria", i + 1}, "%s: the check of criterion %d is not one line of at most %d characters", shortTaskID(t), i+1, maxCheck)
 			continue
 		}
 		if k.Check == "" {
 			continue
 		}
 		if err := shell.CheckSyntax(k.Check); err != nil {
-			c.addInvalidTaskProblem(TaskFieldRef{"criteria", i + 1}, "%s: the check of criterion %d, %s, cannot be read by sh: %v", shortTaskID(t), i+1, quoteShort(k.Check), err)
+			c.addInvalidTaskProblem(WrittenTaskField{"criteria", i + 1}, "%s: the check of criterion %d, %s, cannot be read by sh: %v", shortTaskID(t), i+1, quoteShort(k.Check), err)
 		}
 	}
 	switch {
 	case len(t.Criteria) == 0:
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "criteria"}, "%s has no criteria: say what must be true when it is done", shortTaskID(t))
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "criteria"}, "%s has no criteria: say what must be true when it is done", shortTaskID(t))
 	case !checkable:
-		c.addInvalidTaskProblem(TaskFieldRef{Name: "criteria"}, "%s: no criterion can be checked by a machine; give one a check: a gate's name, or a command that exits 0", shortTaskID(t))
+		c.addInvalidTaskProblem(WrittenTaskField{Name: "criteria"}, "%s: no criterion can be checked by a machine; give one a check: a gate's name, or a command that exits 0", shortTaskID(t))
 	}
 }
 
@@ -312,7 +312,7 @@ func (c *planChecker) checkTaskSize(t nexus.Task) {
 		{text, c.most.Characters, "brief", "characters of brief and criteria"},
 	} {
 		if m.have > m.most {
-			c.addOversizeProblem(TaskFieldRef{Name: m.field}, "%s is too large: %d %s, the maximum is %d", shortTaskID(t), m.have, m.unit, m.most)
+			c.addOversizeProblem(WrittenTaskField{Name: m.field}, "%s is too large: %d %s, the maximum is %d", shortTaskID(t), m.have, m.unit, m.most)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func CopyTrialResults(p *nexus.Plan, from nexus.Plan) {
 // taskFieldPosition identifies a part of a task that a person wrote; see [PlanProblem].
 type taskFieldPosition struct {
 	task  int
-	field TaskFieldRef
+	field WrittenTaskField
 }
 
 // planFilePart is the part of the file that is being parsed.
@@ -110,7 +110,7 @@ func (r *planMarkdownParser) addLineError(format string, args ...any) {
 
 // problemLine returns the line of a problem's cause; 0 if unknown.
 func (r *planMarkdownParser) problemLine(p PlanProblem) int {
-	for _, f := range []TaskFieldRef{p.Field, {Name: p.Field.Name}, {}} {
+	for _, f := range []WrittenTaskField{p.Field, {Name: p.Field.Name}, {}} {
 		if line := r.at[taskFieldPosition{p.Task, f}]; line > 0 {
 			return line
 		}
@@ -119,7 +119,7 @@ func (r *planMarkdownParser) problemLine(p PlanProblem) int {
 }
 
 // recordFieldLine stores the line of a field of the task.
-func (r *planMarkdownParser) recordFieldLine(f TaskFieldRef) {
+func (r *planMarkdownParser) recordFieldLine(f WrittenTaskField) {
 	r.at[taskFieldPosition{len(r.plan.Tasks) + 1, f}] = r.line
 }
 
@@ -148,7 +148,7 @@ func (r *planMarkdownParser) parseLine(text string) {
 		r.plan.Goal += unescapeLine(text, title) + "\n"
 	case isCriteria(text) && r.part != criteria:
 		r.part = criteria
-		r.recordFieldLine(TaskFieldRef{Name: "criteria"})
+		r.recordFieldLine(WrittenTaskField{Name: "criteria"})
 	case r.part == begun && strings.TrimSpace(text) == "":
 	case r.part == begun && strings.HasPrefix(text, "- "), r.part == listed && strings.TrimSpace(text) != "":
 		r.part = listed
@@ -196,7 +196,7 @@ func (r *planMarkdownParser) beginTask(text string) {
 	if m := regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]{0,31}):\s*(.*)$`).FindStringSubmatch(text); m != nil {
 		r.task.ID, r.task.Title = nexus.TaskID(m[1]), m[2]
 	}
-	r.recordFieldLine(TaskFieldRef{})
+	r.recordFieldLine(WrittenTaskField{})
 }
 
 // endTask ends the current task, if there is one.
@@ -231,7 +231,7 @@ func (r *planMarkdownParser) parseTaskField(text string) {
 		return
 	}
 	r.set = append(r.set, name)
-	r.recordFieldLine(TaskFieldRef{Name: name})
+	r.recordFieldLine(WrittenTaskField{Name: name})
 	v, err := parseFieldValues(value, known[i].many)
 	if err == nil && len(v) > 0 {
 		err = known[i].set(&r.task, v)
@@ -245,7 +245,7 @@ func (r *planMarkdownParser) parseTaskField(text string) {
 func (r *planMarkdownParser) addBriefLine(text string) {
 	r.part = brief
 	if r.task.Brief == "" && text != "" {
-		r.recordFieldLine(TaskFieldRef{Name: "brief"})
+		r.recordFieldLine(WrittenTaskField{Name: "brief"})
 	}
 	r.task.Brief += unescapeLine(text, title) + "\n"
 }
@@ -263,7 +263,7 @@ func (r *planMarkdownParser) parseCriterion(text string) {
 		}
 		first = unescapeLine(unescapeLine(first, box), item)
 		r.task.Criteria = append(all, nexus.Criterion{Text: first})
-		r.recordFieldLine(TaskFieldRef{"criteria", len(r.task.Criteria)})
+		r.recordFieldLine(WrittenTaskField{"criteria", len(r.task.Criteria)})
 		if strings.TrimSpace(first) == "" {
 			r.addLineError("a criterion has a text: what must be true when the task is done")
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// StartingTreeDescription describes the work of earlier attempts in a worktree. The zero StartingTree is
+// StartingTreeDescription describes the work of earlier attempts in a worktree. The zero value is
 // empty.
 type StartingTreeDescription struct {
 	From string // a round and its attempt; empty: none

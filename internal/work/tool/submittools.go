@@ -62,7 +62,7 @@ const answers = `,"answers":{"type":"array","items":{"type":"object"}}`
 // SubjectLength limits the characters of a commit's subject.
 const SubjectLength = 72
 
-// DefaultWorkSubmission is the submission of a role without its own schema. The zero Submission is empty.
+// DefaultWorkSubmission is the submission of a role without its own schema. The zero value is empty.
 type DefaultWorkSubmission struct {
 	Subject  string                     `json:"subject"` // subject of the commit; empty: none
 	Summary  string                     `json:"summary"` // body of the commit

@@ -28,7 +28,7 @@ func (s *AgentSessions) approvalFunc(ctx context.Context, t ConversationStretchR
 		t.Attempt.PauseForQuestion(text, s.Site.Now())
 		answer, err := s.AskPermission(ctx, t.Attempt.ID, text, d)
 		t.Attempt.ResumeAfterAnswer(text, s.Site.Now())
-		if NeedsPersonApproval(err) {
+		if IsApprovalNeededError(err) {
 			halt(err)
 		}
 		if err != nil {
@@ -42,7 +42,7 @@ func (s *AgentSessions) approvalFunc(ctx context.Context, t ConversationStretchR
 }
 
 // AskPermission asks a person for permission, and returns the answer. If nobody is available, it
-// returns an error for which [NeedsPersonApproval] is true.
+// returns an error for which [IsApprovalNeededError] is true.
 func (s *AgentSessions) AskPermission(ctx context.Context, a nexus.AttemptID, text string, d AttemptFactRecorder) (string, error) {
 	q := nexus.QuestionAsked{
 		ID:      fmt.Sprintf("%s-%s", cmp.Or(a, "result"), strconv.FormatInt(s.Site.Now().UnixMicro()%(36*36*36*36*36), 36)),
@@ -74,7 +74,7 @@ func (s *AgentSessions) questionDeadline() time.Time {
 	}
 }
 
-// NeedsPersonApproval reports whether an error means that a person must approve first.
-func NeedsPersonApproval(err error) bool {
+// IsApprovalNeededError reports whether an error means that a person must approve first.
+func IsApprovalNeededError(err error) bool {
 	return errors.Is(err, &nexus.Error{Code: nexus.CodeNeedsPerson})
 }

@@ -57,7 +57,7 @@ func TestAgree(t *testing.T) {
 		if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: %v, want %q", name, err, c.refused)
 		}
-		if (cause != nil) != c.halted || c.halted && (!NeedsPersonApproval(cause) || !NeedsPersonApproval(err)) || !c.halted && NeedsPersonApproval(err) {
+		if (cause != nil) != c.halted || c.halted && (!IsApprovalNeededError(cause) || !IsApprovalNeededError(err)) || !c.halted && IsApprovalNeededError(err) {
 			t.Errorf("%s: halted by %v, %v", name, cause, err)
 		}
 		if d.asked.Text != c.text || d.asked.Attempt != "T1.1" || !strings.HasPrefix(d.asked.ID, "T1.1-") || d.asked.Trigger != humaninput.SecurityTrigger || d.asked.Fallback != nexus.Unapproved {

@@ -9,7 +9,7 @@ import (
 )
 
 // RecordedReviewerPairs remembers which models read which models' work, so that each pair is
-// recorded once. The zero RecordedReviewerPairs is empty; it may be used by many goroutines.
+// recorded once. The zero value is empty; it may be used by many goroutines.
 type RecordedReviewerPairs struct {
 	mu   sync.Mutex // guards said
 	said []nexus.ReviewModelChosen

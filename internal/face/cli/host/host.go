@@ -134,7 +134,7 @@ func (s *lineForwarder) Write(p []byte) (int, error) {
 	}
 }
 
-// RunningJobs counts running jobs. The zero Jobs has none.
+// RunningJobs counts running jobs. The zero value has none.
 type RunningJobs struct {
 	mu      sync.Mutex // guards the fields below; nothing begins once over is set
 	n       int

@@ -39,7 +39,7 @@ type ListOptions struct {
 func NewList(c *console.Console, run func(context.Context, *ListOptions) error) *cobra.Command {
 	o := &ListOptions{Console: c}
 	if run == nil {
-		run = listWays
+		run = listChannels
 	}
 	command := c.Command("list [--json]", "list the ways to notify people, and the rules for each",
 		func(ctx context.Context, _ []string) error { return run(ctx, o) }, console.CodeOK, console.CodeFailed, console.CodeUsage)
@@ -58,7 +58,7 @@ type TestOptions struct {
 func NewTest(c *console.Console, run func(context.Context, *TestOptions) error) *cobra.Command {
 	o := &TestOptions{Console: c}
 	if run == nil {
-		run = testWays
+		run = sendTestMessages
 	}
 	command := c.Command("test [WAY] [--json]", "send a test by each way, and print whether it was delivered",
 		func(ctx context.Context, args []string) error {
@@ -120,7 +120,7 @@ type channelList struct {
 	Through string          `json:"through"`
 }
 
-func listWays(_ context.Context, o *ListOptions) error {
+func listChannels(_ context.Context, o *ListOptions) error {
 	a := o.Console
 	settings, _, err := a.LoadSettings()
 	if err != nil {
@@ -130,7 +130,7 @@ func listWays(_ context.Context, o *ListOptions) error {
 	if _, err := noticesetup.NoticeRules(c); err != nil {
 		return err
 	}
-	l := channelList{Ways: []listedChannel{terminalWay(a, c)}, Rules: []listedRule{}, Quiet: c.Quiet, Through: c.Through}
+	l := channelList{Ways: []listedChannel{terminalChannel(a, c)}, Rules: []listedRule{}, Quiet: c.Quiet, Through: c.Through}
 	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
 		w, err := noticesetup.NewDestination(&a.App, c, name)
 		row := listedChannel{Name: name, Type: c.Channels[name].Type, When: w.Timing.String()}
@@ -146,8 +146,8 @@ func listWays(_ context.Context, o *ListOptions) error {
 	return a.Answer(l, func(s view.OutputStyle) string { return drawList(s, l) })
 }
 
-// terminalWay describes the terminal of a run.
-func terminalWay(a *console.Console, c config.NotificationSettings) listedChannel {
+// terminalChannel describes the terminal of a run.
+func terminalChannel(a *console.Console, c config.NotificationSettings) listedChannel {
 	l := listedChannel{Name: notify.TerminalName, Type: c.Terminal, When: "at once, about the run in that terminal"}
 	switch c.Terminal {
 	case "off":
@@ -205,7 +205,7 @@ type testedChannel struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-func testWays(ctx context.Context, o *TestOptions) error {
+func sendTestMessages(ctx context.Context, o *TestOptions) error {
 	a := o.Console
 	settings, _, err := a.LoadSettings()
 	if err != nil {

@@ -104,15 +104,15 @@ type GraphEdge struct {
 	Title string
 }
 
-// contentText describes the content of a folded group.
-func (b GraphBox) contentText() string {
+// foldedGroupText describes the content of a folded group.
+func (b GraphBox) foldedGroupText() string {
 	return countNoun(len(b.Tasks), "task") + ", " + formatInt(b.Landed) + " landed"
 }
 
 // headLine returns the first line of a box.
 func (b GraphBox) headLine() string {
 	if len(b.Tasks) > 0 {
-		return foldGlyph(true) + " " + laneGlyph(b.Lane) + " " + b.contentText()
+		return foldGlyph(true) + " " + laneGlyph(b.Lane) + " " + b.foldedGroupText()
 	}
 	return laneGlyph(b.Lane) + " " + view.EscapeForTerminal(string(b.ID)) + " " + laneLabel(b.Lane)
 }
@@ -130,7 +130,7 @@ func ariaExpanded(folded bool) string { return strconv.FormatBool(!folded) }
 func (b GraphBox) describeBox() string {
 	text := view.EscapeForTerminal(string(b.ID)+" "+b.Title) + ", " + laneLabel(b.Lane)
 	if len(b.Tasks) > 0 {
-		text = "group " + view.EscapeForTerminal(b.Title) + ": " + b.contentText() + ", " + laneLabel(b.Lane)
+		text = "group " + view.EscapeForTerminal(b.Title) + ": " + b.foldedGroupText() + ", " + laneLabel(b.Lane)
 	}
 	if b.Critical {
 		text += ", on the critical path"

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// MutationCheckSettings is the configuration of mutation tests. The zero Check is off.
+// MutationCheckSettings is the configuration of mutation tests. The zero value is off.
 type MutationCheckSettings struct {
 	Mode   string // warn or block; any other value: off
 	Sample int

@@ -22,7 +22,7 @@ import (
 // toolName is the name of the tool.
 const toolName = "code"
 
-// AgentLanguageServers are the servers for the agents of a run. The zero AgentLanguageServers has the
+// AgentLanguageServers are the servers for the agents of a run. The zero value has the
 // built-in ones.
 type AgentLanguageServers struct {
 	Servers []LanguageServerProgram // nil: the built-in ones
