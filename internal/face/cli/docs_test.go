@@ -228,7 +228,7 @@ func eventsPage(t *testing.T) string {
 		return true
 	})
 	pages := map[string]string{} // by kind
-	for _, file := range []string{"fact.go", "agent.go", "hook.go", "plugin.go", "interview.go", "spec.go", "replan.go", "addition.go", "checkpointfacts.go", "alert.go", "planfact.go", "improve.go", "comment.go"} {
+	for _, file := range []string{"fact.go", "agentfacts.go", "hookfacts.go", "pluginfacts.go", "interviewfacts.go", "specfacts.go", "replanfacts.go", "additionfacts.go", "checkpointfacts.go", "alertfacts.go", "planfact.go", "improvefacts.go", "reviewcomment.go"} {
 		ast.Inspect(source(t, file), func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
 			if kind := kinds[nameOf(spec)]; ok && kind != "" {
