@@ -149,8 +149,15 @@ func (s RunSubject) Part() string {
 	return cmp.Or(string(s.Session), string(s.Attempt), string(s.Task))
 }
 
-// FindSubject returns what a name means: a run by its ID, a task, attempt or session of the run
-// that is named beside it, or of the default run, or a run by a part of its ID.
+// FindSubject returns what a name means. It is the rule for the arguments of all commands, in this
+// order:
+//
+//  1. The whole ID of a run means that run.
+//  2. A task, an attempt or a session of the run that is named beside it, or of the default run.
+//  3. A part of a run's ID means that run, if no run is named beside it and the caller only reads.
+//
+// For a caller that changes runs, a part of an ID is a mistyped task: "9" meant T9 and not the run
+// of the ninth, which must not end for it. Beside the name, as in --run 9, a part is enough.
 func (p *Repository) FindSubject(ctx context.Context, run, name string) (RunSubject, error) {
 	if run == "" && name != "" {
 		if c, err := p.ChooseRun(ctx, name); err == nil && string(c.ID) == name {
@@ -166,7 +173,8 @@ func (p *Repository) FindSubject(ctx context.Context, run, name string) (RunSubj
 		return s, err
 	}
 	named, err := p.ChooseRun(ctx, name)
-	whole := err == nil && (run == "" || string(named.ID) == name) // beside a run, a part of an ID is a mistyped task
+	part := run == "" && p.want != ChangeAccess
+	whole := err == nil && (part || string(named.ID) == name)
 	switch {
 	case whole && (run == "" || named.ID == c.ID):
 		return p.subjectOf(ctx, named)
@@ -174,8 +182,10 @@ func (p *Repository) FindSubject(ctx context.Context, run, name string) (RunSubj
 		return RunSubject{}, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("two runs are named: %s and %s", c.ID, named.ID), Hint: "Name one.",
 		}
-	case run == "" && !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
+	case part && !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
 		return RunSubject{}, err
+	case err == nil && run == "":
+		return RunSubject{}, s.partOfRunError(name, named.ID)
 	}
 	return RunSubject{}, s.notFoundError(name, run == "")
 }
@@ -210,16 +220,30 @@ func (s RunSubject) RequireTask(name string) error {
 	return nil
 }
 
-// notFoundError names the candidates for a name that means nothing.
-func (s RunSubject) notFoundError(name string, runs bool) error {
+// taskHint names the tasks of the run.
+func (s RunSubject) taskHint() string {
 	var tasks []string
 	for _, t := range s.State.Tasks {
 		tasks = append(tasks, string(t.ID))
 	}
-	hint := fmt.Sprintf("Run %s has no tasks yet.", s.ID)
-	if len(tasks) > 0 {
-		hint = fmt.Sprintf("The tasks of run %s: %s.", s.ID, listCandidates(tasks))
+	if len(tasks) == 0 {
+		return fmt.Sprintf("Run %s has no tasks yet.", s.ID)
 	}
+	return fmt.Sprintf("The tasks of run %s: %s.", s.ID, listCandidates(tasks))
+}
+
+// partOfRunError refuses a name that is no task, and would change the whole of another run or of this
+// one because it is a part of its ID.
+func (s RunSubject) partOfRunError(name string, run nexus.RunID) error {
+	return &nexus.Error{
+		Code: nexus.CodeNotFound, Message: fmt.Sprintf("run %s has no task or attempt %s", s.ID, quoteTruncated(name)),
+		Hint: fmt.Sprintf("%s To mean the whole of run %s, write all of its ID.", s.taskHint(), run),
+	}
+}
+
+// notFoundError names the candidates for a name that means nothing.
+func (s RunSubject) notFoundError(name string, runs bool) error {
+	hint := s.taskHint()
 	if !runs {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("run %s has no task or attempt %s", s.ID, quoteTruncated(name)), Hint: hint,

@@ -49,3 +49,12 @@ type Request struct {
 	// for add: the item of the backlog; for skip: the item that is no longer needed
 	Item string `json:"item,omitzero"`
 }
+
+// ReasonSuffix returns the text of a request that gives a reason, to follow the name of its author;
+// "" if it gives none.
+func (r Request) ReasonSuffix() string {
+	if r.Text == "" {
+		return ""
+	}
+	return ": " + r.Text
+}

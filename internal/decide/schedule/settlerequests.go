@@ -75,9 +75,9 @@ func settleRunRequest(s *state.State, r state.PendingRequest, no func(string, ..
 	case s.Drain != nil, r.Verb == nexus.VerbPause && s.Status == nexus.StatusPaused:
 		return no("the run is already %s", endingState(s))
 	case r.Verb == nexus.VerbPause:
-		return yes(nexus.RunPaused{Why: "asked by " + requesterName(r)})
+		return yes(nexus.RunPaused{Why: "asked by " + requesterName(r) + r.ReasonSuffix()})
 	}
-	return yes(nexus.RunDrainStarted{To: nexus.StatusStopped, Why: "stopped by " + requesterName(r)})
+	return yes(nexus.RunDrainStarted{To: nexus.StatusStopped, Why: "stopped by " + requesterName(r) + r.ReasonSuffix()})
 }
 
 // applyAnswer applies a person's answer to an open question. A task that was parked without it

@@ -18,7 +18,9 @@ import (
 )
 
 func TestFlags(t *testing.T) {
-	clitest.CheckFlags(t, exportcmd.New, map[string]*exportcmd.Options{"abc f": {Run: "abc", To: "f"}, "abc": nil, "": nil, "a b c": nil})
+	clitest.CheckFlags(t, exportcmd.New, map[string]*exportcmd.Options{
+		"abc f": {Run: "abc", To: "f"}, "f --run abc": {Run: "abc", To: "f"}, "f": {To: "f"}, "abc f --run abd": nil, "": nil, "a b c": nil,
+	})
 	clitest.CheckFlags(t, importcmd.New, map[string]*importcmd.Options{"f": {From: "f"}, "f --continue": {From: "f", Continue: true}, "": nil})
 }
 
@@ -34,6 +36,8 @@ func TestTransfer(t *testing.T) {
 	u.Expect(2, []string{`no run "nowhere"`, "nexus runs lists all"}, exports, "nowhere", file)
 	u.ExpectMatch(0, []string{`^run 260101-000000-abc: \d+ events`}, exports, "abc", file)
 	u.Expect(2, []string{"nothing is overwritten"}, exports, "abc", file)
+	u.ExpectMatch(0, []string{`^run 260101-000000-abc, the latest$`, `^run 260101-000000-abc: \d+ events`}, exports, file+"2")
+	u.ExpectMatch(0, []string{`^run 260101-000000-abc: \d+ events`, "!latest"}, exports, file+"3", "--run", "abc")
 
 	other := clitest.NewUser(t, map[string]string{"b.txt": "another\n"})
 	other.Expect(0, []string{"look at it: nexus ", "it does not continue here, and spends nothing"}, imports, file)

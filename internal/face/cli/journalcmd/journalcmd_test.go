@@ -15,11 +15,13 @@ import (
 
 func TestFlags(t *testing.T) {
 	clitest.CheckFlags(t, journalcmd.NewVerify, map[string]*journalcmd.VerifyOptions{"": {}, "abc": nil})
-	clitest.CheckFlags(t, journalcmd.NewShow, map[string]*journalcmd.ShowOptions{"abc": {Run: "abc"}, "": nil, "a b": nil})
+	clitest.CheckFlags(t, journalcmd.NewShow, map[string]*journalcmd.ShowOptions{"abc": {Run: "abc"}, "--run abc": {Run: "abc"}, "": {}, "a b": nil, "abc --run abd": nil})
 	clitest.CheckFlags(t, journalcmd.NewBackup, map[string]*journalcmd.BackupOptions{"../copy": {Dir: "../copy"}, "": nil})
 	clitest.CheckFlags(t, journalcmd.NewRestore, map[string]*journalcmd.RestoreOptions{"../copy": {Dir: "../copy"}, "": nil})
 	clitest.CheckFlags(t, journalcmd.NewRepair, map[string]*journalcmd.RepairOptions{"": {}, "now": nil})
-	clitest.CheckFlags(t, journalcmd.NewExport, map[string]*journalcmd.ExportOptions{"": {}, "abc --to f": {Run: "abc", To: "f"}, "a b": nil})
+	clitest.CheckFlags(t, journalcmd.NewExport, map[string]*journalcmd.ExportOptions{
+		"": {}, "abc --to f": {Run: "abc", To: "f"}, "--run abc --to f": {Run: "abc", To: "f"}, "a b": nil, "abc --run abd": nil,
+	})
 	clitest.CheckFlags(t, journalcmd.NewImport, map[string]*journalcmd.ImportOptions{"f": {From: "f"}, "": nil, "f --continue": nil})
 }
 
@@ -44,6 +46,8 @@ func TestPrint(t *testing.T) {
 	u.ExpectMatch(0, []string{`^sound: 2 events, all unchanged; the last has the hash [0-9a-f]{64}`}, journalcmd.New, "verify")
 	u.ExpectMatch(0, []string{`"sound": true`, `"events": 2`, `"head": "[0-9a-f]{64}"`}, journalcmd.New, "verify", "--json")
 	u.Expect(0, []string{"run.ended", "goal.accepted", goal}, journalcmd.New, "show", "abc")
+	u.Expect(0, []string{"run 260101-000000-abc, the latest", goal}, journalcmd.New, "show")
+	u.Expect(0, []string{goal, "!latest"}, journalcmd.New, "show", "--run", "abc")
 	u.Expect(2, []string{`no run "xyz"`}, journalcmd.New, "show", "xyz")
 	u.RecordFacts("260102-000000-def", nexus.GoalAccepted{Goal: nexus.Goal{Text: "another"}})
 	for run, want := range map[string]int{"": 3, "abc": 2, "def": 1} {

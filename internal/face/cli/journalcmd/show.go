@@ -7,13 +7,14 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // ShowOptions are the options of "nexus journal show".
 type ShowOptions struct {
 	Console *console.Console
-	Run     string
+	Run     string // as a person names it; empty: the default run
 }
 
 // NewShow returns the command "nexus journal show". It calls run with the parsed options; nil runs
@@ -21,19 +22,36 @@ type ShowOptions struct {
 func NewShow(c *console.Console, run func(context.Context, *ShowOptions) error) *cobra.Command {
 	o := &ShowOptions{Console: c}
 	if run == nil {
-		run = func(ctx context.Context, o *ShowOptions) error { return printEvents(ctx, o.Console, o.Run, false) }
+		run = func(ctx context.Context, o *ShowOptions) error { return showEvents(ctx, o.Console, o.Run) }
 	}
-	command := c.Command("show RUN", "print the events of a run in readable form", func(ctx context.Context, args []string) error {
-		o.Run = args[0]
+	command := c.Command("show [RUN] [--run RUN]", "print the events of a run in readable form", func(ctx context.Context, args []string) (err error) {
+		if o.Run, err = console.NamedRun(o.Run, args); err != nil {
+			return err
+		}
 		return run(ctx, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	command.Args = console.ArgCount(1, 1)
+	command.Args = console.ArgCount(0, 1)
+	c.RunFlag(command, &o.Run)
 	return command
 }
 
-// printEvents prints the events of a run, of all runs without one: as JSON lines, or in readable
-// form.
-func printEvents(ctx context.Context, a *console.Console, run string, lines bool) error {
+// showEvents prints the events of a run in readable form.
+func showEvents(ctx context.Context, a *console.Console, run string) error {
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	r, err := a.FindRun(ctx, p, run)
+	if err != nil {
+		return err
+	}
+	style := a.Style(a.Out)
+	return printEvents(ctx, p, r.ID, func(e nexus.Event) error { return a.Print(view.DrawEvent(style, e) + "\n") })
+}
+
+// printEventLines prints the events of a run, of all runs for "", as JSON lines.
+func printEventLines(ctx context.Context, a *console.Console, run string) error {
 	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return err
@@ -46,15 +64,14 @@ func printEvents(ctx context.Context, a *console.Console, run string, lines bool
 	if run == "" {
 		r.ID = ""
 	}
-	style := a.Style(a.Out)
-	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
-		switch {
-		case err != nil:
-			return err
-		case lines:
-			err = a.PrintEventJSON(e)
-		default:
-			err = a.Print(view.DrawEvent(style, e) + "\n")
+	return printEvents(ctx, p, r.ID, a.PrintEventJSON)
+}
+
+// printEvents passes the events of a run, of all runs for "", to a function.
+func printEvents(ctx context.Context, p *app.Repository, run nexus.RunID, printEvent func(nexus.Event) error) error {
+	for e, err := range p.Journal.Events(ctx, run, 0) {
+		if err == nil {
+			err = printEvent(e)
 		}
 		if err != nil {
 			return err

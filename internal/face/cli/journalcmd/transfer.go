@@ -15,7 +15,7 @@ import (
 // ExportOptions are the options of "nexus journal export".
 type ExportOptions struct {
 	Console *console.Console
-	Run     string // empty: the events of all runs, or the latest run to a file
+	Run     string // as a person names it; empty: the events of all runs, or the default run to a file
 	To      string // a new file for one run; empty: print events as JSON lines
 }
 
@@ -27,12 +27,15 @@ func NewExport(c *console.Console, run func(context.Context, *ExportOptions) err
 		run = exportEvents
 	}
 	command := c.Command("export [RUN] [--to FILE]", "print events as JSON lines, or write a run to a file",
-		func(ctx context.Context, args []string) error {
-			o.Run = console.FirstArg(args)
+		func(ctx context.Context, args []string) (err error) {
+			if o.Run, err = console.NamedRun(o.Run, args); err != nil {
+				return err
+			}
 			return run(ctx, o)
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeHeld)
 	command.Args = console.ArgCount(0, 1)
 	command.Flags().StringVar(&o.To, "to", "", "write one run, the latest if none is named, with its data and commits to this new `FILE`")
+	command.Flags().StringVar(&o.Run, "run", "", "the `RUN`; if not given, all runs, or with --to the run in progress, else the latest")
 	c.JSONFlag(command)
 	return command
 }
@@ -40,7 +43,7 @@ func NewExport(c *console.Console, run func(context.Context, *ExportOptions) err
 // exportEvents prints events as JSON lines, or writes a run to a file.
 func exportEvents(ctx context.Context, o *ExportOptions) error {
 	if o.To == "" {
-		return printEvents(ctx, o.Console, o.Run, true)
+		return printEventLines(ctx, o.Console, o.Run)
 	}
 	return ExportRun(ctx, o.Console, o.Run, o.To)
 }
@@ -75,7 +78,7 @@ func ExportRun(ctx context.Context, a *console.Console, run, to string) error {
 		return err
 	}
 	defer p.Close()
-	r, err := p.FindRun(ctx, run)
+	r, err := a.FindRun(ctx, p, run)
 	if err != nil {
 		return err
 	}

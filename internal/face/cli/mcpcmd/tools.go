@@ -85,7 +85,7 @@ func startTools() []commandTool {
 			name: "resume", about: "Continue a run that is paused, interrupted, or waited for a person. Nothing that was paid for is done again. " +
 				"It moves a branch at its end only if it was started so.",
 			command: []string{"resume", "--json"}, consent: "resume", long: true, conducts: true,
-			params: slices.Concat([]toolParam{runWordParam()}, spendingParams(), []toolParam{waitParam()}),
+			params: slices.Concat([]toolParam{runFlagParam()}, spendingParams(), []toolParam{waitParam()}),
 		},
 	}
 }

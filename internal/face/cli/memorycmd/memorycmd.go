@@ -259,10 +259,11 @@ func NewUsed(c *console.Console, run func(context.Context, *UsedOptions) error) 
 	if run == nil {
 		run = showUsedLessons
 	}
-	command := newCommand(c, "used [RUN] [--json]", "show the lessons of a run, and the tasks that they changed", o, run, func(args []string) error {
-		o.Run = console.FirstArg(args)
-		return nil
+	command := newCommand(c, "used [RUN] [--run RUN] [--json]", "show the lessons of a run, and the tasks that they changed", o, run, func(args []string) (err error) {
+		o.Run, err = console.NamedRun(o.Run, args)
+		return err
 	})
+	c.RunFlag(command, &o.Run)
 	command.Args = console.ArgCount(0, 1)
 	return command
 }

@@ -33,7 +33,7 @@ func TestFlags(t *testing.T) {
 	})
 	clitest.CheckFlags(t, memorycmd.NewForget, map[string]*memorycmd.ForgetOptions{"x": {Entries: []string{"x"}}, "": nil, "x --lasting": nil})
 	clitest.CheckFlags(t, memorycmd.NewGc, map[string]*memorycmd.GcOptions{"": {}, "--dry-run": {DryRun: true}, "x": nil})
-	clitest.CheckFlags(t, memorycmd.NewUsed, map[string]*memorycmd.UsedOptions{"": {}, "abc": {Run: "abc"}, "a b": nil})
+	clitest.CheckFlags(t, memorycmd.NewUsed, map[string]*memorycmd.UsedOptions{"": {}, "abc": {Run: "abc"}, "--run abc": {Run: "abc"}, "a b": nil, "abc --run abd": nil})
 	clitest.CheckFlags(t, memorycmd.NewReset, map[string]*memorycmd.ResetOptions{"": {}, "routing": {Kinds: routing}, "luck": nil})
 }
 

@@ -230,7 +230,7 @@ func stopRun(ctx context.Context, a *console.Console, p *app.Repository, run nex
 	}
 	quiet := a.Copy()
 	quiet.Quiet = true
-	v, err := progress.StopRun(ctx, quiet, p, run, "stopped by "+wish.By)
+	v, err := progress.StopRun(ctx, quiet, p, run, stopReason(wish))
 	switch {
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}), errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}):
 		return false, nil
@@ -241,9 +241,12 @@ func stopRun(ctx context.Context, a *console.Console, p *app.Repository, run nex
 	return true, a.Answer(told, func(view.OutputStyle) string { return fmt.Sprintf("stop: run %s is %s\n", run, v.Status) })
 }
 
+// stopReason returns why a run without a conductor ends.
+func stopReason(wish nexus.Request) string { return "stopped by " + wish.By + wish.ReasonSuffix() }
+
 // stopLoop ends a loop that has no conductor.
 func stopLoop(ctx context.Context, a *console.Console, p *app.Repository, loop nexus.RunID, wish nexus.Request) error {
-	if err := a.EndLoop(ctx, p, loop, "stopped by "+wish.By); err != nil {
+	if err := a.EndLoop(ctx, p, loop, stopReason(wish)); err != nil {
 		return err
 	}
 	told := Result{Run: loop, Settled: true, Granted: true}

@@ -21,7 +21,7 @@ type Options struct {
 	Console *console.Console
 	Run     string // as a person names it; empty: the default run
 	Name    string // run or task; empty: the run
-	Reason  string // shown by what it stops; with Turn, the message for the agent
+	Reason  string // recorded with the request; with Turn, the message for the agent
 
 	Pause bool // hold the run or the task until nexus resume
 	Turn  bool // cut off the current turn of the task's agent
@@ -54,7 +54,7 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 	f.BoolVar(&o.All, "all", false, "turn on the kill switch: end all your runs, and let none start")
 	f.BoolVar(&o.Here, "here", false, "the same for this repository only")
 	f.BoolVar(&o.Lift, "lift", false, "lift the kill switch, yours and this repository's")
-	f.StringVar(&o.Reason, "why", "", "reason, as `TEXT`, shown by every run that it stops")
+	f.StringVar(&o.Reason, "why", "", "reason, as `TEXT`, recorded with what is stopped, paused or skipped")
 	c.RunFlag(command, &o.Run)
 	c.JSONFlag(command)
 	command.MarkFlagsMutuallyExclusive("pause", "turn", "skip", "now", "all", "here", "lift")
@@ -79,6 +79,8 @@ func (o *Options) parseArgs(args []string) error {
 		return wrong("--turn needs the task whose agent is interrupted", "For example: nexus stop --turn T3.")
 	case o.Skip && o.Name == "":
 		return wrong("--skip needs the task to give up", "For example: nexus stop --skip T3. nexus stop ends the run.")
+	case o.Lift && o.Reason != "":
+		return wrong("--lift takes no --why", "Leave out --why: nothing records why the kill switch is off.")
 	case (o.All || o.Here || o.Lift) && o.Name != "":
 		return wrong("the kill switch is not about "+view.QuoteForTerminal(o.Name), "Leave out the name, or the flag.")
 	}
@@ -95,7 +97,7 @@ func stop(ctx context.Context, o *Options) error {
 	case o.Turn:
 		return runrequest.SendToTask(ctx, o.Console, o.Run, o.Name, nexus.Request{Verb: nexus.VerbInterrupt, Text: o.Reason})
 	case o.Skip:
-		return runrequest.SendToTask(ctx, o.Console, o.Run, o.Name, nexus.Request{Verb: nexus.VerbSkip})
+		return runrequest.SendToTask(ctx, o.Console, o.Run, o.Name, nexus.Request{Verb: nexus.VerbSkip, Text: o.Reason})
 	}
 	run, err := loopToEnd(ctx, o)
 	if err != nil {
@@ -104,14 +106,14 @@ func stop(ctx context.Context, o *Options) error {
 	return o.Console.ChangeSubject(ctx, run, o.Name, func(p *app.Repository, s app.RunSubject) error {
 		switch {
 		case s.Part() == "" && o.Pause:
-			return runrequest.SendTo(ctx, o.Console, p, s, nexus.Request{Verb: nexus.VerbPause})
+			return runrequest.SendTo(ctx, o.Console, p, s, nexus.Request{Verb: nexus.VerbPause, Text: o.Reason})
 		case s.Part() == "":
 			return runrequest.SendTo(ctx, o.Console, p, s, nexus.Request{Verb: nexus.VerbStop, Now: o.Now, Text: o.Reason})
 		case o.Pause:
 			if err := s.RequireTask(o.Name); err != nil {
 				return err
 			}
-			return runrequest.SendTo(ctx, o.Console, p, s, nexus.Request{Verb: nexus.VerbPause, Task: s.Task})
+			return runrequest.SendTo(ctx, o.Console, p, s, nexus.Request{Verb: nexus.VerbPause, Task: s.Task, Text: o.Reason})
 		}
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is a part of run %s: say what should happen to it", view.EscapeForTerminal(o.Name), s.ID),
