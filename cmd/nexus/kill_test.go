@@ -97,7 +97,7 @@ func newStage(t *testing.T, exe string, of sample) *stage {
 	}
 	s.env = append(s.env, "GOCACHE="+strings.TrimSpace(string(cache)),
 		"HOME="+s.home, "XDG_STATE_HOME="+filepath.Join(s.home, "state"), "XDG_CONFIG_HOME="+filepath.Join(s.home, "config"),
-		"NEXUS_LIMITS_LOSSES=100", // a run is killed more often here than anywhere
+		"STORY_LIMITS_LOSSES=100", // a run is killed more often here than anywhere
 		"ANTHROPIC_API_KEY=scripted", "ANTHROPIC_BASE_URL="+server.URL(), "OPENAI_API_KEY=scripted", "OPENAI_BASE_URL="+server.URL()+"/v1",
 	)
 	return s

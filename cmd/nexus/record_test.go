@@ -39,7 +39,7 @@ func TestReplay(t *testing.T) {
 	exe := program(t)
 	dir := filepath.Join(t.TempDir(), "recording")
 	recorded := newStage(t, exe, units())
-	short := []string{"NEXUS_MUTATION_MODE=off", "NEXUS_DONE_COVERAGE=off"} // which ask no model
+	short := []string{"NEXUS_DONE_MUTATION=off", "NEXUS_DONE_COVERAGE=off"} // which ask no model
 	recorded.env = append(recorded.env, short...)
 	cmd, out := recorded.start("run", democmd.Goal, "--headless", "--parallel", "1", "--record", dir)
 	_ = cmd.Wait()

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"nexus": main, "nexus-bench": benchMain, "mcpclient": mcpClient, "acpclient": acpClient})
+	testscript.Main(m, map[string]func(){"nexus": storyMain, "nexus-bench": benchMain, "mcpclient": mcpClient, "acpclient": acpClient})
 }
 
 func benchMain() {

@@ -16,7 +16,7 @@ const answerMoney = nexus.Dollar / 5
 // newAutoAnswer returns the model that answers questions in the place of people, nil if that is
 // off. Its earlier spending in the run counts.
 func newAutoAnswer(ctx context.Context, p *Repository, c config.Config, o RunOptions) (*worker.QuestionAutoAnswerer, error) {
-	if o.Headless || len(c.Channels.Auto) == 0 {
+	if o.Headless || c.AutoAnswer == 0 {
 		return nil, nil
 	}
 	s, err := p.Replay(ctx, o.Run)
@@ -24,7 +24,7 @@ func newAutoAnswer(ctx context.Context, p *Repository, c config.Config, o RunOpt
 		return nil, err
 	}
 	spent := s.Spending.By[budget.CostBreakdownKey{Way: budget.ByRole, Name: worker.AutoName}].Money
-	d := &worker.QuestionAutoAnswerer{Triggers: c.Channels.Auto, After: c.Channels.AutoAfter, Left: answerMoney - spent}
+	d := &worker.QuestionAutoAnswerer{After: c.AutoAnswer, Left: answerMoney - spent}
 	for _, id := range s.Ledger.UnsettledIDs() {
 		if r, ok := s.Ledger.ReservationByID(id); ok && r.Role == worker.AutoName {
 			d.Left -= r.Money

@@ -305,7 +305,7 @@ func (a *App) dropExpiredCheckpoints(ctx context.Context, p *Repository, id nexu
 			told(name)
 		}
 		for _, name := range expiredCheckpoints(s, a.Now()) {
-			f := nexus.CheckpointDropped{Name: name, Why: fmt.Sprintf("older than %s (setting checkpoint.age)", s.Limits.Points.Age)}
+			f := nexus.CheckpointDropped{Name: name, Why: fmt.Sprintf("older than %s", s.Limits.Points.Age)}
 			if _, err := lease.Append(ctx, f); err != nil {
 				return err
 			}

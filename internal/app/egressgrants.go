@@ -62,7 +62,7 @@ func CommandEgressGrant(mode string, c config.NetworkAccessSettings, dir string,
 	own := config.NetworkAccessSettings{Mode: "list", Deny: c.Deny, Upstream: c.Upstream}
 	for name := range strings.SplitSeq(mode, ",") {
 		if _, err := egress.PresetHosts(name); err == nil {
-			own.Presets = append(own.Presets, name)
+			own.Allow = append(own.Allow, name)
 			continue
 		}
 		if _, err := egress.ParseAllowedHost(name); err != nil || !strings.ContainsAny(name, ".:") {

@@ -7,7 +7,7 @@ import (
 )
 
 // RegistryHosts are the servers from which the tools of a language fetch packages: a preset that users
-// name in network.presets.
+// name in network.allow.
 type RegistryHosts struct {
 	Name  string
 	Hosts []string

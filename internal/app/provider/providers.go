@@ -78,6 +78,9 @@ func (m *ModelPicker) defaultModel(tier nexus.Tier) (string, error) {
 // itself is called by Responses, and any other server of that name by Chat Completions.
 func (m *ModelPicker) providerSettings(name string) config.ProviderSettings {
 	p := m.config.Providers[name]
+	if slices.Contains(config.ChatServers(), p.Kind) {
+		p.Kind, p.Server = "openai", p.Kind
+	}
 	if builtinProviderNamed(name).Name != "" {
 		p.Kind = cmp.Or(p.Kind, name)
 	}

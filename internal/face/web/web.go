@@ -178,7 +178,7 @@ func CheckOptions(o Options) error {
 	case o.Token == "":
 		return &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: o.Listen + " can be reached from other machines, but there is no token",
-			Hint: "Set the variable that channels.web.token_env names to a long random token.",
+			Hint: "Set the variable that channels.web.secret_env names to a long random token.",
 		}
 	case o.TLSCert == "" && !o.BehindProxy:
 		return &nexus.Error{

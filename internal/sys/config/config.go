@@ -53,6 +53,7 @@ type Config struct {
 	Notify      NotificationSettings // notifications for people
 	Forbidden   []string             // phrases that no goal may contain
 	Patience    time.Duration        // how long a question waits for an answer; 0: forever
+	AutoAnswer  time.Duration        // time that people have before a model answers an ambiguous question; 0: no model answers
 	Precheck    PrecheckSettings
 	Discover    DiscoverySettings // discovery of work
 	Bounds      ResourceBounds
@@ -95,9 +96,8 @@ type CommandPolicySettings struct {
 // NetworkAccessSettings configures the network access of commands. Gates and roles that are not listed have
 // none.
 type NetworkAccessSettings struct {
-	Mode     string // off or list
-	Allow    []string
-	Presets  []string
+	Mode     string   // off or list
+	Allow    []string // hosts, and presets of hosts
 	Deny     []string
 	Gates    []string // gates with network access
 	Roles    []string // roles whose commands have network access
@@ -125,9 +125,9 @@ type StartTierSettings struct {
 
 // ProviderSettings is a server of models.
 type ProviderSettings struct {
-	Kind    string // API that it speaks: anthropic, openai, responses or gemini; or bridge
+	Kind    string // API that it speaks: anthropic, openai, responses or gemini; or one of [ChatServers]; or bridge
 	Dir     string // of a bridge: directory of its requests and responses
-	Server  string // server software, if the URL does not show it
+	Server  string // server software that Kind names in place of its API
 	BaseURL string // empty: the provider's own
 	Percent int    // cost of calls as a percentage of the list price; 0 is 100
 	KeyEnv  string // environment variable with the key; empty: the provider's usual one, or none
@@ -195,7 +195,7 @@ func DefaultConfig() Config {
 	limits := nexus.DefaultLimits()
 	limits.Review.People = nexus.ReviewNone
 	limits.Points = nexus.CheckpointPolicy{On: nexus.CheckpointReasons(), Every: 2 * time.Hour, Keep: 50, Age: 30 * 24 * time.Hour}
-	return Config{
+	c := Config{
 		Watch:    WatchAuto,
 		Limits:   limits,
 		Discover: DiscoverySettings{Tasks: "tasks"},
@@ -218,6 +218,10 @@ func DefaultConfig() Config {
 		Patience: 10 * time.Minute, Preset: "balanced",
 		Channels: defaultChannels(), Notify: defaultNotify(),
 	}
+	if changeDefaults != nil {
+		changeDefaults(&c)
+	}
+	return c
 }
 
 // ProtectedBranches returns the patterns of branches that a run must not move; none if runs move

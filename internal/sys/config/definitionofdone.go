@@ -15,6 +15,7 @@ func definitionOfDoneKeys() []SettingKey {
 		}
 		rules = append(rules, newMapEntryKey("done."+b.Name, valuekind.OneOfKind(modes...), doc, b.Name, func(c *Config) *map[string]nexus.BoundMode { return &c.Done.Modes }))
 	}
+	rules = append(rules, newSingleKey("done.mutation", valuekind.OneOfKind("off", "warn", "block"), "faults put into new lines that no test catches (mutation.sample)", func(c *Config) *string { return &c.Mutation.Mode }))
 	return []SettingKey{
 		familyKey("done.*", "rule for what may land: off; warn reports what breaks it; block sends it back to the coder", rules...),
 		newSingleKey("done.lines", valuekind.WholeNumberKind(0, 10_000_000), "maximum number of lines that it may add and remove, see done.large-diff; 0: no limit", func(c *Config) *int { return &c.Done.Lines }),

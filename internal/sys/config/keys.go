@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -77,7 +79,7 @@ func collectKeys() []SettingKey {
 		{"Models and tiers", slices.Concat(modelKeys(), startTierKeys())},
 		{"Agent programs", agentKeys()},
 		{"Gates and the definition of done", slices.Concat(gateKeys(), packageKeys(), definitionOfDoneKeys())},
-		{"Plans, backlog and checkpoints", slices.Concat(planKeys(), checkpointKeys())},
+		{"Plans and backlog", planKeys()},
 		{"What agents may do", slices.Concat(policyKeys(), networkKeys(), environmentKeys())},
 		{"Programs of yours", slices.Concat(mcpServerKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageServerKeys())},
 		{"Questions, notifications and telemetry", slices.Concat(channelKeys(), notifyKeys(), telemetryKeys())},
@@ -138,9 +140,6 @@ func limitKeys() []SettingKey {
 			tierAttemptsKey("limits.per_tier.balanced", nexus.Balanced),
 			tierAttemptsKey("limits.per_tier.strong", nexus.Strong)),
 		newSingleKey("run.batch", valuekind.WholeNumberKind(1, 4), "maximum number of small tasks of one kind that one coder's session does one after the other, each with its own worktree, gates, review and commit (docs/plan.md); 1: each task has its own session", func(c *Config) *int { return &c.Limits.Batch }),
-		newSingleKey("limits.same", valuekind.WholeNumberKind(1, 100), "equal failures, or equal trees, that end a repair", func(c *Config) *int { return &c.Limits.Same }),
-		newSingleKey("limits.review_rounds", valuekind.WholeNumberKind(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
-		newSingleKey("limits.losses", valuekind.WholeNumberKind(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
 		newSingleKey("acceptance.checks", valuekind.OneOfKind("auto", "always", "off"), "whether a tester names a test for each criterion without a check; it must fail without the work and pass with it. auto: a tester that works on the task anyway names it, or one extra session if no command of the task's own shows it; always: one session for every task with such a criterion", func(c *Config) *string { return &c.Checks }),
 		newSingleKey("acceptance.independent", valuekind.OneOfKind("auto", "always", "off"), "whether a criterion that only tests of the change itself show gets a check by a session that sees the goal and the code before the change, and nothing of the change; it must fail without the change and pass with it. auto: where the change edits code that exists; always: for every such criterion", func(c *Config) *string { return &c.Independent }),
 		newSingleKey("acceptance.fixes", valuekind.WholeNumberKind(0, 20), "rounds of extra tasks that fix criteria whose check fails on the combined result of all tasks; 0: none", func(c *Config) *int { return &c.Limits.Fixes }),
@@ -148,7 +147,6 @@ func limitKeys() []SettingKey {
 		newSingleKey("limits.gate_time", valuekind.DurationKind(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
 		newSingleKey("limits.task_time", valuekind.DurationKind(), "all attempts of a task together, and one session of any role; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
 		newSingleKey("limits.run_time", valuekind.DurationKind(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
-		newSingleKey("alerts.stuck", valuekind.DurationKind(), "silence of an attempt after which people are alerted; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Alerts.Stuck }).withProjectDenied(told),
 		newSingleKey("alerts.denied", valuekind.OneOfKind("tell", "pause", "stop"), "action of an alert about refused calls besides notifying: pause pauses the run until nexus resume if somebody is there, and otherwise stops it; stop ends it with code 5",
 			func(c *Config) *nexus.AlertReaction { return &c.Limits.Alerts.Denied }).withProjectDenied(told),
 		newSingleKey("budget.run", valuekind.DollarAmountKind(), "dollars that a run may spend; "+lower, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).withLowerOnly(),
@@ -161,6 +159,11 @@ func limitKeys() []SettingKey {
 	}
 }
 
+// ChatServers returns the names of server software that speaks Chat Completions, each in its own way.
+func ChatServers() []string {
+	return []string{"openrouter", "ollama", "vllm", "lmstudio", "llamacpp", "compatible"}
+}
+
 func modelKeys() []SettingKey {
 	const key = "it decides where keys and code are sent"
 	const price = "it decides what counts against the budget"
@@ -170,13 +173,11 @@ func modelKeys() []SettingKey {
 			tierModelKey("models.balanced", nexus.Balanced),
 			tierModelKey("models.strong", nexus.Strong)),
 		newSingleKey("models.list", valuekind.WebAddressKind(), "where nexus models refresh fetches the public list of models from", func(c *Config) *string { return &c.ModelList }).withProjectDenied(price),
-		newMapFieldKey("roles.*.model", valuekind.ModelNameKind(), "model of this role, as provider/model", roleMap, func(r *RoleSettings) *string { return &r.Model }),
-		newMapFieldKey("roles.*.tier", valuekind.OneOfKind("fast", "balanced", "strong"), "tier of this role; coder and tester have none: they work at the tier of their task", roleMap, func(r *RoleSettings) *nexus.Tier { return &r.Tier }),
+		roleModelKey(),
 		newMapFieldKey("roles.*.effort", valuekind.OneOfKind("none", "minimal", "low", "medium", "high", "xhigh", "max"), "reasoning effort of models in this role; a model without this level gets the next lower one, and a model without the setting ignores it", roleMap, func(r *RoleSettings) *string { return &r.Effort }),
-		newMapFieldKey("providers.*.kind", valuekind.OneOfKind("anthropic", "openai", "responses", "gemini", "bridge"), "API that the endpoint speaks: Messages, Chat Completions, Responses, generateContent; bridge: requests are files that a person or a program answers", providerMap, func(p *ProviderSettings) *string { return &p.Kind }).withProjectDenied(key),
+		newMapFieldKey("providers.*.kind", valuekind.OneOfKind(append([]string{"anthropic", "openai", "responses", "gemini", "bridge"}, ChatServers()...)...), "API that the endpoint speaks: Messages, Chat Completions, Responses, generateContent; or the server software that speaks Chat Completions, if neither the address nor the name shows it: openrouter, ollama, vllm, lmstudio, llamacpp, or compatible for any other; bridge: requests are files that a person or a program answers", providerMap, func(p *ProviderSettings) *string { return &p.Kind }).withProjectDenied(key),
 		newMapFieldKey("providers.*.base_url", valuekind.WebAddressKind(), "address of the endpoint; without one, the provider's own", providerMap, func(p *ProviderSettings) *string { return &p.BaseURL }).withProjectDenied(key),
 		newMapFieldKey("providers.*.dir", valuekind.TextLineKind(), "directory of a bridge, where requests are written and answers awaited", providerMap, func(p *ProviderSettings) *string { return &p.Dir }).withProjectDenied("it decides where files are written"),
-		newMapFieldKey("providers.*.server", valuekind.TextLineKind(), "server software, if the address does not show it: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providerMap, func(p *ProviderSettings) *string { return &p.Server }).withProjectDenied(key),
 		newMapFieldKey("providers.*.key_env", valuekind.VariableNameKind(), "environment variable that holds the key", providerMap, func(p *ProviderSettings) *string { return &p.KeyEnv }).withProjectDenied(key),
 		newMapFieldKey("providers.*.percent", valuekind.WholeNumberKind(0, 10_000), "price in percent of the list price, such as 110 if regional data storage costs 10 % more; 0 means 100", providerMap, func(p *ProviderSettings) *int { return &p.Percent }).withProjectDenied(price),
 		familyKey("pricing.*.*", "dollars for a million tokens of this provider/model",
@@ -187,21 +188,41 @@ func modelKeys() []SettingKey {
 	}
 }
 
+// roleModelKey makes the key of a role's model, which a tier also names.
+func roleModelKey() SettingKey {
+	key := newMapFieldKey("roles.*.model", valuekind.ModelOrTierKind(string(nexus.Fast), string(nexus.Balanced), string(nexus.Strong)),
+		"model of this role, as provider/model, or the tier whose model it uses; coder and tester work at the tier of their task, so no tier can be set for them",
+		roleMap, func(r *RoleSettings) *string { return &r.Model })
+	key.set = func(c *Config, of string, v any) {
+		changeMapEntry(roleMap(c), nexus.Role(of), func(r *RoleSettings) {
+			r.Model, r.Tier = "", ""
+			if name := fmt.Sprint(v); strings.Contains(name, "/") {
+				r.Model = name
+			} else {
+				r.Tier = nexus.Tier(name)
+			}
+		})
+	}
+	key.get = func(c Config) []settingKeyValue {
+		return mapFieldValues(*roleMap(&c), key.Name, func(r *RoleSettings) any { return cmp.Or(r.Model, string(r.Tier)) })
+	}
+	return key
+}
+
 func startTierKeys() []SettingKey {
 	tiers := valuekind.OneOfKind("fast", "balanced", "strong")
 	complexity := func(c nexus.Complexity) SettingKey {
 		return newMapEntryKey("routing."+string(c), tiers, "", c, func(c *Config) *map[nexus.Complexity]nexus.Tier { return &c.Routing.Tiers })
 	}
 	sort := func(k nexus.TaskKind) SettingKey {
-		return newMapEntryKey("routing.kinds."+string(k), tiers, "", k,
+		return newMapEntryKey("routing."+string(k), tiers, "all tasks of this kind, whatever their complexity", k,
 			func(c *Config) *map[nexus.TaskKind]nexus.Tier { return &c.Routing.Kinds })
 	}
 	return []SettingKey{
 		newSingleKey("routing.order", valuekind.NameListKind("manual", "adaptive", "model", "keyword"), "sources of a task's complexity; the first that answers wins: the plan (manual), "+
 			"earlier runs, from ten attempts on (adaptive), a model asked once for all tasks (model), keywords in its text (keyword)",
 			func(c *Config) *[]string { return &c.Routing.Order }),
-		familyKey("routing.*", "tier where tasks of a complexity start", complexity(nexus.Simple), complexity(nexus.Medium), complexity(nexus.Complex), complexity(nexus.Expert)),
-		familyKey("routing.kinds.*", "tier where tasks of a kind start, whatever their complexity", sort(nexus.CodeTask), sort(nexus.TestTask), sort(nexus.DocsTask)),
+		familyKey("routing.*", "tier where tasks of a complexity or a kind start", complexity(nexus.Simple), complexity(nexus.Medium), complexity(nexus.Complex), complexity(nexus.Expert), sort(nexus.CodeTask), sort(nexus.TestTask), sort(nexus.DocsTask)),
 		newSingleKey("routing.strategy", valuekind.OneOfKind("auto", string(nexus.TDDStrict), string(nexus.TDDLite), string(nexus.TDDSimple), string(nexus.TestAfter)),
 			"order in which code and tests are written, if the plan does not say; auto: tests first, by another agent, for complex tasks and those that touch security or a public API; no tests for pure renames; code first for the rest",
 			func(c *Config) *string { return &c.Routing.Strategy }),
@@ -214,11 +235,7 @@ func gateKeys() []SettingKey {
 			func(c *Config) *[]string { return &c.Personas }),
 		newSingleKey("gates.order", valuekind.NameListKind(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
 		newSingleKey("gates.ui", valuekind.TextListKind(), "patterns of user interface files; the gate e2e judges only changes to these. A pattern without a slash matches file names, ** stands for any directories, * alone for any file; []: pages, styles, templates, components, their tests and libraries", func(c *Config) *[]string { return &c.Gates.UI }),
-		newSingleKey("mutation.mode", valuekind.OneOfKind("off", "warn", "block"), "whether to insert faults into new lines and see if tests catch them: warn lists those that no test catches, block sends the work back to fix them", func(c *Config) *string { return &c.Mutation.Mode }),
 		newSingleKey("mutation.sample", valuekind.WholeNumberKind(1, 1000), "maximum number of faults tried per tree", func(c *Config) *int { return &c.Mutation.Sample }),
-		newSingleKey("mutation.time", valuekind.DurationKind(), "total time for the faults; 0s: derived from how long the tests take, 30s to 20m", func(c *Config) *time.Duration { return &c.Mutation.Time }),
-		newSingleKey("gates.linger", valuekind.DurationKind(), "how long a test runner may be silent after it reported all results, before it counts as hanging and is killed; 0s: forever",
-			func(c *Config) *time.Duration { return &c.Gates.Linger }),
 		newSingleKey("gates.related", valuekind.OneOfKind("task", "deferred", "off"), "when to run only the tests that a change affects: task, before all tests each time; "+
 			"deferred, instead of all tests until the work lands; off, never: then also the gates of all packages judge each change, not only those of the packages that it touches and of all that need them", func(c *Config) *string { return &c.Gates.Related }),
 		newSingleKey("gates.fix", valuekind.OneOfKind("changed", "off"), "changed: the project's formatters and linters fix the files of a change before they check them", func(c *Config) *string { return &c.Gates.Fix }),
@@ -232,13 +249,6 @@ func ReviewPersonas() []string {
 	return []string{"correctness", "security", "tests", "maintainability"}
 }
 
-// checkpointKeys returns the keys of checkpoints.
-func checkpointKeys() []SettingKey {
-	return []SettingKey{
-		newSingleKey("checkpoint.age", valuekind.DurationKind(), "age at which nexus clean removes an automatic checkpoint; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),
-	}
-}
-
 func planKeys() []SettingKey {
 	return []SettingKey{
 		newSingleKey("backlog.active", valuekind.WholeNumberKind(1, 100), "backlog items in progress at once", func(c *Config) *int { return &c.Limits.Items }),
@@ -247,9 +257,7 @@ func planKeys() []SettingKey {
 		newSingleKey("discover.tasks", valuekind.TextLineKind(), "folder of tasks, below the root of the repository: pending, completed and logs are in it",
 			func(c *Config) *string { return &c.Discover.Tasks }),
 		newSingleKey("interview.when", valuekind.OneOfKind("vague", "never", "always"), "when nexus run and nexus plan first ask the person at the terminal about a goal. vague: if its text leaves open what to build. If nobody is there, the planner states its assumptions", func(c *Config) *string { return &c.Interview }),
-		newSingleKey("replan.rounds", valuekind.WholeNumberKind(0, 100), "percent of limits.rounds after which Nexus decides how a task continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),
 		newSingleKey("plan.oversize", valuekind.OneOfKind("ask", "split", "refuse"), "what to do with tasks of a plan file that are too large. ask: ask a person, refuse the plan if nobody is there; split: split them by files, layers or time, without a model; refuse: refuse the plan", func(c *Config) *string { return &c.Oversize }),
-		newSingleKey("plan.depth", valuekind.WholeNumberKind(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
 		newSingleKey("plan.second_look", valuekind.OneOfKind(string(nexus.LookAuto), string(nexus.LookNever), string(nexus.LookAlways)),
 			"whether a second model checks that a plan covers its goal. auto: if the goal says more than one thing; what is missing goes back to the planner once and is then reported",
 			func(c *Config) *nexus.CoverageCheckMode { return &c.Limits.SecondLook }),
@@ -296,6 +304,8 @@ func runKeys() []SettingKey {
 		newSingleKey("review.resolve_fixed", valuekind.BooleanKind(), "resolve a person's comment of the kind must once a fix that changed its lines is accepted by gates and reviewers; otherwise a person resolves it", func(c *Config) *bool { return &c.Limits.Review.Fixed }).
 			withProjectDenied("it decides what lands without you"),
 		newSingleKey("questions.timeout", valuekind.DurationKind(), "how long a question waits for an answer before its fallback applies, which is never a yes to a command or to publishing; 0s: forever", func(c *Config) *time.Duration { return &c.Patience }).withProjectDenied("it decides how long a run waits for you"),
+		newSingleKey("questions.auto", valuekind.DurationKind(), "how long people have to answer a question about something ambiguous before a model of tier fast may: it must be 70 % sure, and each answer costs at most one cent, all of a run together 20; it never allows a command and never publishes; 0s: only people answer",
+			func(c *Config) *time.Duration { return &c.AutoAnswer }).withProjectDenied("it decides who answers for you"),
 		newSingleKey("step", valuekind.BooleanKind(), "work on one task at a time, and ask a person before each starts", func(c *Config) *bool { return &c.Limits.Step }),
 		newSingleKey("precheck.strict", valuekind.BooleanKind(), "treat notices of nexus doctor as blockers", func(c *Config) *bool { return &c.Precheck.Strict }).withProjectDenied(guards),
 		newSingleKey("precheck.skip", valuekind.NameListKind(precheckNames()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).withProjectDenied(guards),
@@ -356,6 +366,33 @@ func newMapFieldKey[K ~string, S, T any](name string, k valuekind.Kind, doc stri
 		},
 		get: func(c Config) []settingKeyValue {
 			return mapFieldValues(*at(&c), name, func(x *S) any { return *field(x) })
+		},
+	}
+}
+
+// commandKey makes the key of a program and its arguments, which are one list.
+func commandKey[S any](name, doc string, at func(*Config) *map[string]S, field func(*S) (program *string, args *[]string)) SettingKey {
+	return SettingKey{
+		Name: name, Doc: doc, kind: valuekind.TextListKind(),
+		set: func(c *Config, of string, v any) {
+			var line []string
+			valuekind.StoreValue(&line, v)
+			changeMapEntry(at(c), of, func(x *S) {
+				program, args := field(x)
+				*program, *args = "", nil
+				if len(line) > 0 {
+					*program, *args = line[0], line[1:]
+				}
+			})
+		},
+		get: func(c Config) []settingKeyValue {
+			return mapFieldValues(*at(&c), name, func(x *S) any {
+				program, args := field(x)
+				if *program == "" {
+					return []string(nil)
+				}
+				return append([]string{*program}, *args...)
+			})
 		},
 	}
 }

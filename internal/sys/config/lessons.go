@@ -12,7 +12,5 @@ func lessonKeys() []SettingKey {
 	return []SettingKey{
 		newSingleKey("lessons.enabled", valuekind.BooleanKind(), "let new runs learn from earlier ones; nexus memory lists the lessons",
 			func(c *Config) *bool { return &c.Lessons.Enabled }),
-		newSingleKey("lessons.sample", valuekind.WholeNumberKind(1, 1_000), "minimum number of tasks for a lesson; estimates have their own minimum",
-			func(c *Config) *int { return &c.Lessons.Sample }),
 	}
 }

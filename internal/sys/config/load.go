@@ -118,10 +118,10 @@ func (c *Config) deriveLimits() {
 func (l *settingsLoader) checkRoleTiers() error {
 	for _, role := range []nexus.Role{nexus.Coder, nexus.Tester} {
 		if tier := l.config.Roles[role].Tier; tier != "" {
-			key := "roles." + string(role) + ".tier"
+			key := "roles." + string(role) + ".model"
 			return &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("configuration: %s: %s has no effect: coder and tester work at the tier of the task, which rises as attempts fail", l.origins.OriginOf(key).Where, key),
-				Hint: fmt.Sprintf("Set the tier where tasks start with --tier %s or in the plan, or by their complexity with routing.tiers; or set one model for the role with roles.%s.model.", tier, role),
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("configuration: %s: %s = %q has no effect: coder and tester work at the tier of the task, which rises as attempts fail", l.origins.OriginOf(key).Where, key, tier),
+				Hint: fmt.Sprintf("Set the tier where tasks start with --tier %s or in the plan, or by their complexity with routing.simple and so on; or name one model for the role, as provider/model.", tier),
 			}
 		}
 	}

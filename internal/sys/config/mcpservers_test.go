@@ -14,7 +14,7 @@ import (
 // user's own is not the project's to change: its headers are keys.
 func TestServers(t *testing.T) {
 	const user = "[mcp.servers.github]\nurl = 'https://mcp.example.org'\nheaders = {Authorization = 'Bearer ${TOKEN}', X-A = 'b'}\n"
-	c, o, err := config.LoadSources(sources(t, user, "[mcp.servers.docs]\ncommand = 'docs'\nargs = ['--all', '']\nenv = {B = '2', A = '1'}\nroles = ['reviewer']\ntools = ['a/b']\ntimeout = '2m'\nwrites = true\n"))
+	c, o, err := config.LoadSources(sources(t, user, "[mcp.servers.docs]\ncommand = ['docs', '--all', '']\nenv = {B = '2', A = '1'}\nroles = ['reviewer']\ntools = ['a/b']\ntimeout = '2m'\nwrites = true\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

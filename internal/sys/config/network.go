@@ -16,10 +16,8 @@ func networkKeys() []SettingKey {
 	return []SettingKey{
 		newSingleKey("network.mode", valuekind.OneOfKind("off", "list"), "off: commands reach only their own loopback; list: commands of network.gates and network.roles reach the hosts on the list, through a proxy",
 			func(c *Config) *string { return &c.Network.Mode }).withProjectDenied("you decide whether anything leaves this machine"),
-		newSingleKey("network.allow", hostListKind(egress.ParseAllowedHost), host+"; default port: 443; a private address needs its port. Each file may add; the project's needs nexus trust",
+		newSingleKey("network.allow", hostListKind(egress.ParseAllowedHost), host+", or names of package registries: "+strings.Join(egress.PresetNames(), ", ")+"; default port: 443; a private address needs its port. Each file may add; the project's needs nexus trust",
 			func(c *Config) *[]string { return &c.Network.Allow }).withMergedLayers(),
-		newSingleKey("network.presets", valuekind.NameListKind(egress.PresetNames()...), "hosts of package registries, by ecosystem; each file may add; the project's needs nexus trust",
-			func(c *Config) *[]string { return &c.Network.Presets }).withMergedLayers(),
 		newSingleKey("network.deny", hostListKind(egress.ParseDeniedHost), host+`, or "*", that are always refused, on every port if none is given; each file may add`,
 			func(c *Config) *[]string { return &c.Network.Deny }).withMergedLayers(),
 		newSingleKey("network.gates", valuekind.NameListKind(), "gates whose commands may use the network, such as one that installs; each file may add; the project's needs nexus trust",
@@ -60,7 +58,7 @@ func RequestedNetwork(root string) (string, error) {
 	}
 	section, _ := tree["network"].(map[string]any)
 	var b strings.Builder
-	for _, name := range []string{"allow", "presets", "gates", "roles"} {
+	for _, name := range []string{"allow", "gates", "roles"} {
 		items, _ := section[name].([]any)
 		var texts []string
 		for _, it := range items {
@@ -80,7 +78,15 @@ func (n NetworkAccessSettings) EgressGrant(env func(string) string) (*egress.Egr
 	if n.Mode != "list" {
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
 	}
-	l, err := egress.ParseHostLists(n.Allow, n.Presets, n.Deny)
+	var presets, hosts []string
+	for _, name := range n.Allow {
+		if slices.Contains(egress.PresetNames(), name) {
+			presets = append(presets, name)
+		} else {
+			hosts = append(hosts, name)
+		}
+	}
+	l, err := egress.ParseHostLists(hosts, presets, n.Deny)
 	if err != nil {
 		return nil, err
 	}

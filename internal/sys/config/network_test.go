@@ -32,14 +32,14 @@ func TestNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	open, shut := modules[0], modules[1] // of one preset, of which the project refuses a part
-	user := file(t, "[network]\nmode = \"list\"\nallow = [\"a.example\"]\npresets = [\"go\"]\ndeny = [\"evil.example\"]\n")
-	project := file(t, "[network]\nallow = [\"b.example:8443\", \"evil.example\"]\npresets = [\"npm\"]\ngates = [\"install\"]\nroles = [\"tester\"]\ndeny = [\""+shut+"\"]\n")
+	user := file(t, "[network]\nmode = \"list\"\nallow = [\"a.example\", \"go\"]\ndeny = [\"evil.example\"]\n")
+	project := file(t, "[network]\nallow = [\"b.example:8443\", \"evil.example\", \"npm\"]\ngates = [\"install\"]\nroles = [\"tester\"]\ndeny = [\""+shut+"\"]\n")
 	c, _, err := config.LoadSources(config.SettingSources{User: user, Project: project})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := config.NetworkAccessSettings{
-		Mode: "list", Allow: []string{"a.example", "b.example:8443", "evil.example"}, Presets: []string{"go", "npm"}, Deny: []string{"evil.example", shut},
+		Mode: "list", Allow: []string{"a.example", "go", "b.example:8443", "evil.example", "npm"}, Deny: []string{"evil.example", shut},
 		Gates: []string{"install"}, Roles: []string{"tester"},
 	}
 	if d := cmp.Diff(want, c.Network); d != "" {
@@ -67,7 +67,7 @@ func TestNetwork(t *testing.T) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
-	for _, bad := range []string{`mode = "on"`, `allow = ["*"]`, `allow = ["a b"]`, `allow = "a.example"`, `deny = ["http://x"]`, `presets = ["all"]`, `gates = ["a b"]`, `hosts = []`} {
+	for _, bad := range []string{`mode = "on"`, `allow = ["*"]`, `allow = ["a b"]`, `allow = "a.example"`, `deny = ["http://x"]`, `gates = ["a b"]`, `hosts = []`} {
 		if _, _, err := config.LoadSources(config.SettingSources{User: file(t, "[network]\n"+bad)}); err == nil {
 			t.Errorf("%s is taken", bad)
 		}

@@ -1,10 +1,6 @@
 package config
 
-import (
-	"time"
-
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
-)
+import "github.com/nexus-ai-builder/nexus/internal/sys/config/valuekind"
 
 // The types of notification channels.
 const (
@@ -30,21 +26,15 @@ type NotificationSettings struct {
 // NotificationChannelSettings is a notification channel. Its type defines the fields that apply.
 type NotificationChannelSettings struct {
 	Type   string
-	Window time.Duration // time in which notices are collected
-	Digest string        // time of day at which all are sent together
+	Digest string // how long notices are collected, or the time of day at which all are sent together
 
-	URL       string // of a webhook
-	URLEnv    string // variable with the URL, which is a secret: slack and discord
-	SecretEnv string // variable with the secret that signs a webhook
-	TokenEnv  string // variable with the token of a bot
-	Base      string // address of the Bot API
-	Chat      string
+	URL       string   // of a webhook, or of the user's own Bot API server
+	SecretEnv string   // variable with the secret of this type: a key, an address, a token or a password
+	To        []string // addresses for mail, or the number of a chat
 
-	Server      string // host:port for mail
-	User        string
-	PasswordEnv string
-	From        string
-	To          []string
+	Server string // host:port for mail
+	User   string
+	From   string
 
 	Command []string // command that plays a sound
 }
@@ -99,32 +89,20 @@ func notifyChannelKeys(who string) []SettingKey {
 	texts := func(name, doc string, at func(*NotificationChannelSettings) *[]string) SettingKey {
 		return newMapFieldKey("notify.ways.*."+name, valuekind.TextListKind(), doc, func(c *Config) *map[string]NotificationChannelSettings { return &c.Notify.Channels }, at).withProjectDenied(who)
 	}
-	ways := func(c *Config) *map[string]NotificationChannelSettings { return &c.Notify.Channels }
 	return []SettingKey{
 		text("type", valuekind.OneOfKind(NotifyDesktop, NotifySound, NotifyWebhook, NotifySlack, NotifyDiscord, NotifyTelegram, NotifyMail),
 			"type of this way to notify people; without any way, only the terminal of a run is notified", func(w *NotificationChannelSettings) *string { return &w.Type }),
-		newMapFieldKey("notify.ways.*.window", valuekind.DurationKind(),
-			"how long a notice waits for others, to go in the same message; 0s: it is sent at once",
-			ways, func(w *NotificationChannelSettings) *time.Duration { return &w.Window }).withProjectDenied(who),
-		text("digest", valuekind.TextLineKind(), "time of the day, such as 18:00, at which all notices that are below notify.through are sent together",
+		text("digest", valuekind.TextLineKind(), "how long a notice waits for others, to go in the same message, such as 5m; or the time of the day, such as 18:00, at which all notices that are below notify.through are sent together; if not set, each is sent at once",
 			func(w *NotificationChannelSettings) *string { return &w.Digest }),
-		text("url", valuekind.WebAddressKind(), "where a way of type webhook sends notices: https, or http on this machine",
+		text("url", valuekind.WebAddressKind(), "where a way of type webhook sends notices: https, or http on this machine; for telegram, the address of your own Bot API server",
 			func(w *NotificationChannelSettings) *string { return &w.URL }),
-		text("url_env", valuekind.VariableNameKind(), "environment variable with the address of a webhook of Slack or Discord, which is a secret",
-			func(w *NotificationChannelSettings) *string { return &w.URLEnv }),
-		text("secret_env", valuekind.VariableNameKind(), "environment variable with the secret that signs what a webhook sends, at least 16 bytes",
+		text("secret_env", valuekind.VariableNameKind(), "environment variable with the secret of this way: of a webhook, what signs its messages, at least 16 bytes; of slack and discord, the address of their webhook; of telegram, the token of the bot; of mail, the password for the server",
 			func(w *NotificationChannelSettings) *string { return &w.SecretEnv }),
-		text("token_env", valuekind.VariableNameKind(), "environment variable with the token of a bot of Telegram",
-			func(w *NotificationChannelSettings) *string { return &w.TokenEnv }),
-		text("base_url", valuekind.WebAddressKind(), "address of your own Bot API server", func(w *NotificationChannelSettings) *string { return &w.Base }),
-		text("chat", valuekind.TextLineKind(), "number of the Telegram chat that gets the messages", func(w *NotificationChannelSettings) *string { return &w.Chat }),
 		text("server", valuekind.TextLineKind(), "host:port of the server that takes mail, such as smtp.example.com:587; mail is encrypted, except to a server of this machine that cannot: from the start at port 465, by STARTTLS otherwise",
 			func(w *NotificationChannelSettings) *string { return &w.Server }),
 		text("user", valuekind.TextLineKind(), "user name for the mail server; default: no login", func(w *NotificationChannelSettings) *string { return &w.User }),
-		text("password_env", valuekind.VariableNameKind(), "environment variable with the password for the mail server",
-			func(w *NotificationChannelSettings) *string { return &w.PasswordEnv }),
 		text("from", valuekind.TextLineKind(), "address that mail comes from", func(w *NotificationChannelSettings) *string { return &w.From }),
-		texts("to", "addresses that mail goes to", func(w *NotificationChannelSettings) *[]string { return &w.To }),
+		texts("to", "who gets the messages: addresses of mail, or the number of one Telegram chat", func(w *NotificationChannelSettings) *[]string { return &w.To }),
 		texts("command", "program and arguments that play a sound, outside of the sandbox; no shell reads them",
 			func(w *NotificationChannelSettings) *[]string { return &w.Command }),
 	}

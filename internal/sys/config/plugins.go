@@ -26,10 +26,8 @@ func pluginKeys() []SettingKey {
 		kinds = append(kinds, string(k))
 	}
 	return []SettingKey{
-		newMapFieldKey("plugins.*.command", valuekind.TextLineKind(),
-			"program of this plugin (docs/extend.md); no shell reads it. A plugin from the project's file needs nexus trust",
-			plugins, func(p *PluginSettings) *string { return &p.Command }),
-		newMapFieldKey("plugins.*.args", valuekind.TextListKind(), "its arguments", plugins, func(p *PluginSettings) *[]string { return &p.Args }),
+		commandKey("plugins.*.command", "program and arguments of this plugin (docs/extend.md); no shell reads them. A plugin from the project's file needs nexus trust",
+			plugins, func(p *PluginSettings) (*string, *[]string) { return &p.Command, &p.Args }),
 		newMapFieldKey("plugins.*.kinds", valuekind.NameListKind(kinds...),
 			"kinds of questions for it; the plugin must support each kind",
 			plugins, func(p *PluginSettings) *[]string { return &p.Kinds }),

@@ -13,14 +13,14 @@ import (
 func TestNoTierOfWhoWrites(t *testing.T) {
 	for role, refused := range map[string]bool{"coder": true, "tester": true, "reviewer": false, "planner": false} {
 		file := filepath.Join(t.TempDir(), "nexus.toml")
-		if err := os.WriteFile(file, []byte("\nroles."+role+".tier = \"strong\"\n"), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte("\nroles."+role+".model = \"strong\"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, _, err := config.LoadSources(config.SettingSources{Project: file})
 		if refused != (err != nil) {
 			t.Errorf("%s: %v", role, err)
 		}
-		if refused && err != nil && !strings.Contains(err.Error(), "nexus.toml:2: roles."+role+".tier has no effect") {
+		if refused && err != nil && !strings.Contains(err.Error(), "nexus.toml:2: roles."+role+`.model = "strong" has no effect`) {
 			t.Errorf("%s: %v", role, err)
 		}
 	}

@@ -100,7 +100,7 @@ func writeSettingGroup(b *strings.Builder, keys []SettingKey) {
 	fields := map[string][]SettingKey{}
 	rows := 0
 	for _, k := range keys {
-		if table, _, ok := strings.Cut(k.Name, ".*."); ok {
+		if table, _, ok := strings.Cut(k.Name, ".*."); ok && !k.hasKnownNames() {
 			if fields[table] == nil {
 				tables = append(tables, table)
 			}
@@ -148,13 +148,18 @@ func writeTableField(b *strings.Builder, k SettingKey) {
 // writeMember writes one line about a key of a family.
 func writeMember(b *strings.Builder, k SettingKey) {
 	fmt.Fprintf(b, "- `%s`", k.Name)
-	if k.Default != "" {
+	if codeSpan(k.Default) != "" {
 		fmt.Fprintf(b, ", default %s", codeSpan(k.Default))
 	}
 	if k.Doc != "" {
 		b.WriteString(": " + k.Doc)
 	}
 	b.WriteString("\n")
+}
+
+// hasKnownNames reports whether the key is a family whose members have no name of the user's.
+func (k SettingKey) hasKnownNames() bool {
+	return len(k.Members) > 0 && !strings.Contains(k.Members[0].Name, "*")
 }
 
 // hasDocumentedMembers reports whether the members of a family need lines of their own.

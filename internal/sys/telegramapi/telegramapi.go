@@ -90,7 +90,7 @@ func (c *Client) Call(ctx context.Context, method string, params, dest any) erro
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Base+"/bot"+c.Token+"/"+method, bytes.NewReader(body))
 	if err != nil {
-		return errors.New("channels.telegram.base_url or the token is not valid in an address")
+		return errors.New("the url of the Telegram channel or the token is not valid in an address")
 	}
 	r.Header.Set("Content-Type", "application/json")
 	resp, err := c.HTTP.Do(r)

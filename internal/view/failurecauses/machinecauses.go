@@ -42,7 +42,7 @@ func missingDependencyCauses(r *causeSearchInput) []KnownCause {
 			Symptom: fmt.Sprintf("the gate %s lacks what the project depends on", s.what),
 			Why:     reasonOrUsual(s.lastFact().Evidence.Why, "the dependencies cannot be had without a network"),
 			Fix: "nexus doctor; set environment.install, " +
-				"or network.mode = \"list\" with network.presets and network.gates",
+				"or network.mode = \"list\" with network.allow and network.gates",
 		}
 	})
 }

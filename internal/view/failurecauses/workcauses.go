@@ -21,7 +21,7 @@ func workCausePatterns() []CausePattern {
 }
 
 // manyReviews is the number of rejections that counts as a loop: as many as
-// limits.review_rounds allows in one attempt.
+// the limit of rejected reviews allows in one attempt.
 const manyReviews = 3
 
 func reviewerLoopCauses(r *causeSearchInput) []KnownCause {

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// rounds limits a merger's submissions if limits.review_rounds has no cap.
+// rounds limits a merger's submissions if the limit of rejected reviews has no cap.
 const rounds = 3
 
 // mergeResultProblem is a problem with the result of a merge.

@@ -100,7 +100,7 @@ func TestConsentToPublish(t *testing.T) {
 // and for nobody where none does; the attempt's clock stands still.
 func TestQuestionOfARunWithoutPeople(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
-	auto := &QuestionAutoAnswerer{Triggers: []string{humaninput.AmbiguityTrigger}, After: time.Minute}
+	auto := &QuestionAutoAnswerer{After: time.Minute}
 	for name, c := range map[string]struct {
 		alone    bool
 		deputy   *QuestionAutoAnswerer

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,9 +38,8 @@ const (
 // people configured, and each is reserved in the run's budget like any other. Its answer is a
 // request like a person's: the first one counts.
 type QuestionAutoAnswerer struct {
-	Triggers []string      // triggers of the questions that it answers
-	After    time.Duration // time for people before it is used
-	Pick     func() (PricedModel, error)
+	After time.Duration // time for people before it is used
+	Pick  func() (PricedModel, error)
 	// sends the answer as a request of the run
 	Reply func(ctx context.Context, question, answer, why string) error
 	// makes the name of a call unique
@@ -52,10 +50,9 @@ type QuestionAutoAnswerer struct {
 	mu sync.Mutex // guards Left
 }
 
-// answersTrigger reports whether it answers questions of a trigger. It refuses red triggers in any
-// configuration.
+// answersTrigger reports whether it answers questions of a trigger: only those about something ambiguous.
 func (d *QuestionAutoAnswerer) answersTrigger(name string) bool {
-	return d != nil && slices.Contains(d.Triggers, name) && humaninput.FindTrigger(name).Severity != humaninput.Red
+	return d != nil && name == humaninput.AmbiguityTrigger
 }
 
 // answerInBackground answers a question in the background, unless a person does before. If

@@ -76,7 +76,7 @@ func stand(t *testing.T, m *says, q nexus.QuestionAsked, wait time.Duration, alo
 	}
 	b := &book{}
 	d = &QuestionAutoAnswerer{
-		Triggers: []string{humaninput.AmbiguityTrigger}, After: time.Minute, Left: 20_000, Mark: func(string) string { return "X" },
+		After: time.Minute, Left: 20_000, Mark: func(string) string { return "X" },
 		Reply: func(_ context.Context, id, answer, why string) error {
 			b.facts = append(b.facts, fmt.Sprintf("reply %s: %s (%s)", id, answer, why))
 			return nil
@@ -125,22 +125,15 @@ func TestStand(t *testing.T) {
 		"more than a cent": {says{input: sure}, green, time.Hour, func(d *QuestionAutoAnswerer, m *PricedModel, _ *book) {
 			d.Left, m.Worst = nexus.Dollar, func(llm.Request) nexus.Money { return autoMost + 1 }
 		}, nil, nexus.Dollar, false},
-		"of no known price":  {says{input: sure}, green, time.Hour, func(_ *QuestionAutoAnswerer, m *PricedModel, _ *book) { m.Worst = nil }, nil, 20_000, false},
-		"more than is left":  {says{input: sure}, green, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) { d.Left = 8999 }, nil, 8999, false},
-		"the budget refuses": {says{input: sure}, green, time.Hour, func(_ *QuestionAutoAnswerer, _ *PricedModel, b *book) { b.refuses = errors.New("no") }, nil, 20_000, false},
-		"red": {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) {
-			d.Triggers = []string{humaninput.SecurityTrigger}
-		}, nil, 20_000, false},
-		"publishing": {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.PublishTrigger}, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) {
-			d.Triggers = []string{humaninput.PublishTrigger}
-		}, nil, 20_000, false},
-		"of a later version":  {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: "x"}, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) { d.Triggers = []string{"x"} }, nil, 20_000, false},
+		"of no known price":   {says{input: sure}, green, time.Hour, func(_ *QuestionAutoAnswerer, m *PricedModel, _ *book) { m.Worst = nil }, nil, 20_000, false},
+		"more than is left":   {says{input: sure}, green, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) { d.Left = 8999 }, nil, 8999, false},
+		"the budget refuses":  {says{input: sure}, green, time.Hour, func(_ *QuestionAutoAnswerer, _ *PricedModel, b *book) { b.refuses = errors.New("no") }, nil, 20_000, false},
+		"red":                 {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, nil, nil, 20_000, false},
+		"publishing":          {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.PublishTrigger}, time.Hour, nil, nil, 20_000, false},
+		"of a later version":  {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: "x"}, time.Hour, nil, nil, 20_000, false},
 		"not sure, and alone": {says{input: strings.Replace(sure, "0.9", "0.69", 1)}, green, time.Hour, nil, append(paid[:2:2], "reply q: cents (the fallback: it is not sure)"), 18_000, true},
 		"no money, and alone": {says{input: sure}, green, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) { d.Left = 0 }, []string{"reply q: cents (the fallback: it may cost too much)"}, 0, true},
-		"red, and alone": {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) {
-			d.Triggers = []string{humaninput.SecurityTrigger}
-		}, nil, 20_000, true},
-		"nobody said it may": {says{input: sure}, green, time.Hour, func(d *QuestionAutoAnswerer, _ *PricedModel, _ *book) { d.Triggers = nil }, nil, 20_000, false},
+		"red, and alone":      {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, nil, nil, 20_000, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/memorycmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
 func TestFlags(t *testing.T) {
@@ -88,7 +89,7 @@ func TestLessons(t *testing.T) {
 	u.RecordRun(clitest.ReadTape(t, "life1"))
 	u.Expect(0, []string{"run 260101-000000-abc had no lessons when it started"}, memoryCommand, "used")
 	u.Expect(0, []string{`"used": []`}, lessonsCommand, "show", "abc", "--json")
-	u.Env["NEXUS_LESSONS_SAMPLE"] = "1"
+	t.Cleanup(config.ChangeDefaultsForTest(func(c *config.Config) { c.Lessons.Sample = 1 }))
 	u.Expect(0, []string{"kind\tabout\tso it\tbecause\ttasks", "!episodes"}, lessonsCommand, "list")
 	listed := u.Out
 	if u.Expect(0, nil, memoryCommand); len(listed) == 0 || u.Out != "there are no episodes here\n\n"+listed {

@@ -132,11 +132,14 @@ func NewDestination(a *app.App, c config.NotificationSettings, name string) (not
 // sendTiming returns the schedule of a channel's notices.
 func sendTiming(c config.NotificationSettings, w config.NotificationChannelSettings, at string) (notice.NoticeTiming, error) {
 	t := notice.NoticeTiming{
-		Window: w.Window, Digest: w.Digest, Most: mostNotices, Through: humaninput.QuestionSeverity(c.Through),
+		Digest: w.Digest, Most: mostNotices, Through: humaninput.QuestionSeverity(c.Through),
 		Zone: time.Local, // quiet hours are in the time zone of the machine
 	}
 	if c.Through == "never" {
 		t.Through = ""
+	}
+	if window, err := time.ParseDuration(w.Digest); err == nil && window >= 0 {
+		t.Window, t.Digest = window, ""
 	}
 	var err error
 	if t.Quiet, err = improveloop.ParseWeeklyHours(c.Quiet); err != nil {
@@ -168,14 +171,14 @@ func newSender(a *app.App, w config.NotificationChannelSettings, at string) (not
 		}
 		return delivery.NewWebhook(w.URL, secret, a.Now), checkAddress(at+".url", w.URL)
 	case config.NotifySlack, config.NotifyDiscord:
-		to, err := readSecret(a, at+".url_env", w.URLEnv)
+		to, err := readSecret(a, at+".secret_env", w.SecretEnv)
 		if err != nil {
 			return nil, err
 		}
 		if w.Type == config.NotifySlack {
-			return delivery.NewSlack(to), checkAddress(at+".url_env", to)
+			return delivery.NewSlack(to), checkAddress(at+".secret_env", to)
 		}
-		return delivery.NewDiscord(to), checkAddress(at+".url_env", to)
+		return delivery.NewDiscord(to), checkAddress(at+".secret_env", to)
 	case config.NotifyTelegram:
 		return newTelegram(a, w, at)
 	case config.NotifyMail:
@@ -193,27 +196,27 @@ func localError(at string, err error) error {
 }
 
 func newTelegram(a *app.App, w config.NotificationChannelSettings, at string) (notify.MessageSender, error) {
-	token, err := readSecret(a, at+".token_env", w.TokenEnv)
+	token, err := readSecret(a, at+".secret_env", w.SecretEnv)
 	if err != nil {
 		return nil, err
 	}
-	chat, err := strconv.ParseInt(w.Chat, 10, 64)
+	chat, err := strconv.ParseInt(strings.Join(w.To, ","), 10, 64)
 	switch {
 	case err != nil || chat == 0:
-		return nil, settingError(at+".chat", "Write the number of the chat.", "there is no chat to send messages to")
+		return nil, settingError(at+".to", "Write the number of one chat, such as to = [\"-1001234567890\"].", "there is no chat to send messages to")
 	case !regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`).MatchString(token):
 		const hint = "It looks like 123456:ABC-DEF, as @BotFather gives it."
-		return nil, settingError(at+".token_env", hint, "the variable does not hold the token of a bot")
-	case w.Base != "":
-		err = checkAddress(at+".base_url", w.Base)
+		return nil, settingError(at+".secret_env", hint, "the variable does not hold the token of a bot")
+	case w.URL != "":
+		err = checkAddress(at+".url", w.URL)
 	}
-	return delivery.NewTelegram(w.Base, token, chat), err
+	return delivery.NewTelegram(w.URL, token, chat), err
 }
 
 func newMail(a *app.App, w config.NotificationChannelSettings, at string) (notify.MessageSender, error) {
 	m := delivery.MailSender{Server: w.Server, User: w.User, From: w.From, To: w.To, Now: a.Now}
 	if w.User != "" {
-		password, err := readSecret(a, at+".password_env", w.PasswordEnv)
+		password, err := readSecret(a, at+".secret_env", w.SecretEnv)
 		if err != nil {
 			return nil, err
 		}

@@ -55,9 +55,9 @@ func TestSettingsLeadToWays(t *testing.T) {
 		path string
 	}{
 		config.NotifyWebhook:  {config.NotificationChannelSettings{URL: s.URL + "/own", SecretEnv: "SIGN"}, "/own"},
-		config.NotifySlack:    {config.NotificationChannelSettings{URLEnv: "TO"}, "/hook/s3cr3t"},
-		config.NotifyDiscord:  {config.NotificationChannelSettings{URLEnv: "TO"}, "/hook/s3cr3t"},
-		config.NotifyTelegram: {config.NotificationChannelSettings{TokenEnv: "BOT", Chat: "-100", Base: s.URL}, "/bot123456:ABC-DEF/sendMessage"},
+		config.NotifySlack:    {config.NotificationChannelSettings{SecretEnv: "TO"}, "/hook/s3cr3t"},
+		config.NotifyDiscord:  {config.NotificationChannelSettings{SecretEnv: "TO"}, "/hook/s3cr3t"},
+		config.NotifyTelegram: {config.NotificationChannelSettings{SecretEnv: "BOT", To: []string{"-100"}, URL: s.URL}, "/bot123456:ABC-DEF/sendMessage"},
 	} {
 		path, body = "", ""
 		one.way.Type = kind
@@ -132,12 +132,12 @@ func TestSettingsThatCannotWork(t *testing.T) {
 		at  string
 	}{
 		"no type":                {config.NotificationChannelSettings{}, "notify.ways.x"},
-		"nobody on the way":      {config.NotificationChannelSettings{Type: config.NotifySlack, URLEnv: "PLAIN"}, "notify.ways.x.url_env"},
-		"a variable less":        {config.NotificationChannelSettings{Type: config.NotifyDiscord, URLEnv: "NONE"}, "notify.ways.x.url_env"},
-		"no variable":            {config.NotificationChannelSettings{Type: config.NotifySlack}, "notify.ways.x.url_env"},
+		"nobody on the way":      {config.NotificationChannelSettings{Type: config.NotifySlack, SecretEnv: "PLAIN"}, "notify.ways.x.secret_env"},
+		"a variable less":        {config.NotificationChannelSettings{Type: config.NotifyDiscord, SecretEnv: "NONE"}, "notify.ways.x.secret_env"},
+		"no variable":            {config.NotificationChannelSettings{Type: config.NotifySlack}, "notify.ways.x.secret_env"},
 		"a short secret":         {config.NotificationChannelSettings{Type: config.NotifyWebhook, URL: "https://example.org", SecretEnv: "SHORT"}, "notify.ways.x.secret_env"},
-		"no bot":                 {config.NotificationChannelSettings{Type: config.NotifyTelegram, TokenEnv: "WORD", Chat: "1"}, "notify.ways.x.token_env"},
-		"no chat":                {config.NotificationChannelSettings{Type: config.NotifyTelegram, TokenEnv: "WORD", Chat: "@all"}, "notify.ways.x.chat"},
+		"no bot":                 {config.NotificationChannelSettings{Type: config.NotifyTelegram, SecretEnv: "WORD", To: []string{"1"}}, "notify.ways.x.secret_env"},
+		"no chat":                {config.NotificationChannelSettings{Type: config.NotifyTelegram, SecretEnv: "WORD", To: []string{"@all"}}, "notify.ways.x.to"},
 		"nothing on the desktop": {config.NotificationChannelSettings{Type: config.NotifyDesktop}, "notify.ways.x"},
 		"no time of the day":     {config.NotificationChannelSettings{Type: config.NotifySlack, Digest: "25:00"}, "notify.ways.x.digest"},
 	} {
@@ -164,7 +164,8 @@ func TestTimingOfSettings(t *testing.T) {
 		want notice.NoticeTiming
 	}{
 		"as usual": {config.NotificationSettings{Through: "red"}, config.NotificationChannelSettings{}, notice.NoticeTiming{Most: mostNotices, Through: humaninput.Red, Zone: time.Local}},
-		"of a way": {config.NotificationSettings{Through: "never"}, config.NotificationChannelSettings{Window: time.Minute, Digest: "18:00"}, notice.NoticeTiming{Window: time.Minute, Most: mostNotices, Digest: "18:00", Zone: time.Local}},
+		"of a way": {config.NotificationSettings{Through: "never"}, config.NotificationChannelSettings{Digest: "18:00"}, notice.NoticeTiming{Most: mostNotices, Digest: "18:00", Zone: time.Local}},
+		"together": {config.NotificationSettings{Through: "never"}, config.NotificationChannelSettings{Digest: "1m"}, notice.NoticeTiming{Window: time.Minute, Most: mostNotices, Zone: time.Local}},
 		"at night": {c, config.NotificationChannelSettings{}, notice.NoticeTiming{Most: mostNotices, Through: humaninput.Red}},
 	} {
 		have, err := sendTiming(one.set, one.way, "notify.ways.x")

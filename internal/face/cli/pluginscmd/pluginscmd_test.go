@@ -21,7 +21,7 @@ func TestPlugins(t *testing.T) {
 	u := clitest.NewUser(t, nil)
 	u.Expect(0, []string{"there are no plugins"}, pluginscmd.New, "list")
 	u.Write(map[string]string{
-		"nexus.toml": "[plugins.look]\ncommand = \"sh\"\nargs = [\"look.sh\"]\nkinds = [\"reviewer\"]\nrequired = true\n[plugins.mute]\ncommand = \"sh\"\nargs = [\"-c\", \"exit 3\"]\nkinds = [\"reviewer\"]\n",
+		"nexus.toml": "[plugins.look]\ncommand = [\"sh\", \"look.sh\"]\nkinds = [\"reviewer\"]\nrequired = true\n[plugins.mute]\ncommand = [\"sh\", \"-c\", \"exit 3\"]\nkinds = [\"reviewer\"]\n",
 		"look.sh": `read -r hello
 echo '{"type":"hello","protocol":1,"name":"look","version":"1.0","kinds":["reviewer"]}'
 n=0

@@ -22,11 +22,9 @@ func (w *consoleWatcher) startTraces(ctx context.Context, id nexus.RunID) (end f
 		Cursor: filepath.Join(w.place.State, "telemetry", string(id)),
 		Say:    func(err error) { w.shown.printMessage("%s", view.EscapeForTerminal(w.a.Mask.MaskText(err.Error()))) },
 	}
-	if w.trace.HeadersEnv != "" {
-		x.Headers = telemetry.ParseHeaders(w.a.Env(w.trace.HeadersEnv))
-		for _, v := range x.Headers {
-			w.a.Mask.AddSecret(v)
-		}
+	x.Headers = telemetry.ParseHeaders(w.a.Env("OTEL_EXPORTER_OTLP_HEADERS")) // the standard's name
+	for _, v := range x.Headers {
+		w.a.Mask.AddSecret(v)
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		x.Version = info.Main.Version

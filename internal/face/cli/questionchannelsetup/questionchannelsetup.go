@@ -75,7 +75,7 @@ func Check(a *app.App, state string, c config.QuestionChannelSettings) error {
 
 // WebOptions returns the options of the web page, also together with an error about them.
 func WebOptions(a *app.App, c config.QuestionChannelSettings) (web.Options, error) {
-	token, err := readSecret(a, "channels.web.token_env", c.WebTokenEnv)
+	token, err := readSecret(a, "channels.web.secret_env", c.WebSecretEnv)
 	if err != nil {
 		return web.Options{}, err
 	}
@@ -95,11 +95,11 @@ func webhookOptions(a *app.App, c config.QuestionChannelSettings) (webhook.Optio
 
 // telegramOptions returns the options of the chat.
 func telegramOptions(a *app.App, c config.QuestionChannelSettings) (telegram.Options, error) {
-	token, err := readSecret(a, "channels.telegram.token_env", c.TelegramTokenEnv)
+	token, err := readSecret(a, "channels.telegram.secret_env", c.TelegramSecretEnv)
 	if err != nil {
 		return telegram.Options{}, err
 	}
-	o := telegram.Options{Base: c.TelegramBase, Token: token}
+	o := telegram.Options{Base: c.TelegramURL, Token: token}
 	o.Chat, _ = strconv.ParseInt(c.TelegramChat, 10, 64) // 0, which is refused, if it is not a number
 	for _, text := range c.TelegramUsers {
 		id, err := strconv.ParseInt(text, 10, 64)
@@ -239,8 +239,8 @@ func (c Channels) serve(ctx context.Context, name string, inbox *questionchannel
 
 // PageLocation returns the address of the page. It omits a token that the user chose.
 func PageLocation(s *web.Server, c config.QuestionChannelSettings) string {
-	if c.WebTokenEnv != "" {
-		return s.Address() + "/?token=... (see " + c.WebTokenEnv + ")"
+	if c.WebSecretEnv != "" {
+		return s.Address() + "/?token=... (see " + c.WebSecretEnv + ")"
 	}
 	return s.URL()
 }

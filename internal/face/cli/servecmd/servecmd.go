@@ -59,7 +59,7 @@ func New(c *console.Console, execute host.ExecuteFunc, run func(context.Context,
 	command := c.Command(use, short, func(ctx context.Context, _ []string) error { return run(ctx, o) }, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	f := command.Flags()
 	f.StringVar(&o.Listen, "listen", "", "`ADDRESS:PORT` to serve at, instead of channels.web.listen; port 0 picks a free one")
-	f.BoolVar(&o.Public, "public", false, "let other machines reach it; requires your own token (channels.web.token_env) and TLS")
+	f.BoolVar(&o.Public, "public", false, "let other machines reach it; requires your own token (channels.web.secret_env) and TLS")
 	f.StringVar(&o.Cert, "tls-cert", "", "`FILE` with the certificate for TLS, in PEM")
 	f.StringVar(&o.Key, "tls-key", "", "`FILE` with the key of the certificate")
 	f.BoolVar(&o.BehindProxy, "behind-proxy", false, "a proxy in front does TLS; give its name with --host")

@@ -45,7 +45,7 @@ func (m MailSender) Check() error {
 	case err != nil || host == "":
 		return fmt.Errorf("server is not host:port: %s", m.Server)
 	case m.User != "" && m.Password == "":
-		return errors.New("there is no password for the user (password_env)")
+		return errors.New("there is no password for the user (secret_env)")
 	case len(m.To) == 0:
 		return errors.New("there is no recipient (to)")
 	}

@@ -61,7 +61,7 @@ func CheckChannel(o Options) error {
 	switch {
 	case o.Token == "":
 		return bad("there is no bot token",
-			"Set channels.telegram.token_env to the name of a variable that holds what @BotFather gave you.")
+			"Set channels.telegram.secret_env to the name of a variable that holds what @BotFather gave you.")
 	case !regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`).MatchString(o.Token):
 		return bad("the variable does not hold the token of a bot", "It looks like 123456:ABC-DEF, as @BotFather gives it.")
 	case o.Chat == 0:

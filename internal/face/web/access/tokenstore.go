@@ -148,7 +148,7 @@ func CheckPerson(p TokenOwner) error {
 	case p.Name == Owner:
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: Owner + " is the person who starts the server",
-			Hint: "Give another name, or set that token with channels.web.token_env.",
+			Hint: "Give another name, or set that token with channels.web.secret_env.",
 		}
 	case !slices.Contains(Roles, p.Role):
 		return &nexus.Error{

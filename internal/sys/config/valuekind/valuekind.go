@@ -174,6 +174,12 @@ func ModelNameKind() Kind {
 	return PatternTextKind("provider/model", `^[A-Za-z0-9][A-Za-z0-9_.-]*/[^\s\p{C}]+$`, "must be provider/model, such as anthropic/claude-haiku-5-5")
 }
 
+// ModelOrTierKind reads the name of a model, provider/model, or of a tier.
+func ModelOrTierKind(tiers ...string) Kind {
+	return PatternTextKind("provider/model, or one of "+strings.Join(tiers, ", "), `^(`+strings.Join(tiers, "|")+`|[A-Za-z0-9][A-Za-z0-9_.-]*/[^\s\p{C}]+)$`,
+		"must be provider/model, such as anthropic/claude-haiku-5-5, or a tier: "+strings.Join(tiers, ", "))
+}
+
 // VariableNameKind reads the name of an environment variable.
 func VariableNameKind() Kind {
 	return PatternTextKind("name of an environment variable", `^[A-Za-z_][A-Za-z0-9_]*$`, "must be the name of an environment variable, not the key itself")

@@ -37,8 +37,8 @@ func TestAll(t *testing.T) {
 	dir := t.TempDir()
 	user, project := filepath.Join(dir, "config.toml"), filepath.Join(dir, "nexus.toml")
 	for path, text := range map[string]string{
-		user:    "[mcp.servers.mine]\ncommand = 'mine'\nenv = {KEY = '${KEY}'}\n[mcp.servers.both]\nurl = 'http://127.0.0.1:1/'\n",
-		project: "[mcp.servers.theirs]\ncommand = 'theirs'\n[mcp.servers.greedy]\ncommand = 'theirs'\nenv = {KEY = '${KEY}'}\n",
+		user:    "[mcp.servers.mine]\ncommand = ['mine']\nenv = {KEY = '${KEY}'}\n[mcp.servers.both]\nurl = 'http://127.0.0.1:1/'\n",
+		project: "[mcp.servers.theirs]\ncommand = ['theirs']\n[mcp.servers.greedy]\ncommand = ['theirs']\nenv = {KEY = '${KEY}'}\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ func (r MutationReport) Evidence(tree string, block bool) nexus.GateEvidence {
 		e.Findings = append(e.Findings, nexus.Finding{
 			Gate: Gate, File: m.File, Line: m.Line, Severity: nexus.Minor, Code: CodeUnseen,
 			Message: fmt.Sprintf("not tried: it is unknown whether a test notices when %s becomes %s (%s)", shortCodeSpan(m.Was), shortCodeSpan(m.Now), m.Operator),
-			Advice:  "check the tests of this line yourself, or raise mutation.time",
+			Advice:  "check the tests of this line yourself",
 		})
 	}
 	killed, survived := r.CountState(Killed)+r.CountState(TimedOut), r.CountState(Survived)
