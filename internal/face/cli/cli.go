@@ -43,6 +43,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/importcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/improvecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/initcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/interviewcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/journalcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/landcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/logscmd"
@@ -50,23 +51,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/mcpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/memorycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/modelscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/newcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/notifycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/parsecmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/plancmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pluginscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/policycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/promptcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantinecmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/quickcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/rejectcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/resumecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/retrycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/reviewcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/revisecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/rulescmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/runcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/sandboxcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/servecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/statuscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/stopcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellcmd"
@@ -113,10 +117,13 @@ type section struct {
 func sections(a *console.Console) []section {
 	return []section{
 		{"work", "Work:", slices.Concat(
-			[]*cobra.Command{initcmd.New(a, nil)}, startcmd.Commands(a),
-			[]*cobra.Command{promptcmd.New(a, nil), agentcmd.New(a, nil), checkcmd.New(a, nil), parsecmd.New(a, nil), reviewcmd.New(a, nil), democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil)},
-			[]*cobra.Command{speccmd.New(a, nil), startcmd.NewMilestone(a)},
-			[]*cobra.Command{discovercmd.New(a, nil), quarantinecmd.New(a), memorycmd.New(a, nil), memorycmd.NewLessons(a)}, backlogcmd.Commands(a), []*cobra.Command{improvecmd.New(a, nil), docscmd.New(a)},
+			[]*cobra.Command{
+				initcmd.New(a, nil), newcmd.New(a, nil), plancmd.New(a, nil), promptcmd.New(a, nil), interviewcmd.New(a, nil), runcmd.New(a, nil),
+				quickcmd.New(a, nil), agentcmd.New(a, nil), checkcmd.New(a, nil), parsecmd.New(a, nil), reviewcmd.New(a, nil),
+				democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil), speccmd.New(a, nil), newMilestone(a), discovercmd.New(a, nil),
+				quarantinecmd.New(a), memorycmd.New(a, nil), memorycmd.NewLessons(a),
+			},
+			backlogcmd.Commands(a), []*cobra.Command{improvecmd.New(a, nil), docscmd.New(a)},
 		)},
 		{"watch", "Steer and watch:", slices.Concat(
 			[]*cobra.Command{

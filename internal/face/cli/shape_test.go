@@ -22,7 +22,7 @@ import (
 // unshaped are the commands that are not in the shape of costcmd yet. The list may only shrink.
 func unshaped() []string {
 	return []string{
-		"backlog", "interview", "new", "plan", "quick", "run",
+		"backlog",
 	}
 }
 

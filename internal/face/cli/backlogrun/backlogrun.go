@@ -21,10 +21,7 @@ import (
 )
 
 // RunAll works on all waiting items, in their order.
-func RunAll(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, args []string) error {
-	if len(args) > 0 || o.Plan != nil {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --backlog were given", Hint: "Give one of them."}
-	}
+func RunAll(ctx context.Context, a *console.Console, o *progress.RunCommandOptions) error {
 	p, err := a.OpenRepository(ctx, app.CreateAccess)
 	if err != nil {
 		return err
@@ -100,7 +97,7 @@ func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *pro
 			return err
 		}
 	}
-	if err := precheck.Check(ctx, a, p, o); err != nil {
+	if err := precheck.Check(ctx, a, p, &o.RunOptions); err != nil {
 		return err
 	}
 	if err := planconsent.Set(a, p, o, a.HasPerson()); err != nil {

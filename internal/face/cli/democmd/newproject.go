@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/newproject"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -38,7 +38,7 @@ func (d *demoStage) playNewProject(ctx context.Context, inner *console.Console) 
 	inner.In = &console.ScriptedInput{Lines: scriptedAnswers(), Echo: inner.Err, Pace: 4 * d.pace}
 	inner.Say("$ nexus new %s %q --land\n(the answers after > and at Start? are typed by the demo)\n", genesisName, genesisIdea)
 	o := progress.RunCommandOptions{RunOptions: app.RunOptions{Goal: nexus.Goal{Text: genesisIdea, Mode: nexus.Evolution}}, Once: !d.keep}
-	err := startcmd.StartProject(ctx, inner, genesisName, &o)
+	err := newproject.Options{}.Start(ctx, inner, genesisName, &o)
 	if inner.Dir = filepath.Join(d.home, genesisName); err == nil && !inner.JSON {
 		err = errors.Join(printRunSummaries(ctx, inner), printGitHistory(ctx, inner))
 	}

@@ -17,7 +17,7 @@ import (
 
 // Check checks, before a run begins, whether it can start. Its notices become the run's first
 // facts; an error prevents the run.
-func Check(ctx context.Context, a *console.Console, p *app.Repository, o *progress.RunCommandOptions) error {
+func Check(ctx context.Context, a *console.Console, p *app.Repository, o *app.RunOptions) error {
 	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func Check(ctx context.Context, a *console.Console, p *app.Repository, o *progre
 	if err := o.OpenReplay(&a.App); err != nil {
 		return err
 	}
-	r := doctor.CheckBeforeRun(ctx, a, p, settings, doctor.Options{Light: true, Run: true, Shown: hasCheckCommands(o.Plan), Trust: app.CheckTrust, Models: func() error { return a.CheckModels(settings, o.RunOptions) }})
+	r := doctor.CheckBeforeRun(ctx, a, p, settings, doctor.Options{Light: true, Run: true, Shown: hasCheckCommands(o.Plan), Trust: app.CheckTrust, Models: func() error { return a.CheckModels(settings, *o) }})
 	if a.HasPerson() && !o.Headless {
 		err := r.AskPerson(func(c doctor.Check, question string) (bool, error) {
 			a.Ask(c.Name + ": " + view.EscapeForTerminal(c.Detail) + "\n" + view.EscapeForTerminal(c.Hint) + "\n")

@@ -44,6 +44,11 @@ func StartFlags(c *cobra.Command, o *RunCommandOptions) {
 	f.StringVar(&o.Seed, "seed", "", "seed for names and waits, a whole `NUMBER`, to repeat a run")
 }
 
+// MayAsk reports whether a person at this terminal may be asked before the run begins.
+func (o *RunCommandOptions) MayAsk(a *console.Console) bool {
+	return !o.Headless && !o.Yes && a.HasPerson()
+}
+
 // Check returns an error if the seed is not a number.
 func (o *RunCommandOptions) Check() error {
 	if _, err := strconv.ParseInt(o.Seed, 10, 64); err != nil && o.Seed != "" {

@@ -1,4 +1,5 @@
-package startcmd
+// Package interviewcmd implements the command "nexus interview".
+package interviewcmd
 
 import (
 	"bytes"
@@ -7,7 +8,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,99 +19,98 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/forbiddenphrases"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/goalinterview"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
-	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 // specDir is the directory of specs, below the root of the repository.
 const specDir = ".nexus/specs"
 
-func interviewCommand(a *console.Console) *cobra.Command {
-	var o progress.RunCommandOptions
-	var file, name string
-	var resume bool
-	c := a.Command("interview [GOAL] [-f FILE] | --resume [RUN] [flags]", "ask about a goal until it is clear, and write a spec", func(ctx context.Context, args []string) error {
-		p, err := a.OpenRepository(ctx, app.CreateAccess)
-		if err != nil {
+// Options are the options of the command.
+type Options struct {
+	Console *console.Console
+	Goal    string // the words
+	File    string // with requirements; - is standard input
+	Resume  bool   // continue an interview, or write its spec again
+	Run     string // to continue, as a person names it; empty: the last interview
+	Name    string // of the spec; empty: from its title
+	Command progress.RunCommandOptions
+}
+
+// New returns the command. It calls run with the parsed options; nil runs the command.
+func New(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c}
+	if run == nil {
+		run = interview
+	}
+	const use, short = "interview [GOAL] [-f FILE] | --resume [RUN] [flags]", "ask about a goal until it is clear, and write a spec"
+	command := c.Command(use, short, func(ctx context.Context, args []string) error {
+		if err := o.setWords(args); err != nil {
 			return err
 		}
-		defer p.Close()
-		if text := strings.TrimSpace(strings.Join(args, " ")); resume {
-			o.Run, err = findInterview(ctx, p, text, file)
-		} else {
-			err = readInterviewGoal(ctx, a, &o, text, file)
-		}
-		if err != nil {
-			return err
-		}
-		s, err := conductInterview(ctx, a, p, &o)
-		if s == nil || err != nil && s.Status != nexus.StatusWaiting {
-			return err
-		}
-		return errors.Join(err, saveInterviewSpec(ctx, a, p, s, name, o.Yes, o.Headless))
+		return run(ctx, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
-	c.Args = console.ArgCount(0, -1)
-	f := c.Flags()
-	f.StringVarP(&file, "file", "f", "", "also read requirements from `FILE`, such as notes; - is standard input")
-	f.BoolVar(&resume, "resume", false, "continue the interview of RUN, by default the last one, or write its spec again")
-	f.StringVar(&name, "name", "", "`NAME` of the spec in "+specDir+"; by default from its title")
-	f.BoolVar(&o.Headless, "headless", false, "ask no questions: the default of each becomes an assumption")
-	f.BoolVarP(&o.Yes, "yes", "y", false, "ask no questions, and replace a spec of the same name")
-	progress.TrafficFlags(c, &o.Traffic)
-	a.JSONFlag(c)
-	a.SettingFlags(c, "model", "budget", "sandbox")
-	return c
+	command.Args = console.ArgCount(0, -1)
+	f := command.Flags()
+	f.StringVarP(&o.File, "file", "f", "", "also read requirements from `FILE`, such as notes; - is standard input")
+	f.BoolVar(&o.Resume, "resume", false, "continue the interview of RUN, by default the last one, or write its spec again")
+	f.StringVar(&o.Run, "run", "", "the `RUN` to continue; it needs no --resume")
+	f.StringVar(&o.Name, "name", "", "`NAME` of the spec in "+specDir+"; by default from its title")
+	f.BoolVar(&o.Command.Headless, "headless", false, "ask no questions: the default of each becomes an assumption")
+	f.BoolVarP(&o.Command.Yes, "yes", "y", false, "ask no questions, and replace a spec of the same name")
+	progress.TrafficFlags(command, &o.Command.Traffic)
+	c.JSONFlag(command)
+	c.SettingFlags(command, "model", "budget", "sandbox")
+	return command
 }
 
-// readInterviewGoal fills in the goal, from the command line, a file and the keyboard.
-func readInterviewGoal(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, text, file string) error {
-	if file != "" {
-		data, err := a.ReadInput(file)
-		if err != nil {
-			return err
-		}
-		said := strings.TrimSpace(string(data))
-		if bytes.ContainsRune(data, 0) {
-			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: view.QuoteForTerminal(file) + " is not text",
-				Hint: "Give notes as plain text or Markdown.",
-			}
-		}
-		if text == "" {
-			text = said
-		} else {
-			text += "\n\nFrom " + filepath.Base(file) + ":\n\n" + said
-		}
-	}
-	if text == "" && a.HasPerson() && !o.Headless && !o.Yes {
-		line, err := a.Keyboard().AskLine(ctx, "What do you want to have built?\n> ")
-		if err != nil {
-			return err
-		}
-		text = line
-	}
-	settings, _, err := a.LoadSettings()
-	if err != nil {
-		return err
-	}
-	if text, err = a.ExpandSlashCommand(settings, text); err != nil {
-		return err
-	}
-	o.Goal.Text = text
-	return errors.Join(plan.CheckGoal(text), forbiddenphrases.Check(a, text, nil))
-}
-
-// findInterview returns the named interview, the last one without a name.
-func findInterview(ctx context.Context, p *app.Repository, name, file string) (nexus.RunID, error) {
-	if file != "" {
-		return "", &nexus.Error{
+// setWords sets what the words of the command line are: the goal, or the run to continue.
+func (o *Options) setWords(args []string) (err error) {
+	words := strings.TrimSpace(strings.Join(args, " "))
+	switch {
+	case !o.Resume && o.Run == "":
+		o.Goal = words
+		return nil
+	case !o.Resume && words != "":
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --run were given", Hint: "Give one of them; the run has a goal."}
+	case o.File != "":
+		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "--resume continues with the goal of its run",
 			Hint: "Leave out --file, or --resume.",
 		}
 	}
+	o.Resume = true
+	o.Run, err = console.NamedRun(o.Run, []string{words})
+	return err
+}
+
+// interview asks about the goal, and writes the spec.
+func interview(ctx context.Context, o *Options) error {
+	a := o.Console
+	p, err := a.OpenRepository(ctx, app.CreateAccess)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if o.Resume {
+		o.Command.Run, err = findInterview(ctx, p, o.Run)
+	} else {
+		err = goalinterview.ReadGoal(ctx, a, &o.Command, o.Goal, o.File)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := conductInterview(ctx, a, p, &o.Command)
+	if s == nil || err != nil && s.Status != nexus.StatusWaiting {
+		return err
+	}
+	return errors.Join(err, saveInterviewSpec(ctx, a, p, s, o.Name, o.Command.Yes, o.Command.Headless))
+}
+
+// findInterview returns the named interview, the last one without a name.
+func findInterview(ctx context.Context, p *app.Repository, name string) (nexus.RunID, error) {
 	if name != "" {
 		r, err := p.FindRun(ctx, name)
 		if err != nil {
@@ -188,11 +187,11 @@ func saveInterviewSpec(ctx context.Context, a *console.Console, p *app.Repositor
 	if s.Status == nexus.StatusDone {
 		t.File, err = writeSpecFile(ctx, a, p, made, text, name, yes, headless)
 		sayCorrected(a, i)
-		sayAssumed(a, i)
+		goalinterview.SayAssumed(a, i)
 	}
 	if t.File != "" {
 		a.Say("wrote %s", t.File)
-		err = addLaterToBacklog(ctx, a, p, s)
+		err = goalinterview.AddLaterToBacklog(ctx, a, p, s)
 	}
 	return errors.Join(a.Answer(t, func(view.OutputStyle) string { return view.EscapeLinesForTerminal(string(text)) }), err)
 }
@@ -206,19 +205,6 @@ func sayCorrected(a *console.Console, i *clarify.InterviewState) {
 		for _, l := range c.SummaryLines() {
 			a.Say("%s", view.EscapeForTerminal(l))
 		}
-	}
-}
-
-// sayAssumed prints the assumptions that nobody confirmed.
-func sayAssumed(a *console.Console, i *clarify.InterviewState) {
-	n := 0
-	for _, as := range i.Assumptions {
-		if !as.Locked {
-			n++
-		}
-	}
-	if n > 0 {
-		a.Say("%s not confirmed by a person; read them before you build on the spec", view.CountWithNoun(n, "assumption"))
 	}
 }
 

@@ -1,4 +1,4 @@
-package startcmd
+package goalsource
 
 import (
 	"io"
@@ -16,13 +16,13 @@ func TestElsewhere(t *testing.T) {
 	for _, text := range []string{"https://127.0.0.1:1/x", "o/r#7", "http://127.0.0.1:1/o/r/-/issues/7"} {
 		a.Host.Served = true
 		for _, typed := range []bool{true, false} {
-			_, _, err := fetchGoal(t.Context(), a, &progress.RunCommandOptions{}, &goalSource{}, text, typed)
+			_, _, err := new(Source).fetchGoal(t.Context(), a, &progress.RunCommandOptions{}, text, typed)
 			if err == nil || !strings.Contains(err.Error(), "a client may not") {
 				t.Error(text, typed, err)
 			}
 		}
 		a.Host.Served = false
-		if _, ok, err := fetchGoal(t.Context(), a, &progress.RunCommandOptions{}, &goalSource{}, text, false); ok || err != nil {
+		if _, ok, err := new(Source).fetchGoal(t.Context(), a, &progress.RunCommandOptions{}, text, false); ok || err != nil {
 			t.Error(text, ok, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package startcmd
+package newproject
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -20,13 +19,13 @@ import (
 // founding is the message of the empty commit with which a new project starts.
 const founding = "Begin"
 
-// emptyProjectDir returns the working directory of a command, and whether a new project can begin there
+// EmptyDir returns the working directory of a command, and whether a new project can begin there
 // from a goal: it is empty and not part of a repository with commits, apart from the start commit
 // of an earlier call that was interrupted. In that case the repository is closed if it was
-// opened. A dry run begins nothing.
-func emptyProjectDir(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, p *app.Repository, opened error, dry bool) (string, bool) {
+// opened.
+func EmptyDir(ctx context.Context, a *console.Console, p *app.Repository, opened error) (string, bool) {
 	dir, err := a.WorkDir()
-	if err != nil || o.Plan != nil || dry {
+	if err != nil {
 		return "", false
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {

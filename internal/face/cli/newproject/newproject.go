@@ -1,4 +1,6 @@
-package startcmd
+// Package newproject starts a project from an idea in an empty directory: interview, stack, a first commit
+// with passed gates, plan and work.
+package newproject
 
 import (
 	"context"
@@ -10,12 +12,15 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/spf13/cobra"
+
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/goalinterview"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/planconsent"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/precheck"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
@@ -27,15 +32,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// newProject starts a project from an empty directory.
-type newProject struct {
-	stack string // requested stack; empty: the best fit
-	bare  bool   // no plan is made after the first commit
+// Options are what a person chose about a new project.
+type Options struct {
+	Stack string // requested stack; empty: the best fit
+	Bare  bool   // no plan is made after the first commit
 }
 
-// startProject turns an idea in an empty directory into a run: interview, stack, a first commit with
+// Flags adds the flags of commands that start a project.
+func (g *Options) Flags(c *cobra.Command) {
+	c.Flags().StringVar(&g.Stack, "stack", "", "start the project with this `STACK` instead of the best fit")
+}
+
+// Start turns an idea in an empty directory into a run: interview, stack, a first commit with
 // passed gates, plan and work.
-func (g newProject) startProject(ctx context.Context, a *console.Console, dir string, o *progress.RunCommandOptions) error {
+func (g Options) Start(ctx context.Context, a *console.Console, dir string, o *progress.RunCommandOptions) error {
 	if err := g.checkStack(o.Goal.Text); err != nil {
 		return err // before a person is asked, or anything is created
 	}
@@ -70,12 +80,12 @@ func (g newProject) startProject(ctx context.Context, a *console.Console, dir st
 		return err
 	}
 	if asked != nil {
-		err = addLaterToBacklog(ctx, a, p, asked)
+		err = goalinterview.AddLaterToBacklog(ctx, a, p, asked)
 	}
-	if err != nil || g.bare {
+	if err != nil || g.Bare {
 		return err
 	}
-	if err := precheck.Check(ctx, a, p, o); err != nil {
+	if err := precheck.Check(ctx, a, p, &o.RunOptions); err != nil {
 		return err
 	}
 	if err := planconsent.Set(a, p, o, a.HasPerson()); err != nil {
@@ -91,14 +101,14 @@ func hasInitialCommit(ctx context.Context, dir string) bool {
 }
 
 // checkStack refuses an unsupported stack before a person is asked.
-func (g newProject) checkStack(idea string) error {
+func (g Options) checkStack(idea string) error {
 	_, err := g.chooseStack(idea)
 	return err
 }
 
 // chooseStack returns the stack for an idea.
-func (g newProject) chooseStack(idea string) (stack.ProjectStackChoice, error) {
-	c, why := stack.ChooseStack(idea, g.stack, sandbox.IsInstalled)
+func (g Options) chooseStack(idea string) (stack.ProjectStackChoice, error) {
+	c, why := stack.ChooseStack(idea, g.Stack, sandbox.IsInstalled)
 	if why == "" {
 		return c, nil
 	}
@@ -131,7 +141,7 @@ func interviewAboutIdea(ctx context.Context, a *console.Console, p *app.Reposito
 		}
 	}
 	o.Spent, o.Asked = s.Ledger.SpentMoney(), len(s.Questions)
-	sayAssumed(a, &s.Interview)
+	goalinterview.SayAssumed(a, &s.Interview)
 	idea := []string{o.Goal.Text}
 	for _, e := range s.Interview.Exchanges {
 		idea = append(idea, e.Answer)
@@ -157,7 +167,7 @@ func earlierInterview(ctx context.Context, p *app.Repository, idea string) (*sta
 
 // commitSkeleton makes the first commit: the files of the stack's skeleton, once their gates pass in the
 // sandbox. If they fail, the files are removed again.
-func (g newProject) commitSkeleton(ctx context.Context, a *console.Console, dir, idea string, by git.CommitIdentity) (err error) {
+func (g Options) commitSkeleton(ctx context.Context, a *console.Console, dir, idea string, by git.CommitIdentity) (err error) {
 	c, err := g.chooseStack(idea)
 	if err != nil {
 		return err

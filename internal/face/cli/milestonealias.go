@@ -1,4 +1,4 @@
-package startcmd
+package cli
 
 import (
 	"context"
@@ -7,18 +7,20 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/plancmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/runcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// NewMilestone returns the earlier name of the commands about the roadmap.
-func NewMilestone(a *console.Console) *cobra.Command {
+// newMilestone returns the earlier name of the commands about the roadmap.
+func newMilestone(a *console.Console) *cobra.Command {
 	c := presetCommand(speccmd.New(a, nil), "milestone [--json]", 0, "roadmap")
 	c.AddCommand(
 		presetCommand(speccmd.New(a, nil), "show NAME [--json]", 1, "roadmap"),
 		presetCommand(speccmd.New(a, nil), "audit NAME [--json]", 1, "roadmap"),
 		presetCommand(speccmd.New(a, nil), "close NAME [--json]", 1, "roadmap", "tag"),
-		milestoneGoalCommand(planCommand(a), "plan NAME [flags]"), milestoneGoalCommand(runCommand(a), "run NAME [flags]"),
+		milestoneGoalCommand(plancmd.New(a, nil), "plan NAME [flags]"), milestoneGoalCommand(runcmd.New(a, nil), "run NAME [flags]"),
 		goneCommand(a, "add", "Write \"## \" and its title into "+spec.RoadmapFile+", and below it the specs, goals and criteria; docs/plan-and-approve.md shows a roadmap."),
 		goneCommand(a, "move", "Move its lines in "+spec.RoadmapFile+"."),
 		goneCommand(a, "remove", "Delete its lines in "+spec.RoadmapFile+"."),

@@ -1,4 +1,4 @@
-package startcmd
+package goalsource
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func divideOversizedTasks(ctx context.Context, a *console.Console, o *progress.R
 	case settings.Oversize == "split":
 		sayDivided(a, divisions)
 		return smaller, divisions, nil
-	case o.Headless || o.Yes || !a.HasPerson():
+	case !o.MayAsk(a):
 		return p, nil, addSplitHint(wrong)
 	}
 	a.ReportError(wrong)

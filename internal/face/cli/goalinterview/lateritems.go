@@ -1,4 +1,4 @@
-package startcmd
+package goalinterview
 
 import (
 	"context"
@@ -15,10 +15,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// addLaterToBacklog puts the requirements that an interview postponed into the backlog as waiting items.
+// AddLaterToBacklog puts the requirements that an interview postponed into the backlog as waiting items.
 // It leaves existing items unchanged, also if an earlier call was killed halfway, or people
 // changed an item since.
-func addLaterToBacklog(ctx context.Context, a *console.Console, p *app.Repository, s *state.State) error {
+func AddLaterToBacklog(ctx context.Context, a *console.Console, p *app.Repository, s *state.State) error {
 	later := s.Interview.LaterRequirements()
 	if len(later) == 0 || s.Status != nexus.StatusDone {
 		return nil

@@ -1,4 +1,4 @@
-package startcmd
+package goalsource
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // It reports false for any other text. It fetches only addresses that the user typed on the
 // command line: a file may come from a stranger, and a client driven by a model could reach
 // everything that this machine reaches.
-func fetchGoal(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, src *goalSource, text string, typed bool) (goal string, ok bool, err error) {
+func (src *Source) fetchGoal(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, text string, typed bool) (goal string, ok bool, err error) {
 	away := strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 	if strings.ContainsAny(text, " \t\n") || !away && !strings.Contains(text, "#") || !typed && !a.Host.Served {
 		return "", false, nil
@@ -36,7 +36,7 @@ func fetchGoal(ctx context.Context, a *console.Console, o *progress.RunCommandOp
 		return strings.TrimSpace(goal), true, err
 	case r == forge.IssueRef{}:
 		return "", false, nil
-	case src.comment && r.Token == "":
+	case src.Comment && r.Token == "":
 		return "", false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "--comment writes to the issue, but there is no token for " + r.API,
 			Hint: "Set GITHUB_TOKEN or GITLAB_TOKEN to a token that may comment, or leave --comment out.",
@@ -47,7 +47,7 @@ func fetchGoal(ctx context.Context, a *console.Console, o *progress.RunCommandOp
 		return "", false, err
 	}
 	sayIssueRead(a, r, i)
-	o.Goal.Source, o.Goal.Comment = r.Web, src.comment
+	o.Goal.Source, o.Goal.Comment = r.Web, src.Comment
 	return strings.TrimSpace(i.GoalText(r)), true, nil
 }
 
