@@ -18,7 +18,6 @@ import (
 func TestRunFlag(t *testing.T) {
 	excused := map[string]string{
 		"runs compare": "it names two runs",
-		"interview":    "the run is the value of --resume",
 		"spec":         "the run is the value of --resume",
 		"import":       "its help says that it makes no run the latest",
 	}
