@@ -13,9 +13,9 @@ import (
 
 // Documents for people who change the code, and what they name in backquotes.
 var (
-	documents  = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"}
+	documents  = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/extend.md"}
 	codePath   = regexp.MustCompile("`((?:internal/|cmd/)?(?:nexus|stack|decide|view|sys|work|run|app|face|archtest|oracle|nexus-bench)(?:/[\\w/.*-]+)?)`")
-	identifier = regexp.MustCompile("`([A-Z][a-z]\\w*(?:\\.\\w+)?|[a-z]+[A-Z]\\w*)`")
+	identifier = regexp.MustCompile("`([A-Z][a-z]\\w*(?:\\.\\w+)?|[a-z]+[A-Z]\\w*|[a-z]+\\.[A-Z]\\w*(?:\\.\\w+)?)(?:\\([^`]*\\))?`")
 	makeTarget = regexp.MustCompile(`\bmake ([a-z]+)`)
 )
 
@@ -42,8 +42,7 @@ func TestNamedCode(t *testing.T) {
 		}
 		for _, m := range identifier.FindAllStringSubmatch(text, -1) {
 			identifiers++
-			last := m[1][strings.LastIndex(m[1], ".")+1:]
-			if !code[last] {
+			if !code[m[1]] {
 				t.Errorf("%s names %s, which does not exist", name, m[1])
 			}
 		}
@@ -62,7 +61,8 @@ func TestNamedCode(t *testing.T) {
 	}
 }
 
-// declaredNames returns the names of the program's functions, types, values and fields.
+// declaredNames returns the names of the program's functions, types, values and fields: each alone, members
+// with their type, and what packages export with their name, such as Console, Console.Ask and console.Console.
 func declaredNames(t *testing.T) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}
@@ -72,26 +72,60 @@ func declaredNames(t *testing.T) map[string]bool {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ast.Inspect(f, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.FuncDecl:
-					names[n.Name.Name] = true
-				case *ast.TypeSpec:
-					names[n.Name.Name] = true
-				case *ast.ValueSpec:
-					for _, name := range n.Names {
-						names[name.Name] = true
-					}
-				case *ast.Field:
-					for _, name := range n.Names {
-						names[name.Name] = true
-					}
+			add := func(owner, name string) {
+				names[name] = true
+				if owner != "" {
+					names[owner+"."+name] = true
+					name = owner + "." + name
 				}
-				return true
-			})
+				names[f.Name.Name+"."+name] = true
+			}
+			for _, d := range f.Decls {
+				addDeclared(d, add)
+			}
 		}
 	}
 	return names
+}
+
+// addDeclared calls add with the names of a declaration, and with those of members and their type.
+func addDeclared(d ast.Decl, add func(owner, name string)) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		owner := ""
+		if d.Recv != nil {
+			t := d.Recv.List[0].Type
+			if star, ok := t.(*ast.StarExpr); ok {
+				t = star.X
+			}
+			if index, ok := t.(*ast.IndexExpr); ok {
+				t = index.X
+			}
+			if name, ok := t.(*ast.Ident); ok {
+				owner = name.Name
+			}
+		}
+		add(owner, d.Name.Name)
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					add("", name.Name)
+				}
+			case *ast.TypeSpec:
+				add("", s.Name.Name)
+				ast.Inspect(s.Type, func(n ast.Node) bool {
+					if field, ok := n.(*ast.Field); ok {
+						for _, name := range field.Names {
+							add(s.Name.Name, name.Name)
+						}
+					}
+					return true
+				})
+			}
+		}
+	}
 }
 
 // pathExists reports whether a path of a document exists, below internal or the root. A path

@@ -239,12 +239,11 @@ func TestEveryCommandIsReached(t *testing.T) {
 			continue
 		}
 		if !there {
-			t.Errorf("nexus %s has no key on the whole screen, and no reason for that", c.Name())
+			t.Errorf("nexus %s: add it to CommandBindings in internal/face/tui/commandbindings.go, with a key, typed, or the reason for neither", c.Name())
 		}
 		delete(ways, c.Name())
-		flag, word := c.Flags().Lookup("run") != nil, strings.Contains(c.Use, "RUN")
-		if done := w.How != tui.Unavailable; done && (flag != (w.Run == tui.FlagRun) || !flag && word != (w.Run == tui.WordRun)) {
-			t.Errorf("nexus %s takes the run in another way than %q", c.Use, w.Run)
+		if flag := c.Flags().Lookup("run") != nil; w.How != tui.Unavailable && flag != (w.Run == tui.FlagRun) {
+			t.Errorf("nexus %s takes --run: %v, and its row in CommandBindings (internal/face/tui/commandbindings.go) says %q", c.Use, flag, w.Run)
 		}
 		for _, name := range w.Not {
 			if found, _, err := c.Find([]string{name}); err != nil || found == c {

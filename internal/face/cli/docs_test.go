@@ -135,10 +135,10 @@ func TestHelp(t *testing.T) {
 		path := c.CommandPath()
 		long, examples := console.HelpText(c)
 		if long == c.Short || c.Short == "" {
-			t.Errorf("%s has no help text", path)
+			t.Errorf("%s has no help text: write the file with its name in internal/face/cli/console/help", path)
 		}
 		if examples == "" && !c.HasSubCommands() {
-			t.Errorf("%s has no examples", path)
+			t.Errorf("%s has no examples: add the line Examples: and a command below it to its file in internal/face/cli/console/help", path)
 		}
 		for line := range strings.Lines(long + "\n" + examples) {
 			if len(line) > 81 {
@@ -177,7 +177,7 @@ func errorsPage(t *testing.T) string {
 	}
 	for _, code := range codes(t) {
 		if !slices.Contains(known, code) {
-			t.Errorf("the error code %s has no exit code and no text; see console.Kinds", code)
+			t.Errorf("the error code %s has no exit code and no text; see console.ErrorKinds", code)
 		}
 	}
 	b.WriteString("\n## Exit codes\n\n| code | meaning |\n|--:|---|\n")

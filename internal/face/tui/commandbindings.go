@@ -28,7 +28,6 @@ type RunArgumentMode string
 const (
 	NoRun   RunArgumentMode = ""     // it needs none
 	FlagRun RunArgumentMode = "flag" // --run
-	WordRun RunArgumentMode = "word" // its first argument
 )
 
 // CommandBinding is how a command of the command line is reached here.
@@ -68,7 +67,7 @@ func CommandBindings() []CommandBinding {
 		typed("discover"),
 		{Name: "docs", How: Beside, Not: []string{"refresh"}, Why: begins},
 		typed("doctor"),
-		key("export", WordRun, "verbs"), not("generate", setsUp),
+		key("export", FlagRun, "verbs"), not("generate", setsUp),
 		{Name: "help", Keys: []string{"help"}, How: Beside},
 		typed("hooks"), not("import", another), not("improve", begins), not("init", setsUp),
 		not("interview", begins),
@@ -145,11 +144,10 @@ func (w CommandBinding) commandLine(words []string, run nexus.RunID) []string {
 	}
 	switch {
 	case name == "check" && !has("--task"): // of the working tree
+	case name == "export" && len(rest) > 1: // its first word is a run
 	case w.Run == FlagRun && name != "checkpoint" && len(rest) > 0 && namesRun(rest[0]):
 	case w.Run == FlagRun && !has("--run"):
 		return append([]string{name, "--run", string(run)}, rest...)
-	case w.Run == WordRun && (len(rest) == 0 || strings.HasPrefix(rest[0], "-")), name == "export" && len(rest) == 1:
-		return append([]string{name, string(run)}, rest...)
 	}
 	return words
 }

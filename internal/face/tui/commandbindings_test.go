@@ -22,7 +22,7 @@ func TestTyped(t *testing.T) {
 		{"land --target x", "land --run " + run + " --target x", ""},
 		{"logs T1 --limit 3", "logs --run " + run + " T1 --limit 3", ""},
 		{"logs 2611", "logs 2611", ""},
-		{"export a.nexus", "export " + run + " a.nexus", ""},
+		{"export a.nexus", "export --run " + run + " a.nexus", ""},
 		{"export other a.nexus", "export other a.nexus", ""},
 		{"checkpoint list", "checkpoint --run " + run + " list", ""},
 		{"checkpoint restore x", "", "choose it in the menu"},

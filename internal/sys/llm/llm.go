@@ -16,14 +16,14 @@ import (
 type Model interface {
 	// Stream sends the request and returns the complete answer. It calls heard, from the calling
 	// goroutine, with each piece of text as it arrives; heard may be nil. A failed call returns an
-	// [*Error] and the known usage.
+	// [*ModelCallError] and the known usage.
 	Stream(ctx context.Context, r Request, heard func(AnswerDelta)) (Response, error)
 }
 
 // Provider is a provider of models.
 type Provider interface {
 	Model
-	// Models requests the list of models. A failed call returns an [*Error].
+	// Models requests the list of models. A failed call returns an [*ModelCallError].
 	Models(ctx context.Context) ([]ModelInfo, error)
 }
 

@@ -16,9 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
-	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
@@ -42,23 +40,6 @@ func newBench(t *testing.T, change func(*AgentToolEnvironment)) bench {
 	}
 	t.Cleanup(s.Close)
 	return bench{s, dir}
-}
-
-func box(t *testing.T) *sandbox.Box {
-	t.Helper()
-	return boxOfMode(t, sandbox.ModeAuto)
-}
-
-func boxOfMode(t *testing.T, mode sandbox.ConfinementMode) *sandbox.Box {
-	t.Helper()
-	b, err := sandbox.FindSandbox(t.Context(), mode)
-	if errors.Is(err, &nexus.Error{Code: nexus.CodeSandbox}) {
-		testenv.NeedMachine(t, "a sandbox: "+string(mode), err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 func (b bench) call(t *testing.T, tool string, input any) CallOutcome {

@@ -41,7 +41,7 @@ type DirectoryProvider struct{ Dir string }
 
 var _ llm.Provider = DirectoryProvider{}
 
-// Models implements [llm.DirectoryProvider]. There is one model.
+// Models implements [llm.Provider]. There is one model.
 func (p DirectoryProvider) Models(context.Context) ([]llm.ModelInfo, error) {
 	return []llm.ModelInfo{{Name: ModelName}}, nil
 }
