@@ -1,8 +1,8 @@
 // Package cli is the command line: it parses the arguments, runs the command, and prints the
 // result.
 //
-// Each command has its own package, of the shape of costcmd; some older packages have several. Help texts are in
-// console/help. Results go to standard output, everything else to standard error.
+// Each command has its own package, of the shape of costcmd. Help texts are in console/help. Results go to
+// standard output, everything else to standard error.
 package cli
 
 import (
@@ -116,15 +116,12 @@ type section struct {
 
 func sections(a *console.Console) []section {
 	return []section{
-		{"work", "Work:", slices.Concat(
-			[]*cobra.Command{
-				initcmd.New(a, nil), newcmd.New(a, nil), plancmd.New(a, nil), promptcmd.New(a, nil), interviewcmd.New(a, nil), runcmd.New(a, nil),
-				quickcmd.New(a, nil), agentcmd.New(a, nil), checkcmd.New(a, nil), parsecmd.New(a, nil), reviewcmd.New(a, nil),
-				democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil), speccmd.New(a, nil), newMilestone(a), discovercmd.New(a, nil),
-				quarantinecmd.New(a), memorycmd.New(a, nil), memorycmd.NewLessons(a),
-			},
-			backlogcmd.Commands(a), []*cobra.Command{improvecmd.New(a, nil), docscmd.New(a)},
-		)},
+		{"work", "Work:", []*cobra.Command{
+			initcmd.New(a, nil), newcmd.New(a, nil), plancmd.New(a, nil), promptcmd.New(a, nil), interviewcmd.New(a, nil), runcmd.New(a, nil),
+			quickcmd.New(a, nil), agentcmd.New(a, nil), checkcmd.New(a, nil), parsecmd.New(a, nil), reviewcmd.New(a, nil),
+			democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil), speccmd.New(a, nil), newMilestone(a), discovercmd.New(a, nil),
+			quarantinecmd.New(a), memorycmd.New(a, nil), memorycmd.NewLessons(a), backlogcmd.New(a, nil), improvecmd.New(a, nil), docscmd.New(a),
+		}},
 		{"watch", "Steer and watch:", slices.Concat(
 			[]*cobra.Command{
 				statuscmd.New(a, nil), runscmd.New(a, nil), watchcmd.New(a, executeCommand, nil), logscmd.New(a, nil), diffcmd.New(a, nil),

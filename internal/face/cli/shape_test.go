@@ -19,38 +19,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// unshaped are the commands that are not in the shape of costcmd yet. The list may only shrink.
-func unshaped() []string {
-	return []string{
-		"backlog",
-	}
-}
-
 // TestCommandShape holds that a command is a package named after it with "cmd" that exports New
 // and Options; a family is one package with NewVerify and VerifyOptions for "journal verify".
 func TestCommandShape(t *testing.T) {
 	exported := exportedNames(t)
-	left := unshaped()
-	var open []string
 	for _, command := range testRoot().Commands() {
 		if console.IsHiddenAlias(command) {
 			continue
 		}
 		name := command.Name()
-		pkg := exported[strings.ReplaceAll(name, "-", "")+"cmd"]
-		missing := missingNames(command, pkg)
-		switch excused := slices.Contains(left, name); {
-		case len(missing) > 0 && !excused:
+		if missing := missingNames(command, exported[strings.ReplaceAll(name, "-", "")+"cmd"]); len(missing) > 0 {
 			t.Errorf("nexus %s: package internal/face/cli/%scmd does not export %s; see costcmd for the shape", name, name, strings.Join(missing, ", "))
-		case len(missing) == 0 && excused:
-			t.Errorf("nexus %s has the shape: remove it from the list of those that do not", name)
-		case excused:
-			open = append(open, name)
-		}
-	}
-	for _, name := range left {
-		if !slices.Contains(open, name) && !t.Failed() {
-			t.Errorf("nexus %s is no command, or an old name: remove it from the list", name)
 		}
 	}
 }
@@ -139,7 +118,7 @@ func TestWrongCommandLines(t *testing.T) {
 	for program, root := range map[string]func() *cobra.Command{"nexus": testRoot, "nexus-bench": benchRoot} {
 		walkAll(root(), func(c *cobra.Command) {
 			path := strings.Fields(c.CommandPath())[1:]
-			if shaped := len(path) > 0 && !slices.Contains(unshaped(), path[0]); c.Short == "" || len(c.Short) >= 70 && shaped {
+			if c.Short == "" || len(c.Short) >= 70 {
 				t.Errorf("%s %v: the short description has %d characters, want 1 to 69: %s", program, path, len(c.Short), c.Short)
 			}
 			expectUsageError(t, root(), append(slices.Clone(path), "--no-such-flag"))

@@ -1,35 +1,60 @@
-// Package backlogcmd implements the backlog commands. The backlog is the work that waits to be
-// started. See docs/plan-and-approve.md.
+// Package backlogcmd implements the commands "nexus backlog". The backlog is the work that waits to
+// be started. See docs/plan-and-approve.md.
 package backlogcmd
 
 import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/backlogitem"
 	"github.com/nexus-ai-builder/nexus/internal/decide/discoveredwork"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/addcmd"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/workaddition"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
 )
 
-// Commands returns the commands.
-func Commands(a *console.Console) []*cobra.Command {
-	c, list := listCommand(a, "backlog [--all] [--json]"), listCommand(a, "list [--all] [--json]")
-	list.Hidden = true // an alias for people who expect a list command
-	c.AddCommand(list, addCommand(a), showCommand(a), editCommand(a), moveCommand(a), rejectCommand(a), startCommand(a))
-	return []*cobra.Command{c}
+// Options are the options of nexus backlog.
+type Options struct {
+	Console *console.Console
+	All     bool // also list items that are done or rejected
+}
+
+// New returns the command with its subcommands. It calls run with the parsed options; nil runs the
+// command.
+func New(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
+	command := newListCommand(c, "backlog [--all] [--json]", run)
+	command.AddCommand(NewList(c, nil), NewAdd(c, nil), NewShow(c, nil), NewEdit(c, nil), NewMove(c, nil), NewReject(c, nil), NewStart(c, nil))
+	return command
+}
+
+// ListOptions are the options of nexus backlog list, which does the same as nexus backlog.
+type ListOptions = Options
+
+// NewList returns nexus backlog under a second name, for people who expect a list command. It calls
+// run with the parsed options; nil runs the command.
+func NewList(c *console.Console, run func(context.Context, *ListOptions) error) *cobra.Command {
+	command := newListCommand(c, "list [--all] [--json]", run)
+	command.Hidden = true
+	return command
+}
+
+func newListCommand(c *console.Console, use string, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c}
+	if run == nil {
+		run = listItems
+	}
+	command := c.Command(use, "list the waiting work, and work on it", func(ctx context.Context, _ []string) error {
+		return run(ctx, o)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	command.Flags().BoolVar(&o.All, "all", false, "also list items that are done or rejected")
+	c.JSONFlag(command)
+	return command
 }
 
 // backlogList is the JSON output of nexus backlog.
@@ -61,35 +86,30 @@ func openBacklog(ctx context.Context, a *console.Console, want app.RepositoryAcc
 	return s, nil
 }
 
-func listCommand(a *console.Console, use string) *cobra.Command {
-	var all bool
-	c := a.Command(use, "list the waiting work, and work on it", func(ctx context.Context, _ []string) error {
-		settings, _, err := a.LoadSettings()
-		if err != nil {
-			return err
+// listItems lists the items. Files that are not valid items are failures.
+func listItems(ctx context.Context, o *Options) error {
+	settings, _, err := o.Console.LoadSettings()
+	if err != nil {
+		return err
+	}
+	s, err := openBacklog(ctx, o.Console, app.ReadAccess)
+	if err != nil {
+		return err
+	}
+	defer s.place.Close()
+	l := backlogList{Most: settings.Limits.Items, Items: []backlogitem.BacklogItem{}, Problems: append([]backlog.ItemProblem{}, s.wrong...)}
+	for _, i := range s.items {
+		if i.State == backlogitem.Active {
+			l.Active++
 		}
-		s, err := openBacklog(ctx, a, app.ReadAccess)
-		if err != nil {
-			return err
+		if over := i.State == backlogitem.Done || i.State == backlogitem.Rejected; !over || o.All {
+			l.Items = append(l.Items, i)
 		}
-		defer s.place.Close()
-		l := backlogList{Most: settings.Limits.Items, Items: []backlogitem.BacklogItem{}, Problems: append([]backlog.ItemProblem{}, s.wrong...)}
-		for _, i := range s.items {
-			if i.State == backlogitem.Active {
-				l.Active++
-			}
-			if over := i.State == backlogitem.Done || i.State == backlogitem.Rejected; !over || all {
-				l.Items = append(l.Items, i)
-			}
-		}
-		if err := a.Answer(l, func(st view.OutputStyle) string { return drawBacklog(st, l) }); err != nil || len(l.Problems) == 0 {
-			return err
-		}
-		return console.ExitError(console.CodeFailed)
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Flags().BoolVar(&all, "all", false, "also list items that are done or rejected")
-	a.JSONFlag(c)
-	return c
+	}
+	if err := o.Console.Answer(l, func(st view.OutputStyle) string { return drawBacklog(st, l) }); err != nil || len(l.Problems) == 0 {
+		return err
+	}
+	return console.ExitError(console.CodeFailed)
 }
 
 func drawBacklog(s view.OutputStyle, l backlogList) string {
@@ -127,312 +147,91 @@ func itemNote(i backlogitem.BacklogItem) string {
 	}
 }
 
-func addCommand(a *console.Console) *cobra.Command {
-	var w workaddition.Addition
-	var file string
-	c := a.Command("add TEXT | -f FILE [flags]", "add an item to the backlog", func(ctx context.Context, args []string) error {
-		if err := w.Read(ctx, a, file, args); err != nil {
-			return err
-		}
-		p, err := a.OpenRepository(ctx, app.ReadAccess)
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		item, err := a.BacklogStore(p).AddItem(ctx, w.BacklogItem(a.UserName(), a.Now()))
-		if err != nil {
-			return err
-		}
-		return a.Answer(item, func(view.OutputStyle) string {
-			return fmt.Sprintf("%s waits: %s\n", item.ID, backlogitem.BacklogItemPath(item.ID))
-		})
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.ArgCount(0, -1)
-	c.Flags().StringVarP(&file, "file", "f", "", "read the text from `FILE`; - is standard input")
-	w.AddFlags(c.Flags())
-	a.JSONFlag(c)
-	return c
+// ShowOptions are the options of nexus backlog show.
+type ShowOptions struct {
+	Console *console.Console
+	Item    string // its ID, a part of it that is unique, or the finding it was made of
 }
 
-func showCommand(a *console.Console) *cobra.Command {
-	c := a.Command("show ID [--json]", "print an item", func(ctx context.Context, args []string) error {
-		s, err := openBacklog(ctx, a, app.ReadAccess)
-		if err != nil {
-			return err
-		}
-		defer s.place.Close()
-		item, err := s.findItem(args[0])
-		if err != nil {
-			return s.unreadableFileError(args[0], err)
-		}
-		return a.Answer(item, func(view.OutputStyle) string { return view.EscapeLinesForTerminal(item.String()) })
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.ArgCount(1, 1)
-	a.JSONFlag(c)
-	return c
-}
-
-// unreadableFileError replaces an error with one that names the invalid file of that item.
-func (s *repoBacklog) unreadableFileError(name string, err error) error {
-	for _, p := range s.wrong {
-		if strings.Contains(p.File, name) {
-			return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: p.File + ": " + p.Why, Hint: p.Hint}
-		}
+// NewShow returns the command that prints an item. It calls run with the parsed options; nil runs the
+// command.
+func NewShow(c *console.Console, run func(context.Context, *ShowOptions) error) *cobra.Command {
+	o := &ShowOptions{Console: c}
+	if run == nil {
+		run = showItem
 	}
-	return err
+	return newItemCommand(c, "show ID [--json]", "print an item", &o.Item, func(ctx context.Context) error { return run(ctx, o) })
 }
 
-// findItem returns the item with that name, or the item made from the finding with that ID.
+// showItem prints the item.
+func showItem(ctx context.Context, o *ShowOptions) error {
+	s, err := openBacklog(ctx, o.Console, app.ReadAccess)
+	if err != nil {
+		return err
+	}
+	defer s.place.Close()
+	item, err := s.findItem(o.Item)
+	if err != nil {
+		return err
+	}
+	return o.Console.Answer(item, func(view.OutputStyle) string { return view.EscapeLinesForTerminal(item.String()) })
+}
+
+// newItemCommand returns a command about one item.
+func newItemCommand(c *console.Console, use, short string, item *string, run func(context.Context) error) *cobra.Command {
+	command := c.Command(use, short, func(ctx context.Context, args []string) error {
+		*item = args[0]
+		return run(ctx)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	command.Args = console.ArgCount(1, 1)
+	c.JSONFlag(command)
+	return command
+}
+
+// findItem returns the item with that name, or the item made from the finding with that ID. If only
+// an invalid file has the name, the error is about that file.
 func (s *repoBacklog) findItem(name string) (backlogitem.BacklogItem, error) {
 	if i, ok := (discoveredwork.BacklogDecisions{Items: s.items}).BacklogItemOf(name); ok {
 		return i, nil
 	}
+	i, err := backlog.FindItem(s.items, name)
+	if err == nil {
+		return i, nil
+	}
+	for _, p := range s.wrong {
+		if strings.Contains(p.File, name) {
+			return i, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: p.File + ": " + p.Why, Hint: p.Hint}
+		}
+	}
 	if strings.Contains(name, "/") {
-		return backlogitem.BacklogItem{}, &nexus.Error{
+		err = &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no item of the finding %q in the backlog", name),
 			Hint: "nexus discover " + name + " --add puts it there.",
 		}
 	}
-	return backlog.FindItem(s.items, name)
+	return i, err
 }
 
 // itemChange changes an item. It returns the new item, and a description of the result if the
 // item's state does not show it.
 type itemChange func(ctx context.Context, s *repoBacklog, item backlogitem.BacklogItem) (now backlogitem.BacklogItem, what string, err error)
 
-// itemCommand returns a command that changes one item.
-func itemCommand(a *console.Console, use, short string, do itemChange) *cobra.Command {
-	c := a.Command(use, short, func(ctx context.Context, args []string) error {
-		s, err := openBacklog(ctx, a, app.ChangeAccess)
-		if err != nil {
-			return err
-		}
-		defer s.place.Close()
-		item, err := s.findItem(args[0])
-		if err != nil {
-			return s.unreadableFileError(args[0], err)
-		}
-		item, what, err := do(ctx, s, item)
-		if err != nil {
-			return err
-		}
-		return a.Answer(item, func(view.OutputStyle) string {
-			return fmt.Sprintf("%s %s: %s\n", item.ID, cmp.Or(what, "is "+string(item.State)), backlogitem.BacklogItemPath(item.ID))
-		})
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.ArgCount(1, 1)
-	a.JSONFlag(c)
-	return c
-}
-
-func editCommand(a *console.Console) *cobra.Command {
-	var w workaddition.Addition
-	var title string
-	var again bool
-	var c *cobra.Command
-	const use = "edit ID [--title TEXT] [--text TEXT] [flags]"
-	c = itemCommand(a, use, "change an item, or reopen one", func(
-		ctx context.Context, s *repoBacklog, item backlogitem.BacklogItem,
-	) (backlogitem.BacklogItem, string, error) {
-		changed := c.Flags().Changed
-		if !again && !slices.ContainsFunc([]string{"title", "text", "priority", "type", "check", "files"}, changed) {
-			return item, "", &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "no change was given",
-				Hint: "Give --title, --text or another flag, or edit " + backlogitem.BacklogItemPath(item.ID) + ".",
-			}
-		}
-		if item.State == backlogitem.Active || item.State == backlogitem.Queued {
-			return item, "", &nexus.Error{
-				Code:    nexus.CodeInvalidInput,
-				Message: fmt.Sprintf("%s is %s in run %s, which works with the text that it was started with", item.ID, item.State, item.Run),
-				Hint:    "Message its agent with nexus tell, or edit it when the run has ended.",
-			}
-		}
-		next := item
-		if changed("title") {
-			next.Title = strings.Join(strings.Fields(title), " ")
-		}
-		if changed("text") {
-			next.Text = strings.TrimSpace(w.Text)
-		}
-		whole := workaddition.OfItem(next)
-		if changed("priority") {
-			whole.Priority = w.Priority
-		}
-		if changed("type") {
-			whole.Kind = w.Kind
-		}
-		if changed("check") {
-			whole.Check = w.Check
-		}
-		if changed("files") {
-			whole.Files = w.Files
-		}
-		if err := whole.Read(ctx, a, "", nil); err != nil {
-			return item, "", err
-		}
-		next.Priority, next.Kind, next.Check, next.Files = nexus.Priority(whole.Priority), nexus.TaskKind(whole.Kind), whole.Check, whole.Files
-		if again {
-			next.State, next.Reason, next.Run, next.Commit = backlogitem.Waiting, "", "", ""
-		}
-		edited, err := s.store.EditItem(ctx, item.ID, func(i *backlogitem.BacklogItem) error { *i = next; return nil })
-		return edited, editSummary(item, edited), err
-	})
-	f := c.Flags()
-	f.StringVar(&title, "title", "", "new title, as `TEXT`")
-	f.StringVar(&w.Text, "text", "", "new `TEXT` below the title")
-	f.BoolVar(&again, "again", false, "reopen an item that was rejected or is done")
-	w.AddFlags(f)
-	return c
-}
-
-// editSummary describes the changes of an edit.
-func editSummary(was, now backlogitem.BacklogItem) string {
-	var what []string
-	for _, one := range []struct {
-		name    string
-		differs bool
-	}{
-		{"title", was.Title != now.Title},
-		{"text", was.Text != now.Text},
-		{"priority", was.Priority != now.Priority},
-		{"type", was.Kind != now.Kind},
-		{"check", was.Check != now.Check},
-		{"files", !slices.Equal(was.Files, now.Files)},
-	} {
-		if one.differs {
-			what = append(what, one.name)
-		}
-	}
-	says := ""
-	if was.State != now.State {
-		says = "waits again"
-	}
-	switch {
-	case len(what) > 0 && says != "":
-		says += ", and "
-		fallthrough
-	case len(what) > 0:
-		says += "has another " + strings.Join(what, ", ")
-	case says == "":
-		says = "is as it was"
-	}
-	return says
-}
-
-func moveCommand(a *console.Console) *cobra.Command {
-	var before, after string
-	const use = "move ID --before ID | --after ID [--json]"
-	c := itemCommand(a, use, "change the order of the waiting items", func(
-		ctx context.Context, s *repoBacklog, item backlogitem.BacklogItem,
-	) (backlogitem.BacklogItem, string, error) {
-		if before == "" && after == "" {
-			return item, "", &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "no position was given",
-				Hint: "Name another item with --before or --after.",
-			}
-		}
-		was, what := item.Priority, ""
-		err := s.store.ChangeItems(ctx, func(all []backlogitem.BacklogItem) ([]backlogitem.BacklogItem, error) {
-			to, err := s.findItem(before + after)
-			if err != nil {
-				return nil, err
-			}
-			if item.State != backlogitem.Waiting || to.State != backlogitem.Waiting {
-				return nil, &nexus.Error{
-					Code:    nexus.CodeInvalidInput,
-					Message: fmt.Sprintf("%s is %s and %s is %s: only waiting items have a place in the order", item.ID, item.State, to.ID, to.State),
-					Hint:    "nexus backlog lists the waiting items.",
-				}
-			}
-			changed := backlogitem.MoveItem(all, item.ID, to.ID, after != "")
-			if at := slices.IndexFunc(changed, func(i backlogitem.BacklogItem) bool { return i.ID == item.ID }); at >= 0 {
-				item = changed[at]
-			}
-			what = queuePosition(all, changed, item)
-			if item.Priority != was {
-				what += fmt.Sprintf(", with priority %s", cmp.Or(item.Priority, nexus.PriorityMedium))
-			}
-			return changed, nil
-		})
-		return item, what, err
-	})
-	c.Flags().StringVar(&before, "before", "", "put it before the item `ID`, with its priority")
-	c.Flags().StringVar(&after, "after", "", "put it after the item `ID`, with its priority")
-	c.MarkFlagsMutuallyExclusive("before", "after")
-	return c
-}
-
-// queuePosition describes an item's position among all waiting items, after some changed.
-func queuePosition(all, changed []backlogitem.BacklogItem, item backlogitem.BacklogItem) string {
-	now := slices.DeleteFunc(slices.Clone(all), func(i backlogitem.BacklogItem) bool {
-		return i.State != backlogitem.Waiting || slices.ContainsFunc(changed, func(c backlogitem.BacklogItem) bool { return c.ID == i.ID })
-	})
-	now = append(now, changed...)
-	backlogitem.SortItems(now)
-	at := slices.IndexFunc(now, func(i backlogitem.BacklogItem) bool { return i.ID == item.ID })
-	return fmt.Sprintf("is number %d of the %d that wait", at+1, len(now))
-}
-
-func rejectCommand(a *console.Console) *cobra.Command {
-	var why string
-	const use = "reject ID --why TEXT [--json]"
-	c := itemCommand(a, use, "record that an item will not be done, and why", func(
-		ctx context.Context, s *repoBacklog, item backlogitem.BacklogItem,
-	) (backlogitem.BacklogItem, string, error) {
-		reason := strings.Join(strings.Fields(why), " ")
-		switch {
-		case reason == "":
-			return item, "", &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "no reason was given",
-				Hint: "Give the reason with --why: it keeps others from adding the same again.",
-			}
-		case item.State == backlogitem.Active:
-			return item, "", &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s works on %s", item.Run, item.ID),
-				Hint: "Skip its tasks with nexus stop --skip first; nexus status shows them.",
-			}
-		case item.State == backlogitem.Queued && s.place.Journal != nil:
-			if err := addcmd.WithdrawItem(ctx, a, s.place, item.Run, item.ID); err != nil {
-				return item, "", err
-			}
-		}
-		now, err := s.store.EditItem(ctx, item.ID, func(i *backlogitem.BacklogItem) error {
-			i.State, i.Reason, i.Commit = backlogitem.Rejected, reason, ""
-			return nil
-		})
-		return now, "", err
-	})
-	c.Flags().StringVar(&why, "why", "", "the reason, as `TEXT`")
-	item := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) == 1 && strings.Contains(args[0], "/") && strings.TrimSpace(why) != "" {
-			if err := keepFinding(c.Context(), a, args[0]); err != nil {
-				return err
-			}
-		}
-		return item(c, args)
-	}
-	return c
-}
-
-// keepFinding makes an item of a finding that has none, so that people's decisions about it are
-// stored.
-func keepFinding(ctx context.Context, a *console.Console, id string) error {
+// changeItem changes the item with that name, and prints the result.
+func changeItem(ctx context.Context, a *console.Console, name string, change itemChange) error {
 	s, err := openBacklog(ctx, a, app.ChangeAccess)
 	if err != nil {
 		return err
 	}
 	defer s.place.Close()
-	if _, ok := (discoveredwork.BacklogDecisions{Items: s.items}).BacklogItemOf(id); ok {
-		return nil
-	}
-	f, err := checkcmd.RecheckFinding(ctx, a, id)
+	item, err := s.findItem(name)
 	if err != nil {
 		return err
 	}
-	item := f.ToItem()
-	item.Added, item.By = a.Now().Format(time.DateOnly), strings.Join(strings.Fields(a.UserName()), " ")
-	_, err = s.store.AddItem(ctx, item)
-	return err
+	item, what, err := change(ctx, s, item)
+	if err != nil {
+		return err
+	}
+	return a.Answer(item, func(view.OutputStyle) string {
+		return fmt.Sprintf("%s %s: %s\n", item.ID, cmp.Or(what, "is "+string(item.State)), backlogitem.BacklogItemPath(item.ID))
+	})
 }

@@ -19,51 +19,65 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-func startCommand(a *console.Console) *cobra.Command {
-	var o progress.RunCommandOptions
-	var queue bool
-	codes := []int{
-		console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld,
-		console.CodeInterrupted,
+// StartOptions are the options of nexus backlog start.
+type StartOptions struct {
+	Console *console.Console
+	Items   []string // the ID of each, a part of it that is unique, or the finding it was made of
+	Queue   bool     // they wait in the run that is in progress until fewer items are active
+	Command progress.RunCommandOptions
+}
+
+// NewStart returns the command that works on items. It calls run with the parsed options; nil runs
+// the command.
+func NewStart(c *console.Console, run func(context.Context, *StartOptions) error) *cobra.Command {
+	o := &StartOptions{Console: c}
+	if run == nil {
+		run = startItems
 	}
-	const short = "work on items now: in the run that is in progress, or in a new one"
-	c := a.Command("start ID... [--queue] [flags]", short, func(ctx context.Context, args []string) error {
-		if err := o.Check(); err != nil {
+	const use, short = "start ID... [--queue] [flags]", "work on items now: in the run that is in progress, or in a new one"
+	command := c.Command(use, short, func(ctx context.Context, args []string) error {
+		if err := o.Command.Check(); err != nil {
 			return err
 		}
-		if done, err := progress.RunInChildProcess(a); done {
+		o.Items = args
+		return run(ctx, o)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
+	command.Args = console.ArgCount(1, -1)
+	command.Flags().BoolVar(&o.Queue, "queue", false, "let it wait in the run that is in progress until fewer items are active")
+	c.SettingFlags(command, "preset", "approval", "step", "parallel", "budget", "max-time", "model", "sandbox", "target", "land", "strict", "skip", "status-file")
+	progress.StartFlags(command, &o.Command)
+	progress.OrderFlags(c, command, &o.Command)
+	return command
+}
+
+// startItems adds the items to the run that is in progress, or begins one that works on them.
+func startItems(ctx context.Context, o *StartOptions) error {
+	a := o.Console
+	if done, err := progress.RunInChildProcess(a); done {
+		return err
+	}
+	s, err := openBacklog(ctx, a, app.CreateAccess)
+	if err != nil {
+		return err
+	}
+	defer s.place.Close()
+	items, err := s.waitingItems(o.Items)
+	if err != nil {
+		return err
+	}
+	r, running, err := s.place.ActiveRun(ctx)
+	if err != nil {
+		return err
+	}
+	if !running || !o.Queue {
+		if o.Command.Items, err = backlogrun.FreeItemSlots(a, s.items, len(items)); err != nil {
 			return err
 		}
-		s, err := openBacklog(ctx, a, app.CreateAccess)
-		if err != nil {
-			return err
-		}
-		defer s.place.Close()
-		items, err := s.waitingItems(args)
-		if err != nil {
-			return err
-		}
-		r, running, err := s.place.ActiveRun(ctx)
-		if err != nil {
-			return err
-		}
-		if !running || !queue {
-			if o.Items, err = backlogrun.FreeItemSlots(a, s.items, len(items)); err != nil {
-				return err
-			}
-		}
-		if running {
-			return s.addToRun(ctx, a, r, items)
-		}
-		return backlogrun.RunItems(ctx, a, s.place, &o, items)
-	}, codes...)
-	c.Args = console.ArgCount(1, -1)
-	c.Flags().BoolVar(&queue, "queue", false, "let it wait in the run that is in progress until fewer items are active")
-	a.SettingFlags(c, "preset", "approval", "step", "parallel", "budget", "max-time", "model", "sandbox",
-		"target", "land", "strict", "skip", "status-file")
-	progress.StartFlags(c, &o)
-	progress.OrderFlags(a, c, &o)
-	return c
+	}
+	if running {
+		return s.addToRun(ctx, a, r, items)
+	}
+	return backlogrun.RunItems(ctx, a, s.place, &o.Command, items)
 }
 
 // waitingItems returns the items that are to be started; they must be waiting.
@@ -72,7 +86,7 @@ func (s *repoBacklog) waitingItems(names []string) ([]backlogitem.BacklogItem, e
 	for _, name := range names {
 		i, err := s.findItem(name)
 		if err != nil {
-			return nil, s.unreadableFileError(name, err)
+			return nil, err
 		}
 		hint := "nexus backlog edit " + i.ID + " --again lets it wait again."
 		switch i.State {

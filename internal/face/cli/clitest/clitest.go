@@ -39,11 +39,11 @@ type User struct {
 	In        string            // standard input of the commands
 	Out, Err  string            // output of the last command
 
-	t *testing.T
+	t testing.TB
 }
 
 // NewUser returns a user in a repository whose one commit has the files. No sandbox is used.
-func NewUser(t *testing.T, files map[string]string) *User {
+func NewUser(t testing.TB, files map[string]string) *User {
 	t.Helper()
 	u := &User{t: t, Dir: t.TempDir(), Home: t.TempDir(), Env: map[string]string{"NEXUS_SANDBOX": "off"}}
 	all := map[string]string{"a.txt": "good\n"}

@@ -10,65 +10,40 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/clitest"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/common/changereview"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-const run = "261126-1500-abc"
+const run nexus.RunID = "261126-1500-abc"
 
 // judged is a task with a change in a run whose conductor refuses all that people ask
 // for, or grants it.
 func judged(t *testing.T, grant bool) *reviewSession {
 	t.Helper()
-	dir := t.TempDir()
-	j, err := journal.Open(t.Context(), filepath.Join(dir, "journal.db"), journal.Options{Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = j.Close() })
-	l, err := j.Acquire(t.Context(), run, journal.CallingProcess(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := state.NewState(run)
-	last := int64(0)
-	for _, f := range []nexus.Fact{
+	held := clitest.NewUser(t, nil).HoldRun(
+		run,
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Do"}},
 		nexus.RunStarted{},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{{Text: "It is so"}}}},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "abcdef", Tier: nexus.Fast},
 		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "123456", Tree: "fedcba"},
-	} {
-		all, err := l.Append(t.Context(), f)
-		if err != nil {
-			t.Fatal(err)
+	)
+	held.AnswerRequests(func(nexus.Request) string {
+		if grant {
+			return ""
 		}
-		for _, e := range all {
-			if err := s.Apply(e); err != nil {
-				t.Fatal(err)
-			}
-			last = e.Seq
-		}
+		return "T1 is landing"
+	})
+	s, err := held.Repository.Replay(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
 	}
-	go func() {
-		for e, err := range j.Follow(t.Context(), run, last) {
-			if err != nil {
-				return
-			}
-			if _, ok := e.Fact.(nexus.RequestMade); ok {
-				if _, err := l.Append(t.Context(), nexus.RequestSettled{Seq: e.Seq, Granted: grant, Why: "T1 is landing"}); err != nil {
-					t.Error(err)
-				}
-				return
-			}
-		}
-	}()
 	a := console.New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, app.App{Env: func(string) string { return "" }, Now: time.Now, Actor: "ada"})
 	d := &reviewSession{
-		console: a, place: &app.Repository{State: dir, Journal: j}, run: journal.RecordedRun{ID: run, Holder: &nexus.RunProcess{}},
+		console: a, place: held.Repository, run: journal.RecordedRun{ID: run, Holder: &nexus.RunProcess{}},
 		state: s, task: s.TaskByID("T1"), wait: time.Hour,
 	}
 	d.reader.Drafts = d.unsent(t)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/clitest"
 	"github.com/nexus-ai-builder/nexus/internal/face/common/projectionhub"
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -22,20 +23,8 @@ const run = "261126-1500-abc"
 // to it.
 func worked(tb testing.TB) (*hubSource, func(...nexus.Fact)) {
 	tb.Helper()
-	j, err := journal.Open(tb.Context(), filepath.Join(tb.TempDir(), "journal.db"), journal.Options{Now: time.Now})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { _ = j.Close() })
-	l, err := j.Acquire(tb.Context(), run, journal.CallingProcess(), time.Hour)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	add := func(facts ...nexus.Fact) {
-		if _, err := l.Append(tb.Context(), facts...); err != nil {
-			tb.Fatal(err)
-		}
-	}
+	held := clitest.NewUser(tb, nil).HoldRun(run)
+	add, j := held.Record, held.Repository.Journal
 	add(nexus.GoalAccepted{Goal: nexus.Goal{Text: "Do"}, Limits: nexus.Limits{RunMoney: 5 * nexus.Dollar}}, nexus.RunStarted{})
 	for i := range 20 {
 		id := nexus.TaskID(fmt.Sprintf("T%d", i+1))
