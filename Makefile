@@ -94,7 +94,7 @@ vet: ## look for mistakes, for code in the wrong package, and for docs that are 
 
 # What the program may hold though only tests call it: harnesses, what pages of the
 # documentation are made from, and what keeps keys out of texts.
-ONLY_TESTS = /(eventtapetest|llmtest|sim)/|Config\.Format$$|/config/schema\.go|func: (FileSchema|ServersWithQuirks|IsParentCommand)$$
+ONLY_TESTS = /(eventtapetest|llmtest|sim)/|Config\.Format$$|/config/schema\.go|func: (FileSchema|ChangeDefaultsForTest|ServersWithQuirks|IsParentCommand)$$
 
 lint: ## run the linters, and name functions that nothing calls
 	$(TOOL) golangci-lint run

@@ -166,7 +166,7 @@ func (s *AdhocSessionRunner) Ask(ctx context.Context, t AdhocSessionRequest) (Ad
 	if err != nil {
 		return AdhocSessionResult{}, err
 	}
-	env, done, err := toolEnvironment(s.app, s.config, s.role, t.Dir, s.box)
+	env, done, err := toolEnvironment(ctx, s.app, s.config, s.role, t.Dir, s.box)
 	if err != nil {
 		return AdhocSessionResult{}, err
 	}
@@ -218,7 +218,7 @@ func (a *App) RunSession(ctx context.Context, c config.Config, role nexus.Role, 
 
 // toolEnvironment returns the tools' environment for an agent in a directory of the user, and a
 // function that releases it.
-func toolEnvironment(a *App, c config.Config, role agent.RoleDefinition, dir string, box *sandbox.Box) (tool.AgentToolEnvironment, func(), error) {
+func toolEnvironment(ctx context.Context, a *App, c config.Config, role agent.RoleDefinition, dir string, box *sandbox.Box) (tool.AgentToolEnvironment, func(), error) {
 	env := tool.AgentToolEnvironment{
 		Dir: dir, Box: box, Now: a.Now, Theirs: true, Writes: role.Writes != agent.WriteNothing, Rule: role.Writes.MakeWriteCheck(), Mask: a.Mask.Mask, Learn: a.Mask.AddSecret, Rules: CommandPolicyContext(c, role.Name), Hidden: files.HiddenPathRules{Show: c.Policy.Show},
 	}
@@ -250,7 +250,7 @@ func toolEnvironment(a *App, c config.Config, role agent.RoleDefinition, dir str
 		}
 	}
 	return env, func() {
-		_, _ = undo(context.Background()) // what background commands wrote since the last command
+		_, _ = undo(context.WithoutCancel(ctx)) // what background commands wrote since the last command
 		_ = own.Release()
 		if env.Tmp != "" {
 			_ = os.RemoveAll(env.Tmp) // a temporary directory

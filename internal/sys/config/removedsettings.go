@@ -26,7 +26,10 @@ const (
 )
 
 // RemovedSettings returns all of them.
-func RemovedSettings() []RemovedSetting {
+func RemovedSettings() []RemovedSetting { return slices.Concat(removedLimits(), removedChoices()) }
+
+// removedLimits returns removed limits and thresholds, of a run, its gates and plans.
+func removedLimits() []RemovedSetting {
 	return []RemovedSetting{
 		{"limits.per_role.*", "one limit on work in progress is enough", "limits.parallel"},
 		{"limits.dispatches", reasonBackstop, "500 attempts in a run, and budget.run and limits.run_time"},
@@ -52,6 +55,12 @@ func RemovedSettings() []RemovedSetting {
 		{"done.rewritten_percent", "it is part of what a rewritten file is", "20 lines, and half of the file"},
 		{"done.coverage_target", "it blocked nothing", "80 percent is reported; done.coverage_minimum blocks"},
 		{"done.coverage_new_target", "it blocked nothing", "80 percent is reported; done.coverage_minimum blocks"},
+	}
+}
+
+// removedChoices returns the others.
+func removedChoices() []RemovedSetting {
+	return []RemovedSetting{
 		{"plan.minutes", reasonSize, "30 minutes for a task; plan.oversize says what happens to a larger one"},
 		{"plan.files", reasonSize, "5 files for a task; plan.oversize says what happens to a larger one"},
 		{"plan.criteria", reasonSize, "6 criteria for a task"},

@@ -105,7 +105,7 @@ func (w *HangWatch) searchLineForHangSigns(line []byte) {
 
 // measureSilence ends a silence, with new output or with the end of the watched run.
 func (w *HangWatch) measureSilence() {
-	now := time.Now()
+	now := time.Now() //nolint:forbidigo // measures the silence that a timer limits
 	long := now.Sub(w.last)
 	switch w.last = now; {
 	case w.end.Hung:

@@ -111,7 +111,7 @@ func (g *CheckoutGuard) Undo(context.Context) (undone []string, err error) {
 
 // restore moves what a command wrote aside, and writes what was there before.
 func (g *CheckoutGuard) restore(root *os.Root, name string, known protectedPath, had bool) error {
-	if info, err := root.Lstat(name); err == nil && !(had && known.mode.IsDir() && info.IsDir()) {
+	if info, err := root.Lstat(name); err == nil && (!had || !known.mode.IsDir() || !info.IsDir()) {
 		aside := name + RefusedSuffix
 		if err := root.RemoveAll(aside); err != nil {
 			return err

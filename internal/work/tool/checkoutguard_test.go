@@ -24,6 +24,7 @@ func TestCheckoutGuard(t *testing.T) {
 }
 
 func testCheckoutGuard(t *testing.T, b *sandbox.Box) {
+	t.Helper()
 	dir := t.TempDir()
 	before := map[string]string{
 		".gitignore": ".claude/settings.local.json\nbuild/\n", "nexus.toml": "\n", ".claude/settings.json": "{}\n", ".claude/settings.local.json": "{}\n",

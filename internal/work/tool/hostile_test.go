@@ -194,6 +194,7 @@ func TestHostileCommandsTakeNoEffect(t *testing.T) {
 
 // tryHostileCommands tries every command whose number is start plus a multiple of step.
 func tryHostileCommands(t *testing.T, b *sandbox.Box, start, step int) {
+	t.Helper()
 	s := newHostileScene(t, b)
 	refused, tried, wild := 0, 0, 0
 	all := hostileCommands(t)

@@ -179,10 +179,7 @@ func checkTree(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	if all, err = addTamperFindings(ctx, a, f, dir, all, alone); err != nil {
-		return err
-	}
-	if all, err = addSecretFindings(ctx, f, settings.Gates, dir, got.looked, all); err != nil {
+	if all, err = addChangeFindings(ctx, a, f, dir, settings, got.looked, all, alone); err != nil {
 		return err
 	}
 	v, err := checkDoneRules(ctx, a, f, dir, settings, verdict.CombineGateResults(all, testselection.ReplacedGates(got.gates, all)...), got.taken)
@@ -202,6 +199,15 @@ func checkTree(ctx context.Context, o *Options) error {
 		return err
 	}
 	return verdictExitError(v.State)
+}
+
+// addChangeFindings appends what no command finds in the change: tampering, and secrets.
+func addChangeFindings(ctx context.Context, a *console.Console, f Options, dir string, settings config.Config, look treeSnapshot, all []nexus.GateEvidence, alone bool) ([]nexus.GateEvidence, error) {
+	all, err := addTamperFindings(ctx, a, f, dir, all, alone)
+	if err != nil {
+		return nil, err
+	}
+	return addSecretFindings(ctx, f, settings.Gates, dir, look, all)
 }
 
 // verdictExitError returns the exit code of a verdict.
@@ -265,9 +271,9 @@ func listGates(a *console.Console, gates []gate.QualityGate, off []string, secre
 		Format  string `json:"format"`
 		Tests   bool   `json:"tests"`
 	}
-	all := make([]row, len(gates))
-	for i, g := range gates {
-		all[i] = row{g.Name, g.Command(), cmp.Or(g.Dir, "."), g.Format, g.Tests}
+	all := make([]row, 0, len(gates)+1)
+	for _, g := range gates {
+		all = append(all, row{g.Name, g.Command(), cmp.Or(g.Dir, "."), g.Format, g.Tests})
 	}
 	if secrets {
 		all = append(all, row{nexus.SecretsGate, secretsCommand, ".", "", false})

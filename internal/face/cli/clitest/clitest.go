@@ -43,15 +43,15 @@ type User struct {
 }
 
 // NewUser returns a user in a repository whose one commit has the files. No sandbox is used.
-func NewUser(t testing.TB, files map[string]string) *User {
-	t.Helper()
-	u := &User{t: t, Dir: t.TempDir(), Home: t.TempDir(), Env: map[string]string{"NEXUS_SANDBOX": "off"}}
+func NewUser(tb testing.TB, files map[string]string) *User {
+	tb.Helper()
+	u := &User{t: tb, Dir: tb.TempDir(), Home: tb.TempDir(), Env: map[string]string{"NEXUS_SANDBOX": "off"}}
 	all := map[string]string{"a.txt": "good\n"}
 	maps.Copy(all, files)
-	gittest.WriteFiles(t, u.Dir, all)
-	gittest.RunGit(t, u.Dir, "init", "-q")
-	gittest.RunGit(t, u.Dir, "add", ".")
-	gittest.RunGit(t, u.Dir, "commit", "-q", "-m", "base")
+	gittest.WriteFiles(tb, u.Dir, all)
+	gittest.RunGit(tb, u.Dir, "init", "-q")
+	gittest.RunGit(tb, u.Dir, "add", ".")
+	gittest.RunGit(tb, u.Dir, "commit", "-q", "-m", "base")
 	return u
 }
 
