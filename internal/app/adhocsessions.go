@@ -228,7 +228,7 @@ func toolEnvironment(ctx context.Context, a *App, c config.Config, role agent.Ro
 	}
 	undo := func(context.Context) ([]string, error) { return nil, nil }
 	if role.Writes == agent.WriteAll {
-		guard, err := tool.NewCheckoutGuard(dir)
+		guard, err := tool.NewCheckoutGuard(dir, box.HidesHost())
 		if err != nil {
 			return env, nil, errors.Join(&nexus.Error{
 				Code: nexus.CodeStorage, Message: "read the configuration of agents and editors in " + dir, Cause: err,

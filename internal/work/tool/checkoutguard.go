@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
@@ -21,8 +22,9 @@ const RefusedSuffix = ".refused"
 // CheckoutGuard keeps commands from changing what no agent may write in a person's own checkout. Git cannot
 // put such files back there without the person's own changes, so the guard has their text.
 type CheckoutGuard struct {
-	dir   string
-	found map[string]protectedPath // by name
+	dir      string
+	readOnly bool                     // commands see [CheckoutGuard.ReadOnlyPaths] read-only
+	found    map[string]protectedPath // by name
 }
 
 // protectedPath is a file, a link or a directory that no agent may write.
@@ -39,9 +41,10 @@ const (
 	maxProtectedPaths = 2000
 )
 
-// NewCheckoutGuard returns a guard of the protected files that a directory has now.
-func NewCheckoutGuard(dir string) (*CheckoutGuard, error) {
-	g := &CheckoutGuard{dir: dir}
+// NewCheckoutGuard returns a guard of the protected files that a directory has now. ReadOnly reports whether
+// the sandbox shows [CheckoutGuard.ReadOnlyPaths] read-only.
+func NewCheckoutGuard(dir string, readOnly bool) (*CheckoutGuard, error) {
+	g := &CheckoutGuard{dir: dir, readOnly: readOnly}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -98,6 +101,8 @@ func (g *CheckoutGuard) Undo(context.Context) (undone []string, err error) {
 		switch {
 		case had && (known.print == "" || now == known.print):
 			continue
+		case g.isReadOnly(name): // the person changed it
+			continue
 		case !had && !exists(root, name): // its directory was moved aside
 			continue
 		}
@@ -109,12 +114,20 @@ func (g *CheckoutGuard) Undo(context.Context) (undone []string, err error) {
 	return undone, nil
 }
 
+// isReadOnly reports whether no command can have changed a path: it is at the root of the directory, or below
+// such a path. The parent of any other could have been renamed.
+func (g *CheckoutGuard) isReadOnly(name string) bool {
+	top, _, _ := strings.Cut(name, "/")
+	p, had := g.found[top]
+	return g.readOnly && had && (p.mode.IsRegular() || p.mode.IsDir())
+}
+
 // restore moves what a command wrote aside, and writes what was there before.
 func (g *CheckoutGuard) restore(root *os.Root, name string, known protectedPath, had bool) error {
 	if info, err := root.Lstat(name); err == nil && (!had || !known.mode.IsDir() || !info.IsDir()) {
 		aside := name + RefusedSuffix
-		if err := root.RemoveAll(aside); err != nil {
-			return err
+		for n := 2; exists(root, aside); n++ { // an earlier one is kept
+			aside = fmt.Sprintf("%s.%d%s", name, n, RefusedSuffix)
 		}
 		if err := root.Rename(name, aside); err != nil {
 			return err

@@ -31,7 +31,7 @@ func testCheckoutGuard(t *testing.T, b *sandbox.Box) {
 		".claude/commands/fix.md": "Fix it.\n", "web/.vscode/tasks.json": "{}\n", "main.go": "package main\n",
 	}
 	gittest.WriteFiles(t, dir, before)
-	guard, err := NewCheckoutGuard(dir)
+	guard, err := NewCheckoutGuard(dir, b.HidesHost())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func testCheckoutGuard(t *testing.T, b *sandbox.Box) {
 	if !strings.Contains(a.Result.Text, "[undone, because this role may not write them: .mcp.json]") {
 		t.Error(a.Result.Text)
 	}
-	for name, want := range map[string]string{".mcp.json" + RefusedSuffix: "evil", "main.go": "y\n"} {
+	for name, want := range map[string]string{".mcp.json.2" + RefusedSuffix: "evil", "main.go": "y\n"} {
 		if data, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(data) != want {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
@@ -96,11 +96,41 @@ func testCheckoutGuard(t *testing.T, b *sandbox.Box) {
 	}
 }
 
+// TestCheckoutGuardKeepsThePersonsWork holds that what the person changes beside the agent stays, where no command
+// can have changed it, and that nothing that was set aside is lost.
+func TestCheckoutGuardKeepsThePersonsWork(t *testing.T) {
+	dir := t.TempDir()
+	gittest.WriteFiles(t, dir, map[string]string{".claude/settings.json": "{}\n", "nexus.toml": "\n", "web/.vscode/tasks.json": "{}\n"})
+	guard, err := NewCheckoutGuard(dir, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"one\n", "two\n"} {
+		own := map[string]string{".claude/settings.json": text, ".claude/commands/new.md": text, "nexus.toml": text}
+		gittest.WriteFiles(t, dir, own)
+		gittest.WriteFiles(t, dir, map[string]string{"web/.vscode/tasks.json": text, ".mcp.json": text})
+		files, err := guard.Undo(t.Context())
+		if err != nil || !slices.Equal(files, []string{".mcp.json", "web/.vscode/tasks.json"}) {
+			t.Error(files, err)
+		}
+		for name, want := range own {
+			if data, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(data) != want {
+				t.Errorf("%s: %q, %v", name, data, err)
+			}
+		}
+	}
+	for name, want := range map[string]string{".mcp.json.refused": "one\n", ".mcp.json.2.refused": "two\n", "web/.vscode/tasks.json": "{}\n"} {
+		if data, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(data) != want {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+}
+
 // TestCheckoutGuardLimits holds that large files and trees beside configuration cost no session.
 func TestCheckoutGuardLimits(t *testing.T) {
 	dir := t.TempDir()
 	gittest.WriteFiles(t, dir, map[string]string{".claude/cache.bin": strings.Repeat("x", maxProtectedFile+1), ".claude/settings.json": "{}\n"})
-	guard, err := NewCheckoutGuard(dir)
+	guard, err := NewCheckoutGuard(dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
