@@ -80,7 +80,7 @@ func forkAtPoint(ctx context.Context, o *ForkOptions) error {
 	})
 }
 
-// parseForkPoint returns the point that the options name. Without --run, the name may also be that of a
+// parseForkPoint returns the point that the options name. Without --run, the name may also be the whole ID of a
 // run, which the fork then starts from as it is now; s becomes that run.
 func parseForkPoint(ctx context.Context, o *ForkOptions, p *app.Repository, s **state.State) (app.RunHistoryPoint, error) {
 	from, err := app.ParseRunPoint(*s, o.Point)
@@ -91,7 +91,7 @@ func parseForkPoint(ctx context.Context, o *ForkOptions, p *app.Repository, s **
 		return from, err
 	}
 	r, other := p.FindRun(ctx, o.Point)
-	if other != nil {
+	if other != nil || string(r.ID) != o.Point { // see [app.Repository.FindSubject]
 		return from, err
 	}
 	if *s, err = p.Replay(ctx, r.ID); err != nil {

@@ -22,7 +22,8 @@ import (
 // Options are the options of the command.
 type Options struct {
 	Console *console.Console
-	Run     string // as a person names it; empty: the default run
+	Run     string // as --run names it; empty: the default run
+	Name    string // whole ID of a run, as the argument; empty: none
 	Target  string // branch to move; empty: the one that was checked out when the run started
 }
 
@@ -33,10 +34,8 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 		run = land
 	}
 	const use, short = "land [RUN] [--target BRANCH] [--json]", "move your branch to the result of a run, merging if needed"
-	command := c.Command(use, short, func(ctx context.Context, args []string) (err error) {
-		if o.Run, err = console.NamedRun(o.Run, args); err != nil {
-			return err
-		}
+	command := c.Command(use, short, func(ctx context.Context, args []string) error {
+		o.Name = console.FirstArg(args)
 		return run(ctx, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
 	command.Args = console.ArgCount(0, 1)
@@ -48,7 +47,13 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 
 // land moves the branch.
 func land(ctx context.Context, o *Options) error {
-	return o.Console.ChangeSubject(ctx, o.Run, "", func(p *app.Repository, s app.RunSubject) error {
+	return o.Console.ChangeSubject(ctx, o.Run, o.Name, func(p *app.Repository, s app.RunSubject) error {
+		if s.Part() != "" {
+			return &nexus.Error{
+				Code: nexus.CodeInvalidInput, Message: s.Part() + " is not landed alone: nexus land moves your branch to all that its run landed",
+				Hint: "Write nexus land --run " + string(s.ID) + ".",
+			}
+		}
 		return landRun(ctx, o.Console, p, s, o.Target)
 	})
 }
