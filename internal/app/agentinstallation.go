@@ -169,10 +169,10 @@ func sessionRoles() []nexus.Role {
 	}
 }
 
-// WithAgents sets agent programs for all roles if no model is configured and no role names an
+// ConfigWithAgentsIfNoModel sets agent programs for all roles if no model is configured and no role names an
 // agent: a user who only has a program with a login can run a goal; see [route.ChoosePrograms]. If
 // there is such a program and it is not trusted yet, the error explains how to trust it.
-func (a *App) WithAgents(c config.Config, tap provider.RecordingTransport) (config.Config, error) {
+func (a *App) ConfigWithAgentsIfNoModel(c config.Config, tap provider.RecordingTransport) (config.Config, error) {
 	if named, err := anyRoleNamesAgent(c, a.Env); named || err != nil {
 		return c, err
 	}
@@ -240,7 +240,7 @@ func anyRoleNamesAgent(c config.Config, env func(string) string) (named bool, er
 // trusted yet.
 func (a *App) UntrustedAgents(c config.Config) ([]agentcli.CLIAgentProgram, error) {
 	set := slices.ContainsFunc(slices.Collect(maps.Values(c.Roles)), func(r config.RoleSettings) bool { return r.Agent != "" })
-	_, err := a.WithAgents(c, provider.RecordingTransport{})
+	_, err := a.ConfigWithAgentsIfNoModel(c, provider.RecordingTransport{})
 	e, auto := errors.AsType[*nexus.Error](err)
 	if auto = auto && e.Code == nexus.CodeUntrusted; err != nil && !auto {
 		return nil, err

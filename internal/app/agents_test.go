@@ -70,7 +70,7 @@ func TestWithAgents(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, err := a.WithAgents(conf, provider.RecordingTransport{})
+			got, err := a.ConfigWithAgentsIfNoModel(conf, provider.RecordingTransport{})
 			e, _ := errors.AsType[*nexus.Error](err)
 			if (c.code == "") != (err == nil) || e != nil && e.Code != c.code {
 				t.Fatalf("error %v, want code %q", err, c.code)

@@ -58,7 +58,7 @@ func (a *App) buildMachine(ctx context.Context, p *Repository, c config.Config, 
 		return nil, nil, err
 	}
 	if !o.deliver {
-		if c, err = a.WithAgents(c, o.tap); err != nil {
+		if c, err = a.ConfigWithAgentsIfNoModel(c, o.tap); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -135,7 +135,7 @@ func (a *App) CheckModels(c config.Config, o RunOptions) error {
 	if o.deliver {
 		return nil // usually it calls no model
 	}
-	c, err := a.WithAgents(c, o.tap)
+	c, err := a.ConfigWithAgentsIfNoModel(c, o.tap)
 	if err != nil {
 		return err
 	}

@@ -162,11 +162,11 @@ type (
 	}
 	// SuggestionsApplied records which suggested replacements were applied.
 	SuggestionsApplied struct {
-		Task    TaskID               `json:"task"`
-		Attempt AttemptID            `json:"attempt"`
-		Commit  string               `json:"commit"` // the snapshot that contains them
-		Applied []string             `json:"applied,omitempty"`
-		Refused []RefusedReplacement `json:"refused,omitempty"`
+		Task    TaskID                `json:"task"`
+		Attempt AttemptID             `json:"attempt"`
+		Commit  string                `json:"commit"` // the snapshot that contains them
+		Applied []string              `json:"applied,omitempty"`
+		Refused []UnappliedSuggestion `json:"refused,omitempty"`
 	}
 	// CommentsAnswered records the author's answers to comments, and whether they are true.
 	CommentsAnswered struct {
@@ -186,8 +186,8 @@ type (
 	}
 )
 
-// RefusedReplacement records why a replacement was not applied.
-type RefusedReplacement struct {
+// UnappliedSuggestion records why a replacement was not applied.
+type UnappliedSuggestion struct {
 	Comment string `json:"comment"`
 	Why     string `json:"why"`
 }

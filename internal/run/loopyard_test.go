@@ -232,7 +232,7 @@ func (y *yard) wanted(n int) (nexus.CandidateWorkItem, bool) {
 func (y *yard) look(f nexus.ImproveCycleStarted, l *improveloop.ImproveLoop) []nexus.Fact {
 	looked := nexus.ImproveCycleSearched{Cycle: f.Cycle, Tip: fmt.Sprint(y.tip)}
 	var facts []nexus.Fact
-	for _, i := range l.WaitingItems() { // people look at results now and then
+	for _, i := range l.ItemsWaitingForPerson() { // people look at results now and then
 		if y.rnd.Float64() < y.people/4 {
 			facts = append(facts, y.settle(l, i)...)
 		}

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// IsExpectation reports whether a file is, by its name, an expected result that a test runner
+// IsSnapshotOrGoldenFile reports whether a file is, by its name, an expected result that a test runner
 // can write itself: a stored snapshot or a golden file. A test whose expectation was written in
 // the same run has compared nothing.
-func IsExpectation(file string) bool {
+func IsSnapshotOrGoldenFile(file string) bool {
 	file = strings.ToLower(file)
 	base := path.Base(file)
 	for _, end := range []string{".snap", ".snap.new", ".ambr", ".golden", ".snapshot", ".approved", ".verified"} {

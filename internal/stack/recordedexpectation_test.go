@@ -12,7 +12,7 @@ func TestExpectations(t *testing.T) {
 		"A.Test.approved.txt": true, "A.Test.verified.txt": true, "A.Test.received.txt": false, "__Snapshots__/View/1.png": true, "a.test.js.snapshot": true,
 		"data-snapshots/1.img": false, "testdata/in.json": false, "a.go": false, ".snap": false, "snapshot.go": false, "": false,
 	} {
-		if got := IsExpectation(file); got != want {
+		if got := IsSnapshotOrGoldenFile(file); got != want {
 			t.Errorf("%s: %v", file, got)
 		}
 	}

@@ -40,7 +40,7 @@ const (
 func NewImproveLoopView(l *improveloop.ImproveLoop, running bool, now time.Time) ImproveLoopView {
 	v := ImproveLoopView{
 		Run: l.Run, Status: l.Status, Why: l.Why, Target: l.Target, Cycle: l.Cycle, Totals: l.Totals, Items: []*improveloop.LoopItem{},
-		Money: RunMoney{Spent: l.Spent, Limit: l.Rules.Budget}, Waiting: len(l.WaitingItems()), MostOf: l.Rules.Waiting, Left: l.OmittedFindings(now),
+		Money: RunMoney{Spent: l.Spent, Limit: l.Rules.Budget}, Waiting: len(l.ItemsWaitingForPerson()), MostOf: l.Rules.Waiting, Left: l.OmittedFindings(now),
 		Rest: l.Rest.Why, Until: l.Rest.Until, Pulls: l.Pulls,
 	}
 	v.Items = append(v.Items, l.Items...)

@@ -173,7 +173,7 @@ func newOmittedFinding(x nexus.CandidateWorkItem, rule improveloop.ItemSkipRule,
 // too.
 func (h *LocalLoopExecutor) settleResults(ctx context.Context, tip string, l *improveloop.ImproveLoop) ([]nexus.Fact, error) {
 	var facts []nexus.Fact
-	for _, i := range l.WaitingItems() {
+	for _, i := range l.ItemsWaitingForPerson() {
 		branch, commit := i.ResultBranch(), i.Commit
 		if i.Result != improveloop.DoneLanded {
 			commit = i.Work.Commit

@@ -65,7 +65,7 @@ func EvidenceSources() []EvidenceKind {
 			nexus.LiteralBearing,
 			[]nexus.CriterionKind{nexus.RenameCriterion},
 			"the change does nothing but rename, and the gate passes",
-			"that anything works otherwise", (*criterionEvaluation).findRenameProof,
+			"that anything works otherwise", (*criterionEvaluation).acceptPureRename,
 		},
 		{
 			nexus.CoversBearing, stays, "tests that pass as before run at least half of the lines that changed",
@@ -244,7 +244,7 @@ func (v *criterionEvaluation) hasEditedTestFile() bool {
 	return slices.ContainsFunc(v.Edited, func(f string) bool { return !slices.Contains(v.Gone, f) })
 }
 
-func (v *criterionEvaluation) findRenameProof() bool {
+func (v *criterionEvaluation) acceptPureRename() bool {
 	if !passesCleanly(v.now) {
 		return false
 	}

@@ -188,8 +188,8 @@ func TestThemes(t *testing.T) {
 	s.hear(nexus.LoopItemLanded{Item: "loop-2", Target: nexus.Theme + "todo", Commit: "c"})
 	s.decide()
 	s.hear(nexus.LandingCheckEnded{Item: "loop-2"})
-	if got := s.decide(); got != "cycle.started" || len(s.l.WaitingItems()) != 2 {
-		t.Fatal(got, s.l.WaitingItems())
+	if got := s.decide(); got != "cycle.started" || len(s.l.ItemsWaitingForPerson()) != 2 {
+		t.Fatal(got, s.l.ItemsWaitingForPerson())
 	}
 	s.hear(nexus.ImproveCycleSearched{Cycle: 2, Wanted: []nexus.CandidateWorkItem{wanted("todo", 1), wanted("lint", 1)}})
 	if got := s.decide(); got != "loop.rested" {

@@ -168,7 +168,7 @@ func TestThrownAway(t *testing.T) {
 	if rule, why := s.l.BlockingRule(wanted("todo", 2), later); rule != improveloop.RejectedBy || why != "a person rejected the work of run loop-2 on it" {
 		t.Error(rule, why)
 	}
-	if s.l.ItemByID("loop-2").Rule != improveloop.RejectedBy || len(s.l.WaitingItems()) != 0 {
+	if s.l.ItemByID("loop-2").Rule != improveloop.RejectedBy || len(s.l.ItemsWaitingForPerson()) != 0 {
 		t.Errorf("%+v", s.l.ItemByID("loop-2"))
 	}
 }

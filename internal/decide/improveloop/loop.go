@@ -187,8 +187,8 @@ func (l *ImproveLoop) isOwnItem(i *LoopItem) bool {
 	return strings.HasPrefix(string(i.ID), string(l.Run)+"-")
 }
 
-// WaitingItems returns the results that wait for a person, in order.
-func (l *ImproveLoop) WaitingItems() []*LoopItem {
+// ItemsWaitingForPerson returns the results that wait for a person, in order.
+func (l *ImproveLoop) ItemsWaitingForPerson() []*LoopItem {
 	var all []*LoopItem
 	for _, i := range l.Items {
 		if i.Waits {
@@ -201,7 +201,7 @@ func (l *ImproveLoop) WaitingItems() []*LoopItem {
 // waitingBranches returns the branches that wait for a person.
 func (l *ImproveLoop) waitingBranches() []string {
 	var all []string
-	for _, i := range l.WaitingItems() {
+	for _, i := range l.ItemsWaitingForPerson() {
 		if strings.HasPrefix(i.Target, nexus.Theme) && !slices.Contains(all, i.Target) {
 			all = append(all, i.Target)
 		}

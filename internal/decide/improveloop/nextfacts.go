@@ -193,7 +193,7 @@ func (l *ImproveLoop) isOutOfMoney() bool { return l.reserveForItem(l.moneyLeft(
 
 // isFull reports whether the maximum number of results waits for a person.
 func (l *ImproveLoop) isFull() bool {
-	return l.Rules.Waiting > 0 && len(l.WaitingItems()) >= l.Rules.Waiting
+	return l.Rules.Waiting > 0 && len(l.ItemsWaitingForPerson()) >= l.Rules.Waiting
 }
 
 // HasNoFreeSlot reports whether a cycle needs no search because nothing could be started.
@@ -238,7 +238,7 @@ func (l *ImproveLoop) cyclesText() string {
 }
 
 func (l *ImproveLoop) capacityText() string {
-	return fmt.Sprintf("%s for a person, and no more may (improve.waiting)", waitingText(len(l.WaitingItems())))
+	return fmt.Sprintf("%s for a person, and no more may (improve.waiting)", waitingText(len(l.ItemsWaitingForPerson())))
 }
 
 func waitingText(n int) string {
@@ -284,7 +284,7 @@ func (l *ImproveLoop) eligibleItems(w LoopDecisionInputs) []nexus.CandidateWorkI
 	}
 	room := max(l.Rules.Parallel, 1)
 	if l.Rules.Waiting > 0 {
-		room = min(room, l.Rules.Waiting-len(l.WaitingItems()))
+		room = min(room, l.Rules.Waiting-len(l.ItemsWaitingForPerson()))
 	}
 	var all []nexus.CandidateWorkItem
 	themes := l.waitingBranches()

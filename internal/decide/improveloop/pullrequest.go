@@ -44,7 +44,7 @@ func (l *ImproveLoop) themeBranch(strategy string) string {
 // LandedItemsOn returns the items that wait for a person on a branch, in order.
 func (l *ImproveLoop) LandedItemsOn(branch string) []*LoopItem {
 	var all []*LoopItem
-	for _, i := range l.WaitingItems() {
+	for _, i := range l.ItemsWaitingForPerson() {
 		if i.Target == branch && i.Result == DoneLanded {
 			all = append(all, i)
 		}

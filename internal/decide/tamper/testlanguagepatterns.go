@@ -112,7 +112,7 @@ func isTestRunnerFile(file string) bool {
 
 // isSnapshotFile reports whether tests compare their output with a file.
 func isSnapshotFile(file string) bool {
-	return stack.IsExpectation(file) || strings.Contains("/"+file, "/snapshots/") && !strings.HasSuffix(file, ".py")
+	return stack.IsSnapshotOrGoldenFile(file) || strings.Contains("/"+file, "/snapshots/") && !strings.HasSuffix(file, ".py")
 }
 
 // isCheckConfig reports whether a file configures checks.

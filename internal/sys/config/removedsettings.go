@@ -26,12 +26,13 @@ const (
 )
 
 // RemovedSettings returns all of them.
-func RemovedSettings() []RemovedSetting { return slices.Concat(removedLimits(), removedChoices()) }
+func RemovedSettings() []RemovedSetting {
+	return slices.Concat(settingsMadeConstant(), mergedSettings())
+}
 
-// removedLimits returns removed limits and thresholds, of a run, its gates and plans.
-func removedLimits() []RemovedSetting {
+// settingsMadeConstant returns the removed settings that have one value for everybody now.
+func settingsMadeConstant() []RemovedSetting {
 	return []RemovedSetting{
-		{"limits.per_role.*", "one limit on work in progress is enough", "limits.parallel"},
 		{"limits.dispatches", reasonBackstop, "500 attempts in a run, and budget.run and limits.run_time"},
 		{"limits.land_tries", reasonBackstop, "3 tries to land an accepted attempt"},
 		{"limits.majors_block", "a reviewer calls a finding major if it should not land", "one major finding blocks"},
@@ -39,7 +40,6 @@ func removedLimits() []RemovedSetting {
 		{"limits.tool_calls", reasonBackstop, "400 calls of one tool in a session, and limits.turns"},
 		{"limits.failed_calls", reasonBackstop, "150 failed calls in a session"},
 		{"limits.failed_in_row", reasonBackstop, "20 failed calls in a row"},
-		{"limits.session_tokens", reasonCost, "budget.task, budget.run and budget.tokens"},
 		{"limits.compact", "it follows from the model's context", "70 percent of the context"},
 		{"limits.answer_time", reasonBackstop, "30m for one answer; limits.turn_time limits a model's silence"},
 		{"alerts.denials", reasonThreshold, "more than 10 refused calls in a minute; alerts.denied says what follows"},
@@ -50,17 +50,10 @@ func removedLimits() []RemovedSetting {
 		{"alerts.disk", reasonThreshold, "less than 1G free"},
 		{"alerts.lasting", reasonThreshold, "30s past the bound"},
 		{"regression.time", "the checks are few and quick, and the planner works meanwhile", "1m for all of them"},
-		{"gates.timeout", "it was the same as limits.gate_time", "limits.gate_time"},
 		{"done.rewritten_lines", "it is part of what a rewritten file is", "20 lines, and half of the file"},
 		{"done.rewritten_percent", "it is part of what a rewritten file is", "20 lines, and half of the file"},
 		{"done.coverage_target", "it blocked nothing", "80 percent is reported; done.coverage_minimum blocks"},
 		{"done.coverage_new_target", "it blocked nothing", "80 percent is reported; done.coverage_minimum blocks"},
-	}
-}
-
-// removedChoices returns the others.
-func removedChoices() []RemovedSetting {
-	return []RemovedSetting{
 		{"plan.minutes", reasonSize, "30 minutes for a task; plan.oversize says what happens to a larger one"},
 		{"plan.files", reasonSize, "5 files for a task; plan.oversize says what happens to a larger one"},
 		{"plan.criteria", reasonSize, "6 criteria for a task"},
@@ -74,21 +67,11 @@ func removedChoices() []RemovedSetting {
 		{"checkpoint.on", "a checkpoint is a few refs and costs nothing", "checkpoints at waves, risks, publishing and failures, the last 50"},
 		{"checkpoint.every", "a checkpoint is a few refs and costs nothing", "2h; nexus checkpoint NAME makes one now"},
 		{"improve.most_rest", "a look at an unchanged tree costs nothing", "15m"},
-		{"lessons.routing", reasonKinds, "lessons.enabled"},
-		{"lessons.estimates", reasonKinds, "lessons.enabled"},
-		{"lessons.gates", reasonKinds, "lessons.enabled; gates.order wins over what was learned"},
-		{"lessons.touches", reasonKinds, "lessons.enabled"},
-		{"lessons.retries", reasonKinds, "lessons.enabled"},
-		{"lessons.context", reasonKinds, "lessons.enabled"},
-		{"memory.tokens", "it is the size of a part of the prompts, as context.map and context.docs are", "context.memory"},
 		{"git.notes", "they are a ref of their own that Nexus does not push", "each published commit has notes in refs/notes/nexus"},
 		{"precheck.dirty", "it is one of the checks before a run", "a notice; precheck.skip = [\"changes\"] leaves it out, precheck.strict = true makes notices blockers"},
 		{"limits.quota", reasonBackstop, "95 percent of the quota's window"},
-		{"limits.session_time", "a session cannot outlast its task", "limits.task_time"},
 		{"checkpoint.keep", "a checkpoint is a few refs and costs nothing", "the last 50 automatic ones, for 30 days"},
-		{"agents.*.silence", reasonSilence, "limits.turn_time"},
 		{"lsp.*.timeout", reasonSilence, "two minutes"},
-		{"pipeline.*.timeout", "the command of a step is a gate", "limits.gate_time"},
 		{"pipeline.*.order", "names are an order", "steps run in the order of their names, such as 10-docs and 20-size"},
 		{"notify.zone", "a machine has a time zone", "that of the machine, or of the variable TZ"},
 		{"notify.ways.*.most", "a longer message is not read on a phone", "10 notices in a message"},
@@ -100,13 +83,10 @@ func removedChoices() []RemovedSetting {
 		{"improve.open", "a person reviews no more in a sitting", "3 branches; improve.waiting limits the results"},
 		{"improve.rest", "a look at an unchanged tree costs nothing", "1s after the first cycle without work, then twice as long each time up to 15m"},
 		{"regression.sample", "the checks are few and quick, and the planner works meanwhile", "3 criteria of earlier runs"},
-		{"gates.scope", "it is the same question as which tests run for a change", "gates.related; with off, the gates of all packages judge each change"},
 		{"gates.ci", "a test runner must not write what it expects", "gates run with CI=true, unless your environment sets CI"},
 		{"plan.refusals", reasonBackstop, "5 other plans, then the last one waits"},
 		{"done.files", "a change that is small in lines is small in files", "one file for each 50 lines of done.lines"},
-		{"done.coverage_new_minimum", "new lines need as many tests as the others", "done.coverage_minimum"},
 		{"done.coverage_drop", "two measurements of the same tests differ by less", "1 point"},
-		{"channels.webhook.public", "an address for answers says that other machines reach it", "channels.webhook.answers"},
 		{"limits.same", reasonStuck, "3 equal failures, or equal trees, end a repair"},
 		{"limits.review_rounds", reasonBackstop, "3 rejected reviews end an attempt"},
 		{"limits.losses", reasonBackstop, "an attempt may lose its process 5 times"},
@@ -117,6 +97,29 @@ func removedChoices() []RemovedSetting {
 		{"lessons.sample", "fewer tasks show nothing, and more are rare", "5 tasks for a lesson"},
 		{"gates.linger", "a test runner that reported all results has nothing left to say", "10s"},
 		{"mutation.time", "it follows from how long the tests take", "30s to 20m; mutation.sample limits the number of faults"},
+		{"context.history", "older commits say little about the code of today", "2000 commits"},
+	}
+}
+
+// mergedSettings returns the removed settings that another setting decides now.
+func mergedSettings() []RemovedSetting {
+	return []RemovedSetting{
+		{"limits.per_role.*", "one limit on work in progress is enough", "limits.parallel"},
+		{"limits.session_tokens", reasonCost, "budget.task, budget.run and budget.tokens"},
+		{"gates.timeout", "it was the same as limits.gate_time", "limits.gate_time"},
+		{"lessons.routing", reasonKinds, "lessons.enabled"},
+		{"lessons.estimates", reasonKinds, "lessons.enabled"},
+		{"lessons.gates", reasonKinds, "lessons.enabled; gates.order wins over what was learned"},
+		{"lessons.touches", reasonKinds, "lessons.enabled"},
+		{"lessons.retries", reasonKinds, "lessons.enabled"},
+		{"lessons.context", reasonKinds, "lessons.enabled"},
+		{"memory.tokens", "it is the size of a part of the prompts, as context.map and context.docs are", "context.memory"},
+		{"limits.session_time", "a session cannot outlast its task", "limits.task_time"},
+		{"agents.*.silence", reasonSilence, "limits.turn_time"},
+		{"pipeline.*.timeout", "the command of a step is a gate", "limits.gate_time"},
+		{"gates.scope", "it is the same question as which tests run for a change", "gates.related; with off, the gates of all packages judge each change"},
+		{"done.coverage_new_minimum", "new lines need as many tests as the others", "done.coverage_minimum"},
+		{"channels.webhook.public", "an address for answers says that other machines reach it", "channels.webhook.answers"},
 		{"notify.ways.*.window", "it is one choice with digest", "notify.ways.NAME.digest, which is 5m or 18:00"},
 		{"notify.ways.*.url_env", "a way has one secret", "notify.ways.NAME.secret_env"},
 		{"notify.ways.*.token_env", "a way has one secret", "notify.ways.NAME.secret_env"},
@@ -136,7 +139,6 @@ func removedChoices() []RemovedSetting {
 		{"roles.*.tier", "it is one choice with the model", "roles.NAME.model, which is also a tier"},
 		{"mcp.servers.*.args", "a program and its arguments are one list", "mcp.servers.NAME.command, such as [\"node\", \"server.js\"]"},
 		{"plugins.*.args", "a program and its arguments are one list", "plugins.NAME.command, such as [\"node\", \"plugin.js\"]"},
-		{"context.history", "older commits say little about the code of today", "2000 commits"},
 	}
 }
 

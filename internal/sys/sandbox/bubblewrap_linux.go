@@ -53,7 +53,7 @@ func (b *Box) commandArgs(c Command) (args, files []string) {
 		switch m.How {
 		case jail.MountShow:
 			args = append(args, "--ro-bind-try", from, m.Path)
-		case jail.MountBind, jail.MountLayer: // bubblewrap has no layers, see [Box.SupportsLayer]
+		case jail.MountBind, jail.MountLayer: // bubblewrap has no layers, see [Box.SupportsWriteOverlay]
 			args = append(args, "--bind", from, m.Path)
 		case jail.MountLink:
 			args = append(args, "--symlink", from, m.Path)

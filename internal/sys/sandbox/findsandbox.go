@@ -63,8 +63,8 @@ func (b *Box) Name() string {
 // HidesHost reports whether the box hides all of the host that was not explicitly shown.
 func (b *Box) HidesHost() bool { return b.mode == ModeNative || b.mode == ModeBwrap }
 
-// SupportsLayer tests whether commands in dir can write to a layer in over instead.
-func (b *Box) SupportsLayer(ctx context.Context, dir, over string) bool {
+// SupportsWriteOverlay tests whether commands in dir can write to a layer in over instead.
+func (b *Box) SupportsWriteOverlay(ctx context.Context, dir, over string) bool {
 	if b.mode != ModeNative {
 		return false
 	}

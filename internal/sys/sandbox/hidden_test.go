@@ -37,7 +37,7 @@ func TestHidden(t *testing.T) {
 		if err := MakeLayerDirs(over); err != nil {
 			t.Fatal(err)
 		}
-		if b.SupportsLayer(t.Context(), tree, over) {
+		if b.SupportsWriteOverlay(t.Context(), tree, over) {
 			commands = append(commands, Command{Dir: tree, Over: over})
 		}
 		for _, c := range commands {

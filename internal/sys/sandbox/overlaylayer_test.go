@@ -40,7 +40,7 @@ func openBox(t *testing.T, files map[string]string) (string, sandbox.OverlayLaye
 	}
 	b, err := sandbox.FindSandbox(t.Context(), sandbox.ModeNative)
 	testenv.NeedMachine(t, "a sandbox", err)
-	if !b.SupportsLayer(t.Context(), tree, over) {
+	if !b.SupportsWriteOverlay(t.Context(), tree, over) {
 		t.Skip(testenv.NoMachine + "no overlay can be mounted in a sandbox here")
 	}
 	return tree, sandbox.OverlayLayer{Dir: over, Tree: root}, b
@@ -151,11 +151,11 @@ func TestTakeFollowsNoLink(t *testing.T) {
 // Only namespaces of our own can do it, and only where it was tried.
 func TestLayers(t *testing.T) {
 	tree, _, b := openBox(t, map[string]string{"x": "x"})
-	if b.SupportsLayer(t.Context(), tree, filepath.Join(tree, "none")) {
+	if b.SupportsWriteOverlay(t.Context(), tree, filepath.Join(tree, "none")) {
 		t.Error("a layer that is not there")
 	}
 	for _, m := range []sandbox.ConfinementMode{sandbox.ModeBwrap, sandbox.ModeLandlock, sandbox.ModeOff} {
-		if b, err := sandbox.FindSandbox(t.Context(), m); err == nil && b.SupportsLayer(t.Context(), tree, t.TempDir()) {
+		if b, err := sandbox.FindSandbox(t.Context(), m); err == nil && b.SupportsWriteOverlay(t.Context(), tree, t.TempDir()) {
 			t.Errorf("%s has layers", m)
 		}
 	}

@@ -58,7 +58,7 @@ type Command struct {
 	Dir string
 	Env []string // the whole environment; HOME is added if missing
 	// Over is a directory for the command's writes to Dir, which is then unchanged itself; see
-	// [OverlayLayer]. It may be set only if [Box.SupportsLayer] is true.
+	// [OverlayLayer]. It may be set only if [Box.SupportsWriteOverlay] is true.
 	Over     string
 	Writable []string // further writable directories
 	Readable []string // further readable paths; within a writable directory they are read-only

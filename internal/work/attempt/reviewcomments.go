@@ -113,7 +113,7 @@ func (w *attemptWork) applySuggestions(ctx context.Context, step repair.RepairSt
 			return err
 		}
 		if why != "" {
-			f.Refused = append(f.Refused, nexus.RefusedReplacement{Comment: c.ID, Why: why})
+			f.Refused = append(f.Refused, nexus.UnappliedSuggestion{Comment: c.ID, Why: why})
 			continue
 		}
 		f.Applied = append(f.Applied, c.ID)

@@ -115,7 +115,7 @@ func TestWhereALineWentIsFollowed(t *testing.T) {
 	a.Sent.Apply = []nexus.ReviewComment{c, gone}
 	f := j.ended()
 	did := last[nexus.SuggestionsApplied](j)
-	if one := j.one(f.Commit); one != "0\na\nB\n" || len(did.Refused) != 1 || did.Refused[0] != (nexus.RefusedReplacement{Comment: "c2", Why: "the lines have changed since"}) {
+	if one := j.one(f.Commit); one != "0\na\nB\n" || len(did.Refused) != 1 || did.Refused[0] != (nexus.UnappliedSuggestion{Comment: "c2", Why: "the lines have changed since"}) {
 		t.Errorf("%q, %+v", one, did)
 	}
 }

@@ -257,7 +257,7 @@ func (s *SourceTree) loadRankingInput(ctx context.Context, all []discoveredwork.
 			return w, err
 		}
 	}
-	w.Since, err = s.firstSeenTimes(ctx, all, looked)
+	w.Since, err = s.findingFirstSeenTimes(ctx, all, looked)
 	return w, err
 }
 
@@ -284,9 +284,9 @@ func (s *SourceTree) countDependents(ctx context.Context, files []string, into m
 	return err
 }
 
-// firstSeenTimes returns when findings were first seen, and stores the new ones. Findings that a
+// findingFirstSeenTimes returns when findings were first seen, and stores the new ones. Findings that a
 // strategy looked for and no longer finds are deleted.
-func (s *SourceTree) firstSeenTimes(ctx context.Context, all []discoveredwork.WorkFinding, looked []DiscoveryStrategy) (map[string]time.Time, error) {
+func (s *SourceTree) findingFirstSeenTimes(ctx context.Context, all []discoveredwork.WorkFinding, looked []DiscoveryStrategy) (map[string]time.Time, error) {
 	name := filepath.Join(s.cacheDirectory(), "since.json")
 	known := map[string]time.Time{}
 	err := filewrite.WithLock(ctx, filepath.Join(s.o.State, "discover.lock"), func(context.Context) error {

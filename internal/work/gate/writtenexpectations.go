@@ -36,12 +36,12 @@ func (r GateRunner) withCIVariable(env []string) []string {
 func (w WrittenFiles) writtenExpectations() []string {
 	var all []string
 	for _, name := range w.Added {
-		if stack.IsExpectation(name) {
+		if stack.IsSnapshotOrGoldenFile(name) {
 			all = append(all, name)
 		}
 	}
 	for _, name := range w.Changed {
-		if stack.IsExpectation(name) || stack.IsTest(name) {
+		if stack.IsSnapshotOrGoldenFile(name) || stack.IsTest(name) {
 			all = append(all, name)
 		}
 	}

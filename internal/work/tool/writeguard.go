@@ -162,7 +162,7 @@ func (k CommandWriteGuard) prepareWriteLayer(ctx context.Context) (dir string, u
 			return "", nil, err
 		}
 	}
-	if !k.Box.SupportsLayer(ctx, k.Tree.Dir, dir) {
+	if !k.Box.SupportsWriteOverlay(ctx, k.Tree.Dir, dir) {
 		return "", k.undoUntilClean, errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+jobsSuffix))
 	}
 	var last time.Time

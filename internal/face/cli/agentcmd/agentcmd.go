@@ -30,7 +30,7 @@ type Options struct {
 func New(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Console: c}
 	if run == nil {
-		run = work
+		run = runAgent
 	}
 	const use, short = "agent -p PROMPT [flags]", "let one agent work here, without plan, gates or landing"
 	command := c.Command(use, short, func(ctx context.Context, _ []string) error {
@@ -47,8 +47,8 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 	return command
 }
 
-// work lets the agent work, and prints what it said at the end.
-func work(ctx context.Context, o *Options) error {
+// runAgent lets the agent work, and prints what it said at the end.
+func runAgent(ctx context.Context, o *Options) error {
 	a := o.Console
 	settings, _, err := a.LoadSettings()
 	if err != nil {

@@ -67,7 +67,7 @@ func listAgents(ctx context.Context, o *Options) error {
 		return err
 	}
 	// An error is reported below as a missing prerequisite.
-	if now, err := a.WithAgents(settings, provider.RecordingTransport{}); err == nil {
+	if now, err := a.ConfigWithAgentsIfNoModel(settings, provider.RecordingTransport{}); err == nil {
 		settings = now
 	}
 	all, err := a.InstalledAgents(settings)

@@ -25,6 +25,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/gocache"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/work/changeeffects"
@@ -276,7 +277,7 @@ func listGates(a *console.Console, gates []gate.QualityGate, off []string, secre
 		all = append(all, row{g.Name, g.Command(), cmp.Or(g.Dir, "."), g.Format, g.Tests})
 	}
 	if secrets {
-		all = append(all, row{nexus.SecretsGate, secretsCommand, ".", "", false})
+		all = append(all, row{leak.GateName, leak.GateCommand, ".", "", false})
 	}
 	return a.Answer(map[string][]row{"gates": all}, func(s view.OutputStyle) string {
 		rows := make([][]string, len(all))

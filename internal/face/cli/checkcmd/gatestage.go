@@ -91,7 +91,7 @@ func (s *gateStage) makeLayer(ctx context.Context, box *sandbox.Box, cache strin
 		return false, err
 	}
 	s.done = func() { _ = os.RemoveAll(over); release() } // writes of the gates
-	if err := sandbox.MakeLayerDirs(over); err != nil || !box.SupportsLayer(ctx, s.dir, over) {
+	if err := sandbox.MakeLayerDirs(over); err != nil || !box.SupportsWriteOverlay(ctx, s.dir, over) {
 		s.done()
 		return false, err
 	}

@@ -12,9 +12,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 )
 
-// secretsCommand describes the gate that runs no command.
-const secretsCommand = "look for secrets in what the change adds"
-
 // searchesSecrets reports whether the secrets gate is requested. gates.secrets = false turns it off; a command
 // there runs beside it.
 func (f Options) searchesSecrets(c config.GateSettings) bool {
@@ -37,7 +34,7 @@ func addSecretFindings(ctx context.Context, f Options, c config.GateSettings, di
 	}
 	if look.stored == nil {
 		if named {
-			all = append(all, nexus.GateEvidence{Gate: nexus.SecretsGate, Command: secretsCommand, State: nexus.NotRun, Tree: workingTree, Why: "only changes in a git repository with a commit are searched"})
+			all = append(all, nexus.GateEvidence{Gate: nexus.SecretsGate, Command: leak.GateCommand, State: nexus.NotRun, Tree: workingTree, Why: "only changes in a git repository with a commit are searched"})
 		}
 		return all, nil
 	}
@@ -57,7 +54,7 @@ func addSecretFindings(ctx context.Context, f Options, c config.GateSettings, di
 	if !red && !named {
 		return all, nil
 	}
-	if e.Command = secretsCommand; !red {
+	if !red {
 		e.State, e.Exit = nexus.Pass, 0
 	}
 	return append(all, e), nil

@@ -32,7 +32,7 @@ func (a *Console) ShowLoop(ctx context.Context, p *app.Repository, name nexus.Ru
 // means that it has a conductor.
 func (a *Console) AnswerLoop(ctx context.Context, p *app.Repository, l *improveloop.ImproveLoop, running bool) error {
 	v := view.NewImproveLoopView(l, running, a.Now())
-	for _, i := range l.WaitingItems() {
+	for _, i := range l.ItemsWaitingForPerson() {
 		if branch := i.ResultBranch(); branch != "" {
 			_, err := p.Repo.Resolve(ctx, "refs/heads/"+branch)
 			if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {

@@ -88,7 +88,7 @@ func checkDisk(a *console.Console) Check {
 
 // checkModels checks that every role has a model with a price and a key at every tier.
 func checkModels(a *console.Console, c config.Config) Check {
-	c, err := a.WithAgents(c, provider.RecordingTransport{})
+	c, err := a.ConfigWithAgentsIfNoModel(c, provider.RecordingTransport{})
 	if err != nil {
 		return checkOf("models", "", err)
 	}

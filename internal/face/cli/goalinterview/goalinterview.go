@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// Clarify asks the person at the terminal about a vague goal, and replaces the order's goal
+// Clarify asks the person at the terminal about a vague goal, and replaces the goal
 // with the resulting spec. A clear goal, or one without a person to ask, stays unchanged; the
 // planner then states its assumptions.
 func Clarify(ctx context.Context, a *console.Console, p *app.Repository, o *progress.RunCommandOptions) error {
@@ -84,8 +84,8 @@ func ReadGoal(ctx context.Context, a *console.Console, o *progress.RunCommandOpt
 	return errors.Join(plan.CheckGoal(text), forbiddenphrases.Check(a, text, nil))
 }
 
-// SayAssumed prints the assumptions that nobody confirmed.
-func SayAssumed(a *console.Console, i *clarify.InterviewState) {
+// SayUnconfirmedAssumptions prints the assumptions that nobody confirmed.
+func SayUnconfirmedAssumptions(a *console.Console, i *clarify.InterviewState) {
 	n := 0
 	for _, as := range i.Assumptions {
 		if !as.Locked {

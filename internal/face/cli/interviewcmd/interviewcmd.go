@@ -187,7 +187,7 @@ func saveInterviewSpec(ctx context.Context, a *console.Console, p *app.Repositor
 	if s.Status == nexus.StatusDone {
 		t.File, err = writeSpecFile(ctx, a, p, made, text, name, yes, headless)
 		sayCorrected(a, i)
-		goalinterview.SayAssumed(a, i)
+		goalinterview.SayUnconfirmedAssumptions(a, i)
 	}
 	if t.File != "" {
 		a.Say("wrote %s", t.File)

@@ -29,7 +29,7 @@ type Options struct {
 func New(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Console: c}
 	if run == nil {
-		run = start
+		run = startProject
 	}
 	const use, short = "new DIR [IDEA] [flags]", "start a project from nothing: interview, first commit, plan, work"
 	command := c.Command(use, short, func(ctx context.Context, args []string) error {
@@ -51,8 +51,8 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 	return command
 }
 
-// start starts the project.
-func start(ctx context.Context, o *Options) error {
+// startProject starts the project.
+func startProject(ctx context.Context, o *Options) error {
 	if err := goalinterview.ReadGoal(ctx, o.Console, &o.Command, o.Idea, o.File); err != nil {
 		return err
 	}

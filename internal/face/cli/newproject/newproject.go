@@ -119,7 +119,7 @@ func (g Options) chooseStack(idea string) (stack.ProjectStackChoice, error) {
 }
 
 // interviewAboutIdea asks about the idea, or continues the postponed interview of an earlier call. The spec
-// then becomes the order's goal. It returns the text for the choice of the stack, and the
+// then becomes the goal. It returns the text for the choice of the stack, and the
 // interview, nil if there was none.
 func interviewAboutIdea(ctx context.Context, a *console.Console, p *app.Repository, o *progress.RunCommandOptions) (string, *state.State, error) {
 	settings, _, err := a.LoadSettings()
@@ -141,7 +141,7 @@ func interviewAboutIdea(ctx context.Context, a *console.Console, p *app.Reposito
 		}
 	}
 	o.Spent, o.Asked = s.Ledger.SpentMoney(), len(s.Questions)
-	goalinterview.SayAssumed(a, &s.Interview)
+	goalinterview.SayUnconfirmedAssumptions(a, &s.Interview)
 	idea := []string{o.Goal.Text}
 	for _, e := range s.Interview.Exchanges {
 		idea = append(idea, e.Answer)

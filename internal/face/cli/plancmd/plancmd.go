@@ -151,7 +151,7 @@ func printPlan(ctx context.Context, o *Options) error {
 		return err
 	}
 	o.Output.Imported = o.Source.Imported
-	return printOrderPlan(ctx, o.Console, o.Command, o.Output)
+	return makeAndPrintPlan(ctx, o.Console, o.Command, o.Output)
 }
 
 // printPlanChanges prints the changes of people to the plan of a run.
@@ -194,8 +194,8 @@ func printEditedPlanDiff(ctx context.Context, o *Options) error {
 	})
 }
 
-// printOrderPlan prints the plan of an order, and makes it first if there is none.
-func printOrderPlan(ctx context.Context, a *console.Console, o progress.RunCommandOptions, out Output) error {
+// makeAndPrintPlan prints the plan of the options, and makes it first if there is none.
+func makeAndPrintPlan(ctx context.Context, a *console.Console, o progress.RunCommandOptions, out Output) error {
 	if o.Plan != nil {
 		p, err := a.OpenRepository(ctx, app.ReadAccess)
 		if err != nil { // a plan can be shown anywhere
@@ -259,7 +259,7 @@ func replaceRefusedPlan(ctx context.Context, o *Options) error {
 	})
 }
 
-// PrintNew prints a plan for the order's goal, and makes it first if necessary.
+// PrintNew prints a plan for the goal, and makes it first if necessary.
 func PrintNew(ctx context.Context, a *console.Console, p *app.Repository, o progress.RunCommandOptions, out Output) error {
 	if o.Plan == nil {
 		if err := progress.MakePlan(ctx, a, p, &o); err != nil {
@@ -282,7 +282,7 @@ func printPlanNotes(a *console.Console, o progress.RunCommandOptions) {
 	}
 }
 
-// printMadePlan prints the order's plan, which a person may edit before. Without a repository there are
+// printMadePlan prints the plan, which a person may edit before. Without a repository there are
 // no earlier runs to estimate from.
 func printMadePlan(ctx context.Context, a *console.Console, p *app.Repository, o progress.RunCommandOptions, out Output) error {
 	if out.Edit {

@@ -101,7 +101,7 @@ func (g *consentDialog) Close() string {
 	return "Your edited plan, which was not used, is in " + name + ". Correct it, and run it with: nexus run --plan " + name
 }
 
-// EditPlan lets a person edit the order's plan until it is valid or they give up.
+// EditPlan lets a person edit the plan until it is valid or they give up.
 func EditPlan(ctx context.Context, a *console.Console, o *progress.RunCommandOptions) error {
 	if !a.HasPerson() {
 		return &nexus.Error{
@@ -145,8 +145,8 @@ func (e *planEditor) notStartedError(message string) error {
 	return &nexus.Error{Code: nexus.CodeNeedsPerson, Message: message, Hint: hint}
 }
 
-// editPlan lets a person edit the order's plan, and reports whether it changed. A plan with an error
-// leaves the order unchanged.
+// editPlan lets a person edit the plan, and reports whether it changed. A plan with an error
+// leaves the options unchanged.
 func (e *planEditor) editPlan(o *progress.RunCommandOptions) (changed bool, err error) {
 	shown := *o.Plan
 	was := plan.FormatMarkdown(shown)

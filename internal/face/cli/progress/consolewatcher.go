@@ -150,7 +150,7 @@ func NewDeliverer(a *console.Console, p *app.Repository, say func(string, ...any
 	}
 }
 
-// MakePlan lets the planner make the plan of an order, without starting it.
+// MakePlan lets the planner make the plan of the options, without starting it.
 func MakePlan(ctx context.Context, a *console.Console, p *app.Repository, o *RunCommandOptions) error {
 	settings, _, err := a.LoadSettings()
 	if err != nil {

@@ -19,14 +19,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
-// ConductInterview asks people about the order's goal until it is clear, or continues the interview that
-// the order names. Its cost counts against the order's budget. A person at the keyboard and
+// ConductInterview asks people about the goal until it is clear, or continues the interview that
+// the options name. Its cost counts against the run's budget. A person at the keyboard and
 // people on any channel can answer at the same time.
 func ConductInterview(ctx context.Context, a *console.Console, p *app.Repository, o *RunCommandOptions) (*state.State, error) {
 	return conductPreparation(ctx, a, p, o, nexus.Interview)
 }
 
-// WriteSpec lets agents write a spec of the order's goal, or continues the run that does. The
+// WriteSpec lets agents write a spec of the goal, or continues the run that does. The
 // returned state contains it; the journal contains all steps.
 func WriteSpec(ctx context.Context, a *console.Console, p *app.Repository, o *RunCommandOptions) (*state.State, error) {
 	return conductPreparation(ctx, a, p, o, nexus.Specify)

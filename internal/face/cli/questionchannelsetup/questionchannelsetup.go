@@ -232,13 +232,13 @@ func (c Channels) serve(ctx context.Context, name string, inbox *questionchannel
 		if err != nil {
 			return err
 		}
-		c.Say("answer questions at %s", PageLocation(s, c.Set))
+		c.Say("answer questions at %s", AnswerPageAddress(s, c.Set))
 		return s.Serve(ctx)
 	}
 }
 
-// PageLocation returns the address of the page. It omits a token that the user chose.
-func PageLocation(s *web.Server, c config.QuestionChannelSettings) string {
+// AnswerPageAddress returns the address of the page. It omits a token that the user chose.
+func AnswerPageAddress(s *web.Server, c config.QuestionChannelSettings) string {
 	if c.WebSecretEnv != "" {
 		return s.Address() + "/?token=... (see " + c.WebSecretEnv + ")"
 	}

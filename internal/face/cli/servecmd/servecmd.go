@@ -149,7 +149,7 @@ func (f *Options) serveUntilDone(ctx context.Context, crew questionchannelsetup.
 	if err != nil {
 		return err
 	}
-	answer := ServeResult{Address: server.Address(), URL: questionchannelsetup.PageLocation(server, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
+	answer := ServeResult{Address: server.Address(), URL: questionchannelsetup.AnswerPageAddress(server, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
 	if err := began(answer); err != nil {
 		return err
 	}

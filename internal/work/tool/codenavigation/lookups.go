@@ -311,10 +311,10 @@ func (l *lspSession) runCodeAction(ctx context.Context, p *lookupResultFormatter
 
 // writeChanges writes a server's changes, if the role allows them.
 func (l *lspSession) writeChanges(changes []lsp.FileTextEdits) (tool.CallOutput, error) {
-	var all []files.WholeFileRewrite
+	var all []files.FileReplacement
 	tree := l.lookup.set.AgentTree()
 	for _, ch := range changes {
-		r := files.WholeFileRewrite{Name: ch.Name, Made: ch.Made}
+		r := files.FileReplacement{Name: ch.Name, Made: ch.Made}
 		if _, err := tree.CleanPath(ch.Name, true); err != nil {
 			return tool.CallOutput{}, err
 		}

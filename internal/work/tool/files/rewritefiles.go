@@ -10,8 +10,8 @@ import (
 
 const maxRewritten = 8_000 // bytes of the changes of several files in the result for the agent
 
-// WholeFileRewrite is the replacement of one file.
-type WholeFileRewrite struct {
+// FileReplacement is the replacement of one file.
+type FileReplacement struct {
 	Name string
 	Old  string // the text that New was made from; a file with another text is not written
 	New  string
@@ -26,7 +26,7 @@ func (t *AgentTree) Text(name string) (string, error) {
 }
 
 // RewriteFiles gives files new texts, all or none of them, and returns the changes.
-func (t *AgentTree) RewriteFiles(all []WholeFileRewrite) (string, error) {
+func (t *AgentTree) RewriteFiles(all []FileReplacement) (string, error) {
 	was := make([]loadedTextFile, len(all))
 	data := make([][]byte, len(all))
 	for i, r := range all {
@@ -59,7 +59,7 @@ func (t *AgentTree) RewriteFiles(all []WholeFileRewrite) (string, error) {
 
 // prepareRewrite checks whether a file may be written and is unchanged, and returns it with its
 // replacement.
-func (t *AgentTree) prepareRewrite(r WholeFileRewrite) (d loadedTextFile, data []byte, err error) {
+func (t *AgentTree) prepareRewrite(r FileReplacement) (d loadedTextFile, data []byte, err error) {
 	name, err := t.CleanPath(r.Name, true)
 	if err == nil {
 		err = t.checkWritable(name)
@@ -86,7 +86,7 @@ func (t *AgentTree) prepareRewrite(r WholeFileRewrite) (d loadedTextFile, data [
 }
 
 // rollBackRewrites restores the contents of files.
-func (t *AgentTree) rollBackRewrites(all []WholeFileRewrite, was []loadedTextFile, data [][]byte, why error) error {
+func (t *AgentTree) rollBackRewrites(all []FileReplacement, was []loadedTextFile, data [][]byte, why error) error {
 	for i, r := range all {
 		var err error
 		if r.Made {
